@@ -16,6 +16,12 @@ def plain(name: str) -> str:
     )
 
 
+def shortened(name: str, most: int) -> str:
+    """Cut a name in its middle, since versions of a bot differ at the end."""
+    end = (most - 1) // 2
+    return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[-end:]}"
+
+
 def once(tell: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that tells each sentence once, and 20 at most.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.arbiter.records import Opened
+from harness.matches.config import TournamentConfig
 from harness.matches.results import GameResult, SeatResult
 from protocol.parts import RulesInPlay, TimeControl
 
@@ -22,6 +23,20 @@ def opened(game: str = "g") -> Opened:
         committed=True,
         mirrored=False,
     )
+
+
+def match_config(**others: Any) -> TournamentConfig:
+    """Make the settings of a match of 2 games between two static players, 10 s each."""
+    values: dict[str, Any] = {
+        "seats": ("static", "static"),
+        "names": ("Old", "New"),
+        "games": 2,
+        "time": TimeControl(initial_ms=10_000),
+        "lexicon": "scowl",
+        "lexicon_checksum": "00",
+        "seed": 7,
+    }
+    return TournamentConfig(**(values | others))
 
 
 def seat(name: str = "static", score: int = 400, **others: Any) -> SeatResult:

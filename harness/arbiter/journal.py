@@ -175,13 +175,19 @@ class Journal:
 
     # --- writing --------------------------------------------------------------------------------
 
-    async def create(self, opened: Opened, label: dict[str, Any]) -> None:
-        """Store a game's label and first record in one transaction; raise as ``append``."""
+    async def create(
+        self, opened: Opened, label: dict[str, Any], rest: Sequence[Record] = ()
+    ) -> None:
+        """Store a game's label and first record in one transaction; raise as ``append``.
+
+        A game that was played elsewhere has the ``rest`` of its records, to the last.
+        """
         game, now = opened.game, time.time()
+        label_text, is_open = json.dumps(label), int(not rest)
         await self._done(
             [
-                ("INSERT INTO games VALUES (?, ?, ?, 1)", [(game, now, json.dumps(label))]),
-                (_INSERT_RECORD, [(game, now, _encode(opened), game)]),
+                ("INSERT INTO games VALUES (?, ?, ?, ?)", [(game, now, label_text, is_open)]),
+                (_INSERT_RECORD, [(game, now, _encode(each), game) for each in (opened, *rest)]),
             ]
         )
 

@@ -23,6 +23,7 @@ __all__ = ["COMMANDS", "command_line", "main", "run_command"]
 
 COMMANDS = {
     "match": "Play a match between two seats and print the result.",
+    "tournament": "Play a round robin, gauntlet, Swiss or knockout, and print the standings.",
     "new": "Begin a bot of your own: a small package.",
     "check": "Ask a bot for moves in all phases of a game; find its errors.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",
@@ -58,6 +59,7 @@ _MODULES = {"endgame": "endings", "preendgame": "endings"}
 
 _USAGES = {
     "match": "[OPTIONS] SEAT SEAT",
+    "tournament": "[OPTIONS] SEAT SEAT SEAT... | FILE.toml",
     "watch": "[OPTIONS] URL [GAME]",
     "leaves": "[OPTIONS] [LEAVE...]",
 }

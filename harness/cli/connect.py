@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +25,7 @@ from bot.seat_text import parse_seat
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.records import verdict
 from harness.figures import plain
+from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult
 from harness.matches.statistics import as_json_object, match_statistics
 from harness.seats.seat_factory import open_remote
@@ -49,7 +52,6 @@ from protocol.websocket import dial
 
 from . import options
 from .failing import CommandFailed, print_json, sentences
-from .match import print_table
 
 
 def connect(
@@ -257,7 +259,8 @@ class _Games:
         opponents = {result.sides[1].name for result in self.results}
         other = opponents.pop() if len(opponents) == 1 else "opponents"
         stats = match_statistics(self.results, (self.name, other))
-        print_table(stats, self.results)
+        columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding
+        print(table_text(stats, self.results, columns, encoding), end="")
         if as_json:
             print_json(json.dumps(as_json_object(stats), ensure_ascii=False))
 

@@ -183,7 +183,7 @@ def _play_engine(engine: str, against: _AgainstEngine, games: int, run: StudyRun
     """Play what is missing and show all that there is, also when stopped."""
     from harness.arbiter.journal import JournalError
     from harness.lab.studies.engine_table import CHALLENGERS, EngineTable
-    from harness.matches.match import MatchError
+    from harness.matches.config import MatchError
     from protocol.parts import TimeControl
 
     log_to_stderr(False)

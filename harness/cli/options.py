@@ -174,6 +174,10 @@ ThreadsOption: TypeAlias = Annotated[
 ]
 WorkersOption: TypeAlias = Annotated[int, Meta(ge=1, le=MOST_THREADS)]
 """Processes at once; its help is the command's own."""
+ClusterOption: TypeAlias = Annotated[
+    str | None,
+    Parameter(help="Have the workers of this Dask scheduler, tcp://host:port, play the pairs."),
+]
 PonderOption: TypeAlias = Annotated[
     bool,
     Parameter(

@@ -1,41 +1,41 @@
-"""Display of a match, in which players' names are plain text without control characters."""
+"""Tables of matches and tournaments, in which names are plain text without control characters."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
-import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.markup import escape
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from harness.figures import DASH, counted, minutes, number, plain, rate, share
+from harness.figures import counted, duration, fitting, number, plain, share, shortened
 from lexicons.cache import replacing
 
-from .results import GameResult, read_results, result_line
+from .config import TournamentConfig
+from .folder import MatchFolder
+from .results import GameResult
 from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
+from .standings import Standing, standings
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
 
 WIDTH = 80
 """Columns of the table, where a terminal has so many."""
 LABELS = 18
 """Columns of its labels."""
+NAME_WIDTH = 28
+"""Columns of a name in the table of a tournament, at most."""
+MOST_CROSSED = 10
+"""Entrants whose results against each other are shown in a terminal."""
 BINS = 24
 """Columns of the histogram, half of them on either side of 0."""
 BIN_WIDTHS = (10, 20, 25, 50, 100, 250, 500, 1_000)
 BLOCKS = " ▁▂▃▄▅▆▇█"
 IN_ASCII = str.maketrans("▁▂▃▄▅▆▇█╭╮╰╯├┤┬┴┼─│–−×", ".,:;-=+#+++++++++-|--x")
-EVERY_S = 10.0
-"""Seconds between lines of progress without a terminal."""
 
 
 # --- the table at the end -----------------------------------------------------------------------
@@ -147,200 +147,173 @@ def _histogram(spreads: Sequence[int]) -> Text | None:
     )
 
 
+# --- the table of a tournament ------------------------------------------------------------------
+
+
+def tournament_table(
+    config: TournamentConfig,
+    table: Sequence[Standing],
+    results: Sequence[GameResult],
+    width: int = WIDTH,
+) -> RenderableType:
+    """Return the standings, and who won how often against whom."""
+    parts: list[RenderableType] = [standings_table(config, table, width)]
+    if len(table) <= MOST_CROSSED and config.format != "knockout":
+        parts.append(_cross_table(table, results))
+    gone = [plain(of.name) for of in table if of.withdrawn]
+    if gone:
+        parts.append(Padding(Text(f"withdrawn: {', '.join(gone)}", style="dim"), (0, 0, 0, 1)))
+    return Group(*parts)
+
+
+def standings_table(
+    config: TournamentConfig, table: Sequence[Standing], width: int = WIDTH
+) -> Table:
+    """Return the standings, the leader first; in a narrow terminal without the last columns."""
+    rows = [_standing(place, of) for place, of in enumerate(table, start=1)]
+    columns = fitting(_HEADS, rows, width - 2, drop=tuple(reversed(_HEADS[5:])), gap=3)
+    games = sum(of.games for of in table) // 2
+    title = f"{_TITLES[config.format]}, {counted(games, 'game')}"
+    shown = Table(box=box.ROUNDED, title=Text(title, style="bold"), title_style="", header_style="")
+    for at in columns:
+        name = _HEADS[at] == "name"
+        shown.add_column(_HEADS[at], justify="left" if name else "right", no_wrap=True)
+    for row in rows:
+        cells = [Text(row[at], style="bold" if _HEADS[at] == "name" else "") for at in columns]
+        shown.add_row(*cells)
+    return shown
+
+
+_HEADS = (
+    *("", "name", "games", "points", "spread"),
+    *("rate", "mean", "bingos", "a move", "faults"),  # left out where there is no room
+)
+_TITLES = {
+    "round-robin": "round robin",
+    "gauntlet": "gauntlet",
+    "swiss": "Swiss",
+    "knockout": "knockout",
+}
+
+
+def _standing(place: int, of: Standing) -> list[str]:
+    return [
+        str(place),
+        shortened(plain(of.name), NAME_WIDTH),
+        f"{of.games:,}",
+        _points(of.points),
+        number(of.spread, 0, sign=True),
+        share(of.rate),
+        number(of.mean_score),
+        number(of.bingos / of.games if of.games else None, 2),
+        duration(of.think_ms / of.moves if of.moves else None),
+        f"{of.faults.total():,}" if of.faults else "",
+    ]
+
+
+def _points(points: float) -> str:
+    """Write points, a half as ½."""
+    whole, half = divmod(round(2 * points), 2)
+    return f"{whole:,}" + "½" * half if whole or not half else "½"
+
+
+def cross_table(results: Sequence[GameResult]) -> dict[tuple[str, str], list[float]]:
+    """Return for each two names the points of the first against the second, and the games."""
+    cells: dict[tuple[str, str], list[float]] = {}
+    for result in results:
+        if not result.void:
+            a, b = (seat.name for seat in result.sides)
+            for pair, points in (((a, b), result.points), ((b, a), 1 - result.points)):
+                cell = cells.setdefault(pair, [0.0, 0.0])
+                cell[0] += points
+                cell[1] += 1
+    return cells
+
+
+def _cross_table(table: Sequence[Standing], results: Sequence[GameResult]) -> Table:
+    cells = cross_table(results)
+    shown = Table(box=box.ROUNDED, header_style="", title=Text("points against each other"))
+    shown.add_column("", justify="right")
+    shown.add_column("name", overflow="fold")
+    for place in range(1, len(table) + 1):
+        shown.add_column(str(place), justify="right", no_wrap=True)
+    for place, of in enumerate(table, start=1):
+        row = [cells.get((of.name, other.name)) for other in table]
+        texts = [_points(cell[0]) if cell else "" for cell in row]
+        texts[place - 1] = "·"
+        shown.add_row(str(place), Text(shortened(plain(of.name), NAME_WIDTH)), *texts)
+    return shown
+
+
+# --- as text ------------------------------------------------------------------------------------
+
+
+def as_text(shown: RenderableType, columns: int = WIDTH, encoding: str = "utf-8") -> str:
+    """Return a table as plain text, without colour, for a terminal with so many columns.
+
+    With an ``encoding`` other than UTF, all but names is ASCII.
+    """
+    out = io.StringIO()
+    console = Console(file=out, width=columns, color_system=None, legacy_windows=False)
+    console.print(shown)
+    text = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    return text if encoding.lower().startswith("utf") else text.translate(IN_ASCII)
+
+
 def table_text(
     stats: MatchStatistics,
     results: Sequence[GameResult],
     columns: int = WIDTH,
     encoding: str = "utf-8",
 ) -> str:
-    """Return the table as plain text, without colour, for a terminal with so many columns.
-
-    With an ``encoding`` other than UTF, all but names is ASCII.
-    """
-    out = io.StringIO()
+    """Return the table of a match as text, at most ``WIDTH`` columns wide."""
     width = max(40, min(columns, WIDTH))
-    console = Console(file=out, width=width, color_system=None, legacy_windows=False)
-    console.print(match_table(stats, results, width))
-    text = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
-    return text if encoding.lower().startswith("utf") else text.translate(IN_ASCII)
+    return as_text(match_table(stats, results, width), width, encoding)
 
 
-# --- while it runs ------------------------------------------------------------------------------
-
-
-class MatchProgress:
-    """Games done, speed, time left and the running score, on stderr; a context manager.
-
-    A bar on a terminal, else occasional lines. ``earlier`` are results from before the match was
-    resumed. While a bar runs, print through ``console``; ``clock`` returns monotonic seconds.
-    """
-
-    def __init__(
-        self,
-        total: int,
-        a: str,
-        b: str,
-        *,
-        earlier: Sequence[GameResult] = (),
-        console: Console | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.console = console or Console(stderr=True)
-        self._total = total
-        self._names = plain(a), plain(b)
-        self._clock = clock
-        self._began = self._said = clock()
-        self._bar: Progress | None = None
-        self._unsaid = False
-        self._fresh = self._spread = self._void = self._done = 0
-        self._wins = [0, 0, 0]  # side a, side b, ties
-        for result in earlier:
-            self._count(result)
-
-    def __enter__(self) -> Self:
-        self._began = self._said = self._clock()
-        if self.console.is_terminal and not self.console.is_dumb_terminal:
-            self._bar = self._new_bar()
-            self._bar.add_task("", total=self._total, completed=self._done, **self._fields())
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-        elif self._unsaid:
-            self._say()
-
-    def game_finished(self, result: GameResult) -> None:
-        """Count a finished game; void games are replayed and don't count."""
-        self._fresh += not result.void
-        self._unsaid = True
-        self._count(result)
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self._done, **self._fields())
-        elif self._clock() - self._said >= EVERY_S or self._done >= self._total:
-            self._say()
-
-    def _say(self) -> None:
-        self._said, self._unsaid = self._clock(), False
-        # Not through rich, which wraps lines without a terminal.
-        print(self.line(), file=self.console.file, flush=True)
-
-    def line(self) -> str:
-        """Return the standing of the match in one line."""
-        a, b = self._names
-        fields = self._fields()
-        parts = [f"{self._done}/{self._total} games", f"{a} {fields['score']} {b}"]
-        if self._done:
-            parts.append(f"spread {fields['spread']}")
-        if self._void:
-            parts.append(f"{self._void} void")
-        if self._fresh:
-            parts.append(fields["rate"])
-        if self._fresh and self._done < self._total:
-            parts.append(fields["left"])
-        return ", ".join(parts)
-
-    def _count(self, result: GameResult) -> None:
-        if result.void:
-            self._void += 1
-            return
-        self._done += 1
-        self._spread += result.spread
-        self._wins[2 if result.winner is None else result.winner] += 1
-
-    def _fields(self) -> dict[str, Any]:
-        elapsed = self._clock() - self._began
-        won, lost, tied = self._wins
-        left = DASH
-        if self._fresh:
-            left = f"{minutes((self._total - self._done) * elapsed / self._fresh)} left"
-        return {
-            "score": f"{won}–{lost}" + (f"–{tied}" if tied else ""),
-            "spread": number(self._spread / self._done if self._done else None, sign=True),
-            "rate": rate(self._fresh, elapsed),
-            "left": left,
-        }
-
-    def _new_bar(self) -> Progress:
-        digits = len(str(self._total))
-        # What the count, the time left, the score and the spread leave of the line.
-        room = self.console.width - 4 * digits - 29
-        with_rate, with_bar = room >= 25, room >= 35
-        most = min(max((room - 9 * with_rate - 10 * with_bar) // 2, 5), 24)
-        a, b = (escape(_shortened(name, most)) for name in self._names)
-        a, b = (name.replace("{", "{{").replace("}", "}}") for name in (a, b))
-        columns = [
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[left]}", style="cyan"),
-            TextColumn(f"{a} [bold]{{task.fields[score]}}[/] {b}  {{task.fields[spread]}}"),
-        ]
-        if with_rate:
-            columns.insert(1, TextColumn("{task.fields[rate]}"))
-        if with_bar:
-            columns.insert(0, BarColumn(bar_width=None))
-        return Progress(*columns, console=self.console, expand=with_bar, transient=True)
-
-
-def _shortened(name: str, most: int) -> str:
-    """Cut a name in its middle, since versions of a bot differ at the end."""
-    end = (most - 1) // 2
-    return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[-end:]}"
+def summary_text(
+    config: TournamentConfig, files: MatchFolder, columns: int = WIDTH, encoding: str = "utf-8"
+) -> str:
+    """Return the table of a match or a tournament as text."""
+    if config.is_match:
+        return table_text(_statistics(config, files), files.results, columns, encoding)
+    shown = tournament_table(
+        config, standings(config, files.results, files.decisions), files.results
+    )
+    return as_text(shown, max(columns, 40), encoding)
 
 
 # --- what stays ---------------------------------------------------------------------------------
 
 
-class MatchFolder:
-    """The files of a match: ``results.jsonl`` as it runs, ``summary.json`` and ``summary.txt``.
+def summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
+    """Return the result so far as a JSON object."""
+    if config.is_match:
+        return as_json_object(_statistics(config, files))
+    table = standings(config, files.results, files.decisions)
+    cells = cross_table(files.results)
+    return {
+        "format": config.format,
+        "games": len(files.counted),
+        "void": len(files.results) - len(files.counted),
+        "standings": [of.as_object() for of in table],
+        "cross": [
+            {"name": a, "against": b, "points": points, "games": int(games)}
+            for (a, b), (points, games) in cells.items()
+        ],
+    }
 
-    A folder with results is resumed: ``results`` begins with them, and an unfinished last line is
-    cut off. Each line survives the death of the process, but not a power failure.
 
-    Raises:
-        OSError: the folder or a file can't be written.
-        ValueError: ``results.jsonl`` is not a file of results.
-    """
+def write_summary(config: TournamentConfig, files: MatchFolder) -> None:
+    """Write ``summary.json`` and ``summary.txt`` of the games so far, each atomically."""
+    as_json = json.dumps(summary(config, files), indent=2, ensure_ascii=False)
+    for name, text in (
+        ("summary.json", f"{as_json}\n"),
+        ("summary.txt", summary_text(config, files)),
+    ):
+        with replacing(files.path / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
-    def __init__(self, folder: str | Path) -> None:
-        self.path = Path(folder)
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.results: list[GameResult] = []
-        log = self.path / "results.jsonl"
-        if log.exists():
-            self.results = read_results(log)
-            os.truncate(log, log.read_bytes().rfind(b"\n") + 1)
-        self.counted = {result.number for result in self.results if not result.void}
-        """Numbers of the games with a result that counts."""
-        self._file = log.open("ab", buffering=0)
 
-    def append(self, result: GameResult) -> None:
-        """Store a game's result; raise ValueError if its number already has one that counts."""
-        if not result.void:
-            if result.number in self.counted:
-                raise ValueError(
-                    f"game {result.number} of the match has a result already in "
-                    f"{self._file.name}; a game counts once"
-                )
-            self.counted.add(result.number)
-        self._file.write(result_line(result))
-        self.results.append(result)
-
-    def write_summary(self, a: str, b: str) -> MatchStatistics:
-        """Write both summaries of the games so far, each atomically, and return the statistics."""
-        stats = match_statistics(self.results, (a, b))
-        summary = json.dumps(as_json_object(stats), indent=2, ensure_ascii=False)
-        for name, text in (
-            ("summary.json", f"{summary}\n"),
-            ("summary.txt", table_text(stats, self.results)),
-        ):
-            with replacing(self.path / name) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        return stats
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+def _statistics(config: TournamentConfig, files: MatchFolder) -> MatchStatistics:
+    return match_statistics(files.results, (config.names[0], config.names[1]))

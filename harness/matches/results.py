@@ -1,7 +1,8 @@
-"""The games of a match: as planned, and their results as values, lines of JSON and GCG.
+"""The games of a tournament: as planned, and their results as values, lines of JSON and GCG.
 
-**Match sides**: 0 is side a, 1 is side b, whoever moved first. A file of results has one game a
-line; a line counts once its line break is written, so a killed process loses at most that game.
+**Sides** of a pairing: 0 is side a, 1 is side b, whoever moves first; a match has one pairing. A
+file of results has one game a line; a line counts once its line break is written, so a killed
+process loses at most that game.
 """
 
 from __future__ import annotations
@@ -34,11 +35,20 @@ class PlannedGame:
     pair: int
     """From 1; games 1 and 2 are pair 1. Unpaired games are each a pair of their own."""
     first: int
-    """The side of the match (0 or 1) that moves first."""
+    """The side of the pairing (0 or 1) that moves first."""
+    players: tuple[int, int] = (0, 1)
+    """The entrants of the tournament who are sides 0 and 1."""
+    round: int = 1
+    paired: bool = True
+    """Whether it shares its draws with the other game of its pair."""
 
     def side_of(self, seat: int) -> int:
-        """Return the match side at a seat or, equally, the seat of a side."""
+        """Return the side at a seat or, equally, the seat of a side."""
         return seat if self.first == 0 else 1 - seat
+
+    def entrant(self, seat: int) -> int:
+        """Return the entrant at a seat."""
+        return self.players[self.side_of(seat)]
 
 
 class SeatResult(Struct, frozen=True):
@@ -66,7 +76,7 @@ class GameResult(Struct, frozen=True):
 
     game: str
     number: int
-    """The game's place in the match; a void game is replayed under its number."""
+    """The game's place in the schedule; a void game is replayed under its number."""
     pair: int
     """Games of a pair share an opening, with seats swapped."""
     first: Side
@@ -78,6 +88,7 @@ class GameResult(Struct, frozen=True):
     seconds: float
     """Duration of both sides' turns, by their clocks."""
     note: str = ""
+    round: int = 1
 
     @property
     def void(self) -> bool:
@@ -142,6 +153,7 @@ def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:
         turns=len(book.turns),
         seconds=sum(turn.think_ms for turn in book.turns) / 1_000,
         note="disconnect" if away else "",
+        round=planned.round,
     )
 
 

@@ -12,7 +12,7 @@ import hashlib
 import re
 import secrets
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -248,20 +248,20 @@ def player_seed(seed: int, name: str, number: int) -> int:
 
 @asynccontextmanager
 async def seating(
-    seats: tuple[str, str],
-    names: tuple[str, str],
+    seats: Sequence[str],
+    names: Sequence[str],
     equipment: Equipment,
     lexicon: Lexicon,
     *,
     seed: int | None,
     by_websocket: bool,
     notice: Callable[[str], None] | None,
-    folder: Path,
+    folder: Path | None,
 ) -> AsyncIterator[Callable[[int, int], Seat]]:
-    """Yield a function that makes the seat of a side (0 or 1) for a game by number.
+    """Yield a function that makes the seat of one of ``seats``, by index, for a game by number.
 
     Workers use a WebSocket if ``by_websocket``, else a pipe. What players print is kept in
-    ``folder``. SeatError if a seat's text is invalid.
+    ``folder``, if there is one. SeatError if a seat's text is invalid.
     """
     async with AsyncExitStack() as stack:
         reception = await stack.enter_async_context(Reception()) if by_websocket else None
@@ -273,14 +273,14 @@ async def seating(
                 seed,
                 reception,
                 notice,
-                folder / f"{re.sub(_NOT_IN_FILES, '_', name)}.log",
+                folder and folder / f"{re.sub(_NOT_IN_FILES, '_', name)}.log",
             )
             for text, name in zip(seats, names, strict=True)
         ]
         for maker in makers:
             maker.check(lexicon)
             stack.push_async_callback(maker.close)
-        yield lambda side, number: makers[side].open(lexicon, number)
+        yield lambda entrant, number: makers[entrant].open(lexicon, number)
 
 
 async def open_remote(spec: SeatSpec) -> Channel:

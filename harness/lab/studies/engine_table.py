@@ -22,17 +22,18 @@ from bot.equipment import Equipment
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from harness.lab.rows import Column
-from harness.matches.match import (
-    Match,
-    MatchConfig,
+from harness.matches.config import (
     MatchError,
+    TournamentConfig,
     read_config,
     told_apart,
     write_config,
 )
-from harness.matches.report import MatchFolder
+from harness.matches.folder import MatchFolder
+from harness.matches.report import write_summary
 from harness.matches.results import GameResult, read_results
 from harness.matches.statistics import match_statistics
+from harness.matches.tournament import Tournament
 from harness.pictures import picture
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
@@ -110,8 +111,8 @@ class EngineTable:
             def finished(_result: GameResult) -> None:
                 tell(len(self._counted(files.results)))
 
-            await Match(config, self.lexicon, files, finished, notice).play()
-            files.write_summary(*config.names)
+            await Tournament(config, self.lexicon, files, finished, notice).play()
+            write_summary(config, files)
 
     def rows(self) -> list[PlayedRow]:
         """Return a row for each player that has games."""
@@ -129,10 +130,10 @@ class EngineTable:
     def _folder(self, player: str) -> Path:
         return self.folder / quote(player, safe="+")
 
-    def _config(self, player: str) -> MatchConfig:
+    def _config(self, player: str) -> TournamentConfig:
         specs = parse_seat(player), parse_seat(self.engine)
         paired = all(spec.starts_afresh for spec in specs)
-        return MatchConfig(
+        return TournamentConfig(
             seats=(specs[0].text, specs[1].text),
             names=told_apart(*specs),
             games=self.games,
@@ -140,7 +141,6 @@ class EngineTable:
             lexicon=self.equipment.lexicon,
             lexicon_checksum=self.lexicon.checksum,
             seed=self.seed if paired else None,
-            paired=paired,
             concurrency=self.concurrency,
             transport="pipe",
             leaves=self.equipment.leaves,
@@ -148,11 +148,11 @@ class EngineTable:
         )
 
     @staticmethod
-    def _take_up(config: MatchConfig, folder: Path) -> None:
+    def _take_up(config: TournamentConfig, folder: Path) -> None:
         """Write the configuration, unless a different match was played here."""
         if (folder / "match.json").exists():
             before = read_config(folder)
-            for name in MatchConfig.__struct_fields__:
+            for name in TournamentConfig.__struct_fields__:
                 was, now = getattr(before, name), getattr(config, name)
                 if was != now and name not in ("games", "concurrency", "names"):
                     raise MatchError(

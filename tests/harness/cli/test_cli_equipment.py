@@ -17,7 +17,7 @@ from command_line import CommandLine
 from lexicon_parts import leaves_worth
 
 from harness.cli.options import say_once
-from harness.matches.match import read_config
+from harness.matches.config import read_config
 from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable

@@ -7,28 +7,18 @@ from pathlib import Path
 import msgspec
 import pytest
 from command_line import CommandLine
-from match_samples import game
+from match_samples import game, match_config
 
-from harness.cli.match import MatchFile
+from harness.cli.match_settings import MatchFile
 from harness.config_file import read_config_file
-from harness.matches.match import MatchConfig, read_config, write_config
-from harness.matches.report import MatchFolder
+from harness.matches.config import TournamentConfig, read_config, write_config
+from harness.matches.folder import MatchFolder
 from lexicons.store import load_lexicon
-from protocol.parts import TimeControl
 
 
-def finished(folder: Path, games: int = 4) -> MatchConfig:
+def finished(folder: Path, games: int = 4) -> TournamentConfig:
     """Leave a match between two static players of which all games are played."""
-    config = MatchConfig(
-        seats=("static", "static"),
-        names=("Old", "New"),
-        games=games,
-        time=TimeControl(initial_ms=10_000),
-        lexicon="scowl",
-        lexicon_checksum=load_lexicon().checksum,
-        seed=7,
-        paired=True,
-    )
+    config = match_config(games=games, lexicon_checksum=load_lexicon().checksum)
     with MatchFolder(folder) as files:
         write_config(config, folder)
         for number in range(1, games + 1):
@@ -39,7 +29,7 @@ def finished(folder: Path, games: int = 4) -> MatchConfig:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--name", "Old"), "--name Old: write A=NAME for the first seat, B=NAME for the other"),
+        (("--name", "Old"), "--name Old: write A=NAME for the first seat, B=NAME for the second"),
         (("--name", "C=Old"), "--name C=Old: write A=NAME"),
         (("--name", "A="), "--name A=: write A=NAME"),
         (("--name", f"A={'x' * 65}"), "a name has at most 64 characters"),

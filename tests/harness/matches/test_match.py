@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.seat_text import parse_seat
-from harness.matches.match import MAX_NAME, told_apart
+from harness.matches.config import MAX_NAME, told_apart
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_samples import game, seat
+from match_samples import game, match_config, seat
 from rich.cells import cell_len
 from rich.console import Console
 
 from harness.figures import duration, number, plain, rate
-from harness.matches.report import MatchFolder, MatchProgress, match_table, table_text
+from harness.matches.folder import MatchFolder
+from harness.matches.progress import MatchProgress
+from harness.matches.report import match_table, table_text, write_summary
 from harness.matches.results import GameResult, read_results, result_line
 from harness.matches.statistics import match_statistics
 
@@ -210,8 +212,8 @@ def test_the_folder_of_a_match(tmp_path: Path) -> None:
         assert folder.results == results[:4]
         for result in results[4:]:
             folder.append(result)
-        stats = folder.write_summary("x", "y")
-    assert stats == match_statistics(results, names=("x", "y"))
+        write_summary(match_config(names=("x", "y"), games=6), folder)
+    stats = match_statistics(results, names=("x", "y"))
     summary = json.loads((folder.path / "summary.json").read_text(encoding="utf-8"))
     assert (summary["a"], summary["b"], summary["games"]) == ("x", "y", 6)
     assert (folder.path / "summary.txt").read_text(encoding="utf-8") == table_text(stats, results)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.matches.pairings import Round
-from harness.matches.swiss import Standing, king_of_the_hill, swiss_round
+from harness.matches.swiss import Record, king_of_the_hill, swiss_round
 
 SCRIPT = Path(__file__).parents[3] / "docs" / "results" / "tournaments" / "swiss_events.py"
 
@@ -32,9 +32,9 @@ def events() -> Iterator[ModuleType]:
     del sys.modules["swiss_events"]
 
 
-def standings(*wins: float, **fields: Sequence[Any]) -> list[Standing]:
+def standings(*wins: float, **fields: Sequence[Any]) -> list[Record]:
     """A field in the order of the standings, without games."""
-    field = [Standing(entrant, wins=won) for entrant, won in enumerate(wins)]
+    field = [Record(entrant, wins=won) for entrant, won in enumerate(wins)]
     for name, values in fields.items():
         field = [replace(s, **{name: v}) for s, v in zip(field, values, strict=True)]
     return field
@@ -106,14 +106,14 @@ def test_the_bye_goes_higher_where_that_avoids_a_rematch() -> None:
 
 
 def test_a_late_joiner_begins_at_the_bottom() -> None:
-    late = Standing(6, opponents=(None, None))
+    late = Record(6, opponents=(None, None))
     assert pairs(swiss_round(3, [late, *standings(2, 2, 1, 1, 0)])) == sets((0, 1), (2, 3), (4, 6))
 
 
 def test_a_field_of_none_and_of_one() -> None:
     assert swiss_round(1, []) == Round(1, ())
-    assert swiss_round(1, [Standing(7)]) == Round(1, (), (7,))
-    assert king_of_the_hill(1, [Standing(7)]) == Round(1, (), (7,))
+    assert swiss_round(1, [Record(7)]) == Round(1, (), (7,))
+    assert king_of_the_hill(1, [Record(7)]) == Round(1, (), (7,))
 
 
 def test_king_of_the_hill_pairs_neighbours_though_they_have_met() -> None:
@@ -125,7 +125,7 @@ def test_king_of_the_hill_pairs_neighbours_though_they_have_met() -> None:
 # --- all pairings of small fields -------------------------------------------------------------
 
 
-def all_rounds(field: list[Standing]) -> Iterator[list[tuple[Standing, Standing | None]]]:
+def all_rounds(field: list[Record]) -> Iterator[list[tuple[Record, Record | None]]]:
     """Every way to pair a field that is in the order of the standings, best first."""
     if not field:
         yield []
@@ -140,7 +140,7 @@ def all_rounds(field: list[Standing]) -> Iterator[list[tuple[Standing, Standing 
 
 
 def rules(
-    field: list[Standing], paired: list[tuple[Standing, Standing | None]], rounds: int
+    field: list[Record], paired: list[tuple[Record, Record | None]], rounds: int
 ) -> list[float]:
     """What each rule says of a round: lower is better, the first rule that differs decides."""
     costs = [0.0] * 7
@@ -164,7 +164,7 @@ def rules(
 
 
 @st.composite
-def fields(draw: st.DrawFn) -> list[Standing]:
+def fields(draw: st.DrawFn) -> list[Record]:
     """Up to seven entrants in the order of the standings, after rounds with any outcome."""
     rounds = draw(st.integers(0, 4))
     count = draw(st.integers(1, 7))
@@ -182,16 +182,16 @@ def fields(draw: st.DrawFn) -> list[Standing]:
         firsts = draw(st.integers(0, len(met) - met.count(None)))
         seconds = len(met) - met.count(None) - firsts
         field.append(
-            Standing(entrant, wins[entrant], 0, tuple(met), firsts, seconds, met.count(None))
+            Record(entrant, wins[entrant], 0, tuple(met), firsts, seconds, met.count(None))
         )
     return field
 
 
 @given(field=fields())
-def test_no_pairing_of_a_small_field_is_better(field: list[Standing]) -> None:
+def test_no_pairing_of_a_small_field_is_better(field: list[Record]) -> None:
     rounds = len(field[0].opponents)
     paired = swiss_round(rounds + 1, field)
-    chosen: list[tuple[Standing, Standing | None]] = [
+    chosen: list[tuple[Record, Record | None]] = [
         (field[min(p.first, p.second)], field[max(p.first, p.second)]) for p in paired.pairings
     ]
     chosen += [(field[bye], None) for bye in paired.byes]

@@ -1,0 +1,307 @@
+"""The settings of matches and tournaments: options, the keys of a TOML file, and their checks."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypedDict, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+from cyclopts import Parameter
+from msgspec import Meta
+
+from bot.cores import usable_cores
+from bot.registry import SeatSpec
+from bot.seat_text import parse_seat
+from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
+from harness.config_file import read_config_file
+from harness.figures import plain
+from harness.matches.config import (
+    MAX_NAME,
+    Format,
+    MatchError,
+    TournamentConfig,
+    read_config,
+    told_apart,
+)
+from harness.seats.seat_factory import SeatMaker
+from lexicons.store import Lexicon
+from protocol.parts import TimeControl
+
+from . import options
+from .failing import CommandFailed, sentences
+
+
+class _Settings(TypedDict, total=False):
+    """Settings that are no times."""
+
+    games: Annotated[
+        options.GamesOption,
+        Parameter(
+            help="How many games; of a tournament, how many of each two that are paired; with "
+            "--resume of a match, a number to go on to. Between local seats games 1 and 2 share "
+            "their draws, with the seats swapped, and so do 3 and 4.",
+            show_default="2",
+        ),
+    ]
+    name: Annotated[
+        list[str],
+        Parameter(
+            help="What a seat is called: A=NAME the first, B=NAME the second; 27=NAME the 27th. "
+            "[default: by what they are, and how they differ]",
+            negative="",
+        ),
+    ]
+    overtime_penalty: Annotated[
+        int, Parameter(help="Points off for each minute of overtime begun.", show_default="10")
+    ]
+    lexicon: Annotated[options.LexiconOption, Parameter(show_default="scowl")]
+    leaves: options.LeavesOption
+    winprob: options.WinprobOption
+    threads: Annotated[options.ThreadsOption, Parameter(show_default="1")]
+    ponder: options.PonderOption
+    seed: Annotated[
+        options.SeedOption, Parameter(help="Makes the draws of local seats repeatable.")
+    ]
+    concurrency: Annotated[options.Count, Parameter(help="Games at once.", show_default="1")]
+    transport: Annotated[
+        Literal["websocket", "pipe"],
+        Parameter(
+            help="How local seats talk to the host. [default: websocket for one game at a time]"
+        ),
+    ]
+
+
+@Parameter(name="*")
+class MatchSettings(_Settings, total=False):
+    """Settings of a new match that are options and keys of its TOML file; only those given."""
+
+    time: Annotated[options.TimeOption, Parameter(show_default="25m")]
+    increment: Annotated[options.IncrementOption, Parameter(show_default="0s")]
+    max_overtime: options.Duration
+    """More overtime than this loses the game. [default: 10m, 0s with an increment]"""
+    move_cap: options.Duration
+    """Cap per turn."""
+    margin: Annotated[
+        options.Duration,
+        Parameter(help="How late a move may come after the deadline.", show_default="0s"),
+    ]
+    first_move: options.FirstMoveOption
+
+
+class _Duration(int):
+    """Milliseconds, written in a file as ``"25m"``."""
+
+    def __new__(cls, text: str) -> _Duration:
+        return super().__new__(cls, options.parse_duration(text))
+
+
+class MatchFile(_Settings, total=False):
+    """The keys of a match's configuration file (TOML)."""
+
+    seats: list[str]
+    time: _Duration
+    increment: _Duration
+    max_overtime: _Duration
+    move_cap: _Duration
+    margin: _Duration
+    first_move: _Duration
+
+
+class _Plan(TypedDict, total=False):
+    """What a tournament has beyond a match."""
+
+    format: Annotated[
+        Format, Parameter(help="Who meets whom, round by round.", show_default="round-robin")
+    ]
+    rounds: Annotated[
+        options.Count,
+        Parameter(
+            help="Rounds of a Swiss; of a round robin or gauntlet, how often each meets each; with "
+            "--resume, a number to go on to.",
+            show_default="1",
+        ),
+    ]
+    hill: Annotated[
+        int,
+        Parameter(
+            help="How many of the last rounds of a Swiss are king of the hill: the first meets the "
+            "second, the third the fourth, also for another time.",
+            show_default="0",
+        ),
+        Meta(ge=0),
+    ]
+
+
+@Parameter(name="*")
+class TournamentSettings(MatchSettings, _Plan, total=False):
+    """Settings of a new tournament that are options and keys of its TOML file."""
+
+
+class TournamentFile(MatchFile, _Plan, total=False):
+    """The keys of a tournament's configuration file (TOML)."""
+
+
+def read_settings(path: Path, kind: type[MatchFile]) -> tuple[list[str], dict[str, Any]]:
+    """Read the seats, empty where there are none, and the settings of a configuration."""
+    with sentences():
+        said = cast("dict[str, Any]", read_config_file(path, kind))
+    seats = said.pop("seats", [])
+    return seats, {
+        key: int(value) if isinstance(value, _Duration) else value for key, value in said.items()
+    }
+
+
+def configure(
+    seats: Sequence[str], settings: TournamentSettings
+) -> tuple[TournamentConfig, Lexicon]:
+    """Check the settings, and load the words that are played with."""
+    equipment = options.equip(
+        settings.get("lexicon", "scowl"),
+        settings.get("leaves"),
+        settings.get("winprob"),
+        settings.get("threads", 1),
+        ponder=settings.get("ponder", False),
+    )
+    concurrency, seed = settings.get("concurrency", 1), settings.get("seed")
+    with sentences():
+        specs = [parse_seat(seat) for seat in seats]
+        names = _named(settings.get("name", []), told_apart(*specs))
+        hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
+        control = _time_control(settings, hosts)
+        check_time_control(control)
+        _check_concurrency(concurrency, equipment.threads, specs)
+        if seed is not None and not all(spec.starts_afresh for spec in specs):
+            raise CommandFailed(
+                "--seed would let a seat that goes on after a game work out the draws; it is for "
+                "seats that start afresh on this machine"
+            )
+        words = options.load_equipped(equipment)
+        for spec, name in zip(specs, names, strict=True):
+            SeatMaker(spec, name, equipment).check(words)
+    if seed is None and sum(spec.starts_afresh for spec in specs) > 1:
+        seed = secrets.randbits(63)
+    config = TournamentConfig(
+        seats=tuple(map(_anywhere, specs)),
+        names=names,
+        games=settings.get("games", 2),
+        time=control,
+        lexicon=equipment.lexicon,
+        lexicon_checksum=words.checksum,
+        seed=seed,
+        format=settings.get("format", "round-robin"),
+        rounds=settings.get("rounds", 1),
+        hill=settings.get("hill", 0),
+        concurrency=concurrency,
+        transport=settings.get("transport", "websocket" if concurrency == 1 else "pipe"),
+        leaves=equipment.leaves,
+        winprob=equipment.win_probabilities,
+        threads=equipment.threads,
+        ponder=equipment.ponder,
+    )
+    return config, words
+
+
+def taken_up(folder: Path, more: str, least: int | None) -> TournamentConfig:
+    """Read a configuration, with more games or rounds (``more``) if so many are given."""
+    with sentences(kinds=(MatchError,)):
+        config = read_config(folder)
+    if least is None:
+        return config
+    if least < (there := getattr(config, more)):
+        what = "match" if config.is_match else "tournament"
+        raise CommandFailed(
+            f"--{more} {least}: the {what} in {folder} has {there:,} already; "
+            "write more than that, or leave it out"
+        )
+    return msgspec.structs.replace(config, **{more: least})
+
+
+def _time_control(settings: TournamentSettings, hosts: list[str]) -> TimeControl:
+    """Return the time control of games whose remote seats are on these hosts."""
+    time, increment = settings.get("time", 25 * 60_000), settings.get("increment", 0)
+    return TimeControl(
+        initial_ms=time,
+        increment_ms=increment,
+        overtime_penalty=settings.get("overtime_penalty", 10),
+        max_overtime_ms=settings.get("max_overtime", 0 if increment else 10 * 60_000),
+        move_cap_ms=settings.get("move_cap"),
+        margin_ms=settings.get("margin", 0),
+        first_move_ms=settings.get("first_move"),
+        lag_ms=lag_quota_ms(time, hosts),
+        ready_ms=LOCAL_READY_MS,
+    )
+
+
+def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of all seats, where ``given`` has ``B=NAME`` or ``2=NAME`` that one."""
+    called = list(names)
+    for text in given:
+        side, _, name = text.partition("=")
+        at = int(side) - 1 if side.isdecimal() else "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(side or "-")
+        if not 0 <= at < len(names) or not name:
+            raise CommandFailed(
+                f"--name {text}: write A=NAME for the first seat, B=NAME for the second"
+            )
+        if len(name) > MAX_NAME or plain(name) != name or name != name.strip():
+            raise CommandFailed(
+                f"--name {plain(text)}: a name has at most {MAX_NAME} characters, all of them "
+                "printable, and no space at its ends"
+            )
+        called[at] = name
+    for name in called:
+        if called.count(name) > 1:
+            which = "both" if len(names) == 2 else f"{called.count(name)}"
+            raise CommandFailed(
+                f"{which} seats would be called {name}; --name A=NAME calls the first one otherwise"
+            )
+    return tuple(called)
+
+
+def _check_concurrency(games: int, threads: int, specs: Sequence[SeatSpec]) -> None:
+    """Check that this machine can play several games at once."""
+    cores = usable_cores()
+    if games > 1 and games * threads > cores and any(spec.kind != "remote" for spec in specs):
+        each = f" with --threads {threads}" if threads > 1 else ""
+        raise CommandFailed(
+            f"--concurrency {games}{each} would have players share a core, and moves would come "
+            f"late because of that: this machine has {cores}"
+        )
+    if games > 1 and any(spec.dialect == "files" for spec in specs):
+        raise CommandFailed(f"--concurrency {games}: a seat files:… plays one game at a time")
+
+
+def check_cores(config: TournamentConfig) -> None:
+    """Check that seats that ponder have their cores, also when a match is resumed."""
+    if config.ponder:
+        here = min(2, sum(not seat.startswith(("ws://", "wss://")) for seat in config.seats))
+        options.check_pondering(
+            here * config.concurrency, config.threads, "--concurrency or --threads"
+        )
+
+
+def check_cluster(config: TournamentConfig, address: str | None) -> None:
+    """Check that workers of a cluster can start the seats."""
+    for seat in config.seats if address else ():
+        if not parse_seat(seat).starts_afresh:
+            raise CommandFailed(
+                f"--cluster: {seat} is not a seat that a worker can start afresh for each game"
+            )
+
+
+def try_out(config: TournamentConfig) -> None:
+    """Load the users' bots, each in a process of its own, to learn now what is wrong with them."""
+    with sentences():
+        for text, name in zip(config.seats, config.names, strict=True):
+            options.run(SeatMaker(parse_seat(text), name, config.equipment).try_out())
+
+
+def _anywhere(spec: SeatSpec) -> str:
+    """Write a seat so that it means the same in every folder: a match may be resumed in another."""
+    if ".py:" not in spec.target or spec.kind != "local":
+        return spec.text
+    path, _, factory = spec.target.rpartition(":")
+    query = urlencode(spec.options, quote_via=quote)
+    return f"{quote(path)}:{factory}" + (f"?{query}" if query else "")

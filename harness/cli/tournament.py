@@ -1,0 +1,62 @@
+"""``tilewire tournament``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from . import options
+from .failing import CommandFailed
+from .match import begin, go_on
+from .match_settings import (
+    TournamentFile,
+    TournamentSettings,
+    configure,
+    read_settings,
+    taken_up,
+)
+
+
+def tournament(
+    *seats: str,
+    given: TournamentSettings | None = None,
+    out: Path | None = None,
+    json_: options.JsonOption = False,
+    resume: Path | None = None,
+    cluster: options.ClusterOption = None,
+    verbose: options.VerboseOption = False,
+) -> None:
+    """Play a tournament between three seats or more, and print the standings.
+
+    The seats are those of ``tilewire match``. Or there is one file (TOML) with
+    ``seats = ["static", "greedy", "sim"]`` and the settings below, such as ``format = "swiss"``;
+    options replace what it says.
+
+    The exit status is that of ``tilewire match``.
+
+    Args:
+        seats: The seats, the strongest first where seeds matter; or a TOML file.
+        out: Where the journal, results and games go. [default: tournaments/TIME]
+        json_: End with one JSON object on the last line.
+        resume: Go on with the tournament in this folder, to more ``--rounds`` where that is given.
+    """
+    options.log_to_stderr(verbose)
+    settings = given or TournamentSettings()
+    if resume is not None:
+        if seats or out or settings.keys() - {"rounds"}:
+            raise CommandFailed(
+                f"--resume {resume} has its seats and settings already; only --rounds can be given"
+            )
+        terms = taken_up(resume, "rounds", settings.get("rounds"))
+        go_on(terms, resume, cluster, as_json=json_)
+        return
+    entrants = list(seats)
+    if len(entrants) == 1 and entrants[0].endswith(".toml"):
+        file = Path(entrants[0])
+        entrants, said = read_settings(file, TournamentFile)
+        settings = cast("TournamentSettings", {**said, **settings})
+    if len(entrants) < 2:
+        raise CommandFailed(
+            "a tournament needs seats, such as: tilewire tournament static greedy vanilla"
+        )
+    begin(*configure(entrants, settings), out, "tournaments", cluster, as_json=json_)

@@ -1,0 +1,127 @@
+"""Pairs of games on the workers of a cluster: what a worker does with them.
+
+A pair is played like any other, by the arbiter and its journal, with seats that a worker keeps for
+a while; what comes back are the records of its games, for the journal of the tournament. What is
+learnt of an opponent's style stays within a pair, so that any worker plays a pair alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, closing
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+from bot.seat.runtime import log_to_stderr, software
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal, read_games
+from harness.arbiter.lag import LagMeter
+from harness.arbiter.records import Opened, Record
+from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.seat import Seat
+from harness.seats.seat_factory import seating
+from lexicons.store import load_lexicon
+
+from .config import MatchError, TournamentConfig
+from .results import PlannedGame
+
+IDLE_S = 30.0
+"""How long a worker keeps the processes of a tournament that sends no more pairs."""
+
+Pair: TypeAlias = Sequence[tuple[PlannedGame, Opened]]
+"""Games that are played one after another, as planned and as set up."""
+
+
+def play_pair(config: TournamentConfig, version: str, pair: Pair) -> list[tuple[Record, ...]]:
+    """Play a pair on a worker; return the records of each game.
+
+    Raises:
+        MatchError: the worker has another version of tilewire than ``version``, or other words.
+        SeatError: a seat can't be had there.
+    """
+    if version != software():
+        raise MatchError(f"a worker of the cluster has {software()}, and this is {version}")
+    return _tables(config).play(pair)
+
+
+class _Tables:
+    """Where a worker plays the games of one tournament: an event loop in a thread, and seats."""
+
+    def __init__(self, config: TournamentConfig) -> None:
+        log_to_stderr("warning")
+        self._config = config
+        self._lexicon = load_lexicon(config.lexicon)
+        if self._lexicon.checksum != config.lexicon_checksum:
+            raise MatchError(
+                f"{config.lexicon} has other words on a worker of the cluster than here; give both "
+                "the same file"
+            )
+        self._seats = AsyncExitStack()
+        self._opened: tuple[Callable[[int, int], Seat], LagMeter] | None = None
+        self._pairs = self._on = 0
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="tables", daemon=True).start()
+
+    def play(self, pair: Pair) -> list[tuple[Record, ...]]:
+        """Play a pair, from any thread."""
+        return asyncio.run_coroutine_threadsafe(self._play(pair), self._loop).result()
+
+    async def _play(self, pair: Pair) -> list[tuple[Record, ...]]:
+        self._pairs += 1
+        self._on += 1
+        try:
+            if self._opened is None:
+                self._opened = await self._open()
+            open_seat, lag = self._opened
+            with tempfile.TemporaryDirectory(prefix="tilewire-pair-") as folder:
+                path = Path(folder, "pair.db")
+                with closing(Journal(path)) as journal:
+                    for planned, opened in pair:
+                        await journal.create(opened, {})
+                        seats = (
+                            open_seat(planned.entrant(0), planned.number),
+                            open_seat(planned.entrant(1), planned.number),
+                        )
+                        await GameHost(Scorebook(opened, self._lexicon), seats, journal, lag).run()
+                records = {kept.game: kept.records for kept in read_games(path)}
+            return [records[opened.game] for _, opened in pair]
+        finally:
+            self._on -= 1
+            self._loop.call_later(IDLE_S, self._rest, self._pairs)
+
+    async def _open(self) -> tuple[Callable[[int, int], Seat], LagMeter]:
+        config = self._config
+        players = seating(
+            config.seats,
+            config.names,
+            config.equipment,
+            self._lexicon,
+            seed=config.seed,
+            by_websocket=False,
+            notice=None,
+            folder=None,
+        )
+        lag = await self._seats.enter_async_context(LagMeter())
+        return await self._seats.enter_async_context(players), lag
+
+    def _rest(self, pairs: int) -> None:
+        """End the processes, unless a pair has come since."""
+        if pairs == self._pairs and not self._on:
+            self._opened, seats = None, self._seats
+            self._seats = AsyncExitStack()
+            self._resting = self._loop.create_task(seats.aclose())
+
+
+_making = threading.Lock()
+
+
+def _tables(config: TournamentConfig) -> _Tables:
+    with _making:
+        return _new_tables(config)
+
+
+_new_tables = cache(_Tables)

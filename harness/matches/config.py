@@ -1,0 +1,128 @@
+"""What a tournament is: its seats, format, clocks and draws, as kept in its folder.
+
+A match is a tournament of two seats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from bot.equipment import Equipment
+from bot.registry import SeatSpec
+from bot.seat_text import parse_seat
+from harness.figures import plain
+from lexicons.cache import replacing
+from protocol.parts import TimeControl
+
+Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "knockout"]
+
+MAX_NAME = 64
+"""The protocol's limit."""
+
+
+class MatchError(Exception):
+    """A match or tournament can't go on; the message gives the reason. Finished games are kept."""
+
+
+class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of a match or tournament; stored as ``match.json`` for resuming."""
+
+    seats: tuple[str, ...]
+    names: tuple[str, ...]
+    games: int
+    """Games of a pairing: of two entrants in a round."""
+    time: TimeControl
+    lexicon: str
+    lexicon_checksum: str
+    seed: int | None
+    """Gives the draws of games between seats that start afresh; None: there are no such games."""
+    format: Format = "round-robin"
+    rounds: int = 1
+    """Rounds of a Swiss, cycles of the others; a knockout has as many rounds as it needs."""
+    hill: int = 0
+    """How many of the last rounds of a Swiss are king of the hill."""
+    concurrency: int = 1
+    transport: str = "websocket"
+    leaves: str | None = None
+    winprob: str | None = None
+    threads: int = 1
+    ponder: bool = False
+
+    @property
+    def equipment(self) -> Equipment:
+        """The equipment of local seats."""
+        return Equipment(self.lexicon, self.leaves, self.winprob, self.threads, self.ponder)
+
+    @property
+    def is_match(self) -> bool:
+        """Whether it has two seats, so that all of its games are of one pairing."""
+        return len(self.seats) == 2
+
+    def afresh(self) -> tuple[bool, ...]:
+        """Return for each seat whether it starts afresh, so that a pair may share its draws."""
+        return tuple(parse_seat(seat).starts_afresh for seat in self.seats)
+
+
+def write_config(config: TournamentConfig, folder: Path) -> None:
+    """Write a configuration to its folder."""
+    text = msgspec.json.format(msgspec.json.encode(config), indent=2)
+    with replacing(folder / "match.json") as temporary:
+        temporary.write_bytes(text + b"\n")
+
+
+def read_config(folder: Path) -> TournamentConfig:
+    """Read the configuration of a folder; raise MatchError if it is missing or invalid."""
+    path = folder / "match.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=TournamentConfig)
+    except FileNotFoundError:
+        raise MatchError(f"{folder} holds no match: there is no {path.name} in it") from None
+    except msgspec.DecodeError as error:
+        raise MatchError(f"{path} can't be read: {error}") from None
+
+
+def told_apart(*specs: SeatSpec) -> tuple[str, ...]:
+    """Return distinct names for seats: their own, and how those of one name differ.
+
+    ``v1/bot.py:Balance`` and ``v2/bot.py:Balance?weight=3`` are ``Balance (v1)`` and
+    ``Balance (v2, weight=3)``; two seats alike are ``static-1`` and ``static-2``.
+    """
+    names = [plain(_marked(spec, [it for it in specs if it.name == spec.name])) for spec in specs]
+    times = Counter(names)
+    unclear = {
+        spec.name
+        for spec, name in zip(specs, names, strict=True)
+        if times[name] > 1 or len(name) > MAX_NAME
+    }
+    for at, spec in enumerate(specs):
+        if spec.name in unclear:
+            number = sum(it.name == spec.name for it in specs[: at + 1])
+            names[at] = f"{plain(spec.name)[: MAX_NAME - 4]}-{number}"
+    return tuple(names)
+
+
+def _marked(spec: SeatSpec, namesakes: Sequence[SeatSpec]) -> str:
+    """Return a seat's name, with what it has and not all of its namesakes have."""
+    if len(namesakes) == 1:
+        return spec.name
+    marks = []
+    for parts in zip(*(reversed(_place(it)) for it in namesakes), strict=False):
+        if len(set(parts)) > 1:
+            marks.append(parts[namesakes.index(spec)])
+            break
+    common = set.intersection(*(set(it.options) for it in namesakes))
+    marks += [f"{key}={value}" for key, value in spec.options if (key, value) not in common]
+    shown = ", ".join(filter(None, marks))
+    return f"{spec.name} ({shown})" if shown else spec.name
+
+
+def _place(spec: SeatSpec) -> list[str]:
+    """Split a file, a module, an address or a command into its parts."""
+    module = spec.kind == "local" and "/" not in spec.target
+    return re.split(r"[.:]" if module else r"[/\s]+|\.py:", spec.target)

@@ -1,0 +1,106 @@
+"""The files of a match or tournament: results as they come, and the decisions about its rounds.
+
+``results.jsonl`` has a game a line, ``decisions.jsonl`` a decision a line. A line counts once its
+line break is written; each survives the death of the process, but not a power failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from .results import GameResult, read_results, result_line
+
+
+class Paired(Struct, frozen=True, tag="paired", tag_field="decision"):
+    """A round was paired, or the undecided pairings of a round play on."""
+
+    round: int
+    pairings: tuple[tuple[int, int], ...]
+    """Entrants; the first of a pairing moves first in its first game."""
+    byes: tuple[int, ...] = ()
+
+
+class Withdrawn(Struct, frozen=True, tag="withdrawn", tag_field="decision"):
+    """An entrant plays no more."""
+
+    entrant: int
+    why: str = ""
+
+
+Decision: TypeAlias = Paired | Withdrawn
+
+
+class MatchFolder:
+    """The files of a match or tournament.
+
+    A folder with results is resumed: ``results`` begins with them, and an unfinished last line is
+    cut off; so it is with ``decisions``.
+
+    Raises:
+        OSError: the folder or a file can't be written.
+        ValueError: a file is not what its name says.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.path = Path(folder)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.results: list[GameResult] = []
+        log = self.path / "results.jsonl"
+        if log.exists():
+            self.results = read_results(log)
+            _cut(log)
+        self._decided = self.path / "decisions.jsonl"
+        self.decisions: list[Decision] = []
+        if self._decided.exists():
+            self.decisions = list(_read_decisions(self._decided))
+            _cut(self._decided)
+        self.counted = {result.number for result in self.results if not result.void}
+        """Numbers of the games with a result that counts."""
+        self._file = log.open("ab", buffering=0)
+
+    def append(self, result: GameResult) -> None:
+        """Store a game's result; raise ValueError if its number already has one that counts."""
+        if not result.void:
+            if result.number in self.counted:
+                raise ValueError(
+                    f"game {result.number} of the match has a result already in "
+                    f"{self._file.name}; a game counts once"
+                )
+            self.counted.add(result.number)
+        self._file.write(result_line(result))
+        self.results.append(result)
+
+    def decide(self, decision: Decision) -> None:
+        """Store a decision."""
+        with self._decided.open("ab", buffering=0) as file:
+            file.write(msgspec.json.encode(decision) + b"\n")
+        self.decisions.append(decision)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def _cut(path: Path) -> None:
+    """Cut off the unfinished last line of a file."""
+    os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
+
+
+def _read_decisions(path: Path) -> Iterator[Decision]:
+    *lines, _ = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield msgspec.json.decode(line, type=Decision)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(
+                f"{path}, line {number} is no decision about a tournament: {error}; "
+                "mend or remove the line, or use another folder"
+            ) from error

@@ -1,0 +1,160 @@
+"""Which games a tournament has: round by round, each pairing some games, in pairs where it can.
+
+Round robins and gauntlets are known from the start. A Swiss and a knockout pair each round when
+the one before it is over; what was paired is kept, since a result may be corrected later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from .config import TournamentConfig
+from .folder import MatchFolder, Paired, Withdrawn
+from .pairings import Pairing, Round, gauntlet, knockout_round, round_robin
+from .results import PlannedGame
+from .standings import standings
+from .swiss import Record, king_of_the_hill, swiss_round
+
+MOST_PAIRS = 16
+"""Pairs of a knockout's pairing; if they are level then, the spread decides, and then the seed."""
+
+
+class Schedule:
+    """The rounds of a tournament so far, and the games in them, numbered from 1."""
+
+    def __init__(self, config: TournamentConfig, files: MatchFolder) -> None:
+        self._config = config
+        self._files = files
+        self._afresh = config.afresh()
+        self._games = self._pairs = 0
+        self.rounds: list[Round] = []
+        self.withdrawn = {it.entrant for it in files.decisions if isinstance(it, Withdrawn)}
+        self._known = self._paired_before() if self.depends_on_results else self._fixed()
+
+    @property
+    def depends_on_results(self) -> bool:
+        """Whether a round is paired by the results of those before it."""
+        return self._config.format in ("swiss", "knockout")
+
+    def expected(self) -> int | None:
+        """Return how many games there will be; None if that depends on results."""
+        config = self._config
+        match config.format:
+            case "knockout":
+                return None
+            case "swiss":
+                pairings = config.rounds * (len(config.seats) // 2)
+            case _:
+                pairings = sum(len(paired.pairings) for paired in self._fixed())
+        return pairings * config.games
+
+    def next_round(self, absent: Collection[int] = ()) -> Iterator[PlannedGame] | None:
+        """Pair the next round, without those ``absent``; return its games, None if there is none.
+
+        All games so far are taken, or over where rounds depend on results.
+        """
+        paired = next(self._known, None)
+        if paired is None and self.depends_on_results:
+            paired = self._pair(absent)
+            if paired is not None:
+                pairings = tuple((pairing.first, pairing.second) for pairing in paired.pairings)
+                self._files.decide(Paired(paired.number, pairings, paired.byes))
+        if paired is None:
+            return None
+        self.rounds.append(paired)
+        return (game for pairing in paired.pairings for game in self._planned(pairing, paired))
+
+    def withdraw(self, decision: Withdrawn) -> None:
+        """Have an entrant play no more."""
+        self._files.decide(decision)
+        self.withdrawn.add(decision.entrant)
+
+    def _fixed(self) -> Iterator[Round]:
+        pair = round_robin if self._config.format == "round-robin" else gauntlet
+        for cycle in range(self._config.rounds):
+            yield from pair(len(self._config.seats), cycle=cycle)
+
+    def _paired_before(self) -> Iterator[Round]:
+        for decision in self._files.decisions:
+            if isinstance(decision, Paired):
+                pairings = tuple(Pairing(*pairing) for pairing in decision.pairings)
+                yield Round(decision.round, pairings, decision.byes)
+
+    # --- rounds that depend on results ----------------------------------------------------------
+
+    def _pair(self, absent: Collection[int]) -> Round | None:
+        """Pair the round after those so far; None if the tournament is over."""
+        if self._config.format == "knockout":
+            return self._next_of_bracket()
+        number = len(self.rounds) + 1
+        table = standings(self._config, self._files.results, self._files.decisions)
+        here = [of for of in table if not of.withdrawn and of.entrant not in absent]
+        if number > self._config.rounds or len(here) < 2:
+            return None
+        odd = self._config.games % 2  # games of an even number balance themselves
+        field = [
+            Record(
+                entrant=of.entrant,
+                wins=of.points,
+                spread=of.spread,
+                opponents=tuple(of.opponents),
+                firsts=of.firsts * odd,
+                seconds=of.seconds * odd,
+                byes=of.byes,
+            )
+            for of in here
+        ]
+        hill = number > self._config.rounds - self._config.hill
+        return king_of_the_hill(number, field) if hill else swiss_round(number, field)
+
+    def _next_of_bracket(self) -> Round | None:
+        """Return the next round of a knockout, or more pairs of those who are level in the last."""
+        stages: dict[int, Round] = {}
+        for paired in self.rounds:
+            stages.setdefault(paired.number, paired)
+        if not stages:
+            return knockout_round(len(self._config.seats))
+        last = stages[len(stages)]
+        winners = [self._winner(pairing, last.number) for pairing in last.pairings]
+        level = zip(last.pairings, winners, strict=True)
+        if undecided := tuple(pairing for pairing, winner in level if winner is None):
+            return Round(last.number, undecided)
+        if len(last.pairings) + len(last.byes) == 1:
+            return None
+        decided = [winner for winner in winners if winner is not None]
+        return knockout_round(len(self._config.seats), list(stages.values()), decided)
+
+    def _winner(self, pairing: Pairing, number: int) -> int | None:
+        """Return who has won a knockout's pairing; None if it plays on."""
+        for entrant, other in ((pairing.first, pairing.second), (pairing.second, pairing.first)):
+            if entrant in self.withdrawn:
+                return other
+        better, worse = sorted((pairing.first, pairing.second))
+        names = [self._config.names[better], self._config.names[worse]]
+        games = [
+            result
+            for result in self._files.results
+            if result.round == number
+            and not result.void
+            and [seat.name for seat in result.sides] == names
+        ]
+        lead = sum(result.points - 0.5 for result in games)
+        if not lead and len(games) < 2 * MOST_PAIRS:
+            return None
+        lead = lead or sum(result.spread for result in games)
+        return better if lead >= 0 else worse
+
+    def _planned(self, pairing: Pairing, paired: Round) -> Iterator[PlannedGame]:
+        sides = min(pairing.first, pairing.second), max(pairing.first, pairing.second)
+        shared = self._config.seed is not None and all(self._afresh[side] for side in sides)
+        for at in range(self._config.games):
+            self._games += 1
+            self._pairs += at % 2 == 0 or not shared
+            yield PlannedGame(
+                number=self._games,
+                pair=self._pairs,
+                first=sides.index((pairing.first, pairing.second)[at % 2]),
+                players=sides,
+                round=paired.number,
+                paired=shared,
+            )

@@ -1,0 +1,294 @@
+"""A tournament: games between its seats, round by round, at one or several tables.
+
+A match is a tournament of two. If both players of a pairing are local and start afresh for each
+game, the two games of a pair have the same draws with the seats swapped, so luck evens out. Every
+game is in the journal of the folder from its first offer; what was killed is resumed, and counts
+every game once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import NoReturn
+
+import structlog
+
+from bot.registry import SeatError
+from bot.seat.runtime import software
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal, JournalError, KeptGame
+from harness.arbiter.lag import LagMeter
+from harness.arbiter.records import Draws, Opened, new_game
+from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.seat import Seat
+from harness.seats.seat_factory import seating
+from harness.workers import Cluster, WorkersError
+from lexicons.store import Lexicon
+
+from .cluster import play_pair
+from .config import MatchError, TournamentConfig
+from .folder import MatchFolder
+from .results import GameResult, PlannedGame, game_record, game_result
+from .schedule import Schedule
+
+log = structlog.get_logger(__name__)
+
+NO_SHOWS = 2
+"""Games in a row that an entrant may miss before it plays no more."""
+
+HOST_ERRORS = 3
+"""Host failures of one game before the tournament is given up."""
+
+LOOK_S = 1.0
+"""How often is looked whether a cluster has more workers."""
+
+
+class Tournament:
+    """A match or tournament in its folder.
+
+    ``finished`` takes each new result, void games too; ``notice`` a sentence when a process takes
+    long. Once ``enough`` is true, no further game begins. On a ``cluster`` its workers play.
+    """
+
+    def __init__(
+        self,
+        config: TournamentConfig,
+        lexicon: Lexicon,
+        files: MatchFolder,
+        finished: Callable[[GameResult], None],
+        notice: Callable[[str], None] | None = None,
+        enough: Callable[[], bool] = lambda: False,
+        cluster: Cluster | None = None,
+    ) -> None:
+        self._config = config
+        self._lexicon = lexicon
+        self._files = files
+        self._finished = finished
+        self._notice = notice
+        self._enough = enough
+        self._cluster = cluster
+        self.schedule = Schedule(config, files)
+        self.playing: dict[int, Scorebook] = {}
+        """The games that are on, by number."""
+        self._todo: Iterator[list[PlannedGame]] = iter(())
+        """Units of work: games, or on a cluster pairs."""
+        self._on = 0
+        """Units that are being played."""
+        self._ended = asyncio.Condition()
+        self._all_begun = asyncio.Event()
+        self._halves: dict[int, KeptGame] = {}
+        """Unfinished games of the journal, by number."""
+        self._absent = [0] * len(config.seats)
+        """Games in a row that each entrant has missed."""
+        self.absentees: dict[int, str] = {}
+        """Entrants that missed too many, who play no more until this is resumed, and why."""
+        self._games = files.path / "games"
+        self._games.mkdir(parents=True, exist_ok=True)
+
+    async def play(self) -> None:
+        """Play every game that the journal does not have yet.
+
+        Raises:
+            MatchError: it can't go on.
+            JournalError: the folder's journal can't be used.
+            SeatError: a seat's text is invalid.
+        """
+        config = self._config
+        players = seating(
+            config.seats,
+            config.names,
+            config.equipment,
+            self._lexicon,
+            seed=config.seed,
+            by_websocket=config.transport == "websocket",
+            notice=self._notice,
+            folder=self._files.path / "seats",
+        )
+        async with players as open_seat:
+            with closing(Journal(self._files.path / "match.db")) as journal:
+                self._recall(journal)
+                try:
+                    async with LagMeter() as lag, asyncio.TaskGroup() as tables:
+                        async for _ in self._tables():
+                            tables.create_task(self._table(open_seat, journal, lag))
+                except* (MatchError, JournalError, SeatError, WorkersError, OSError) as errors:
+                    raise errors.exceptions[0] from None
+
+    async def _tables(self) -> AsyncIterator[int]:
+        """Yield for each table to open; on a cluster there are more as workers come."""
+        if self._cluster is None:
+            for table in range(self._config.concurrency):
+                yield table
+            return
+        opened = 0
+        while not self._all_begun.is_set():
+            for table in range(opened, self._cluster.at_once):
+                opened += 1
+                yield table
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._all_begun.wait(), LOOK_S)
+
+    # --- which games are next -------------------------------------------------------------------
+
+    async def _next(self) -> list[PlannedGame]:
+        """Return the next games without a result; wait where they depend on games that are on."""
+        async with self._ended:
+            while not self._enough():
+                for unit in self._todo:
+                    if games := [each for each in unit if self._is_due(each)]:
+                        self._on += 1
+                        return games
+                if self._on and self.schedule.depends_on_results:
+                    await self._ended.wait()
+                elif (planned := self.schedule.next_round(self.absentees)) is not None:
+                    self._todo = self._units(planned)
+                else:
+                    break
+            self._all_begun.set()
+        return []
+
+    def _units(self, games: Iterator[PlannedGame]) -> Iterator[list[PlannedGame]]:
+        if self._cluster is None:
+            return ([planned] for planned in games)
+        return (list(pair) for _, pair in groupby(games, key=lambda planned: planned.pair))
+
+    def _is_due(self, planned: PlannedGame) -> bool:
+        return planned.number not in self._files.counted and not self._is_off(planned)
+
+    def _is_off(self, planned: PlannedGame) -> bool:
+        return any(entrant in self.absentees for entrant in planned.players)
+
+    async def _over(self) -> None:
+        async with self._ended:
+            self._on -= 1
+            self._ended.notify_all()
+
+    # --- one game -------------------------------------------------------------------------------
+
+    async def _table(
+        self, open_seat: Callable[[int, int], Seat], journal: Journal, lag: LagMeter
+    ) -> None:
+        """Play games one after another, each until it has a result that counts."""
+        while games := await self._next():
+            try:
+                begun_here = any(planned.number in self._halves for planned in games)
+                if self._cluster is not None and not begun_here:
+                    await self._play_away(self._cluster, games, journal)
+                    continue
+                for planned in games:
+                    await self._play(planned, open_seat, journal, lag)
+            finally:
+                for planned in games:
+                    self.playing.pop(planned.number, None)
+                await self._over()
+
+    async def _play_away(
+        self, cluster: Cluster, games: list[PlannedGame], journal: Journal
+    ) -> None:
+        """Have a worker of the cluster play a pair; keep its games as if played here."""
+        for _ in range(HOST_ERRORS):
+            pair = [(planned, self._set_up(planned)) for planned in games]
+            played = await cluster.call(play_pair, self._config, software(), pair)
+            for (planned, opened), records in zip(pair, played, strict=True):
+                await journal.create(opened, asdict(planned), records[1:])
+                book = Scorebook.restored(records, None, self._lexicon)
+                self._keep(planned, book)
+                self._watch_absences(planned, book)
+            games = [planned for planned in games if self._is_due(planned)]
+            if not games:
+                return
+        self._give_up(games[0], book)
+
+    async def _play(
+        self,
+        planned: PlannedGame,
+        open_seat: Callable[[int, int], Seat],
+        journal: Journal,
+        lag: LagMeter,
+    ) -> None:
+        for _ in range(HOST_ERRORS):
+            self.playing[planned.number] = book = await self._open_book(journal, planned)
+            first, second = (open_seat(planned.entrant(seat), planned.number) for seat in (0, 1))
+            await GameHost(book, (first, second), journal, lag).run()
+            self._keep(planned, book)
+            self._watch_absences(planned, book)
+            if not self._is_due(planned):
+                return
+        self._give_up(planned, book)
+
+    def _recall(self, journal: Journal) -> None:
+        """Load the journal's games; void games are played again."""
+        for kept in journal.finished():
+            planned = PlannedGame(**kept.label)
+            if planned.number not in self._files.counted:
+                book = Scorebook.restored(kept.records, None, self._lexicon)
+                if not game_result(book, planned).void:
+                    self._keep(planned, book)
+        self._halves = {kept.label["number"]: kept for kept in journal.unfinished()}
+
+    async def _open_book(self, journal: Journal, planned: PlannedGame) -> Scorebook:
+        half = self._halves.pop(planned.number, None)
+        if half is not None:
+            return Scorebook.restored(half.records, half.note, self._lexicon)
+        opened = self._set_up(planned)
+        await journal.create(opened, asdict(planned))
+        return Scorebook(opened, self._lexicon)
+
+    def _set_up(self, planned: PlannedGame) -> Opened:
+        config = self._config
+        names = config.names[planned.entrant(0)], config.names[planned.entrant(1)]
+        return new_game(names, self._lexicon, config.time, self._draws(planned))
+
+    def _draws(self, planned: PlannedGame) -> Draws:
+        if planned.paired and self._config.seed is not None:
+            return Draws.seeded(self._config.seed, planned.pair)
+        return Draws.fresh()
+
+    def _keep(self, planned: PlannedGame, book: Scorebook) -> None:
+        """Store a finished game; a void one leaves what went wrong, and is played again."""
+        result = game_result(book, planned)
+        number, (first, second) = planned.number, book.opened.players
+        if book.evidence:
+            self._faults(number).write_text("\n".join(book.evidence), encoding="utf-8")
+        if not result.void:
+            gcg = game_record(book, f"Game {number}, {first} against {second}")
+            self._games.joinpath(f"{number:05d}.gcg").write_text(gcg, encoding="utf-8")
+        else:
+            assert book.ended is not None
+            log.warning("game void, played again", number=number, reason=book.ended.message)
+        self._files.append(result)
+        self._finished(result)
+
+    @staticmethod
+    def _give_up(planned: PlannedGame, book: Scorebook) -> NoReturn:
+        assert book.ended is not None
+        raise MatchError(
+            f"game {planned.number} came to nothing {HOST_ERRORS} times: {book.ended.message}"
+        )
+
+    def _faults(self, number: int) -> Path:
+        return self._games / f"{number:05d}.faults.txt"
+
+    def _watch_absences(self, planned: PlannedGame, book: Scorebook) -> None:
+        """Leave out the games of an entrant that does not come; a match ends with it."""
+        assert book.ended is not None
+        absent = {fault.seat for fault in book.ended.faults if fault.code == "no_show"}
+        for seat in (0, 1):
+            entrant = planned.entrant(seat)
+            self._absent[entrant] = self._absent[entrant] + 1 if seat in absent else 0
+            if self._absent[entrant] >= NO_SHOWS:
+                faults = self._faults(planned.number)
+                clue = f"; {faults} has its last words" if faults.exists() else ""
+                why = (
+                    f"{self._config.names[entrant]} did not come to {NO_SHOWS} games in a row: "
+                    f"{book.ended.message}{clue}"
+                )
+                if self._config.is_match:
+                    raise MatchError(why)
+                log.warning("entrant absent", name=self._config.names[entrant], reason=why)
+                self.absentees[entrant] = why

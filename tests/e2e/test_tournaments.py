@@ -1,0 +1,85 @@
+"""``tilewire tournament`` as its users run it: killed and taken up, with byes, and refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from e2e.processes import COMMAND, PATIENCE_S, run_command
+from e2e.test_matches import check_games, games_of
+
+from harness.matches.folder import MatchFolder, Paired
+from harness.matches.results import read_results
+
+FIELD = ("static", "greedy", "static")
+PLAY = (
+    "--name",
+    "C=other",
+    "--name",
+    "A=one",
+    "--time",
+    "1m",
+    "--seed",
+    "3",
+    "--transport",
+    "pipe",
+)
+
+
+def play(*arguments: str | Path) -> dict[str, Any]:
+    """Play a tournament to its end; return the JSON object of its last line."""
+    done = run_command("tournament", *arguments, "--json")
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return summary
+
+
+def test_a_round_robin_that_was_killed_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    whole = play(*FIELD, *PLAY, "--out", tmp_path / "whole")
+    folder = tmp_path / "killed"
+    results = folder / "results.jsonl"
+    for wanted in (1, 4):
+        begin = ["--resume", folder] if results.exists() else [*FIELD, *PLAY, "--out", folder]
+        command = [*COMMAND, "tournament", *map(str, begin)]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as host:
+            until = time.monotonic() + PATIENCE_S
+            while not results.exists() or results.read_bytes().count(b"\n") < wanted:
+                assert host.poll() is None, "the tournament ended before it was killed"
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            host.kill()
+        assert wanted <= len(read_results(results)) < 6
+    resumed = play("--resume", folder)
+    check_games(folder, 6)
+    assert games_of(folder) == games_of(tmp_path / "whole")
+    timeless = [
+        [{key: value for key, value in of.items() if key != "move_ms_mean"} for of in standings]
+        for standings in (whole["standings"], resumed["standings"])
+    ]
+    assert timeless[0] == timeless[1]
+    assert sum(of["points"] for of in whole["standings"]) == 6
+    assert {cell["games"] for cell in whole["cross"]} == {2}
+
+
+def test_a_swiss_of_an_odd_field_has_byes(tmp_path: Path) -> None:
+    folder = tmp_path / "swiss"
+    file = tmp_path / "swiss.toml"
+    file.write_text(
+        'seats = ["static", "greedy", "greedy"]\nname = ["B=Bold", "3=Cold"]\nformat = "swiss"\n'
+        'rounds = 3\ngames = 1\ntime = "1m"\nseed = 5\ntransport = "pipe"\n'
+    )
+    summary = play(file, "--out", folder)
+    assert {of["name"] for of in summary["standings"]} == {"static", "Bold", "Cold"}
+    assert [of["byes"] for of in summary["standings"]] == [1, 1, 1]
+    with MatchFolder(folder) as files:
+        rounds = [each for each in files.decisions if isinstance(each, Paired)]
+    assert [(each.round, len(each.pairings), len(each.byes)) for each in rounds] == [
+        (1, 1, 1),
+        (2, 1, 1),
+        (3, 1, 1),
+    ]
+    met = {frozenset(pairing) for each in rounds for pairing in each.pairings}
+    assert len(met) == 3, "nobody met again"
+    assert "all 3 games" not in run_command("tournament", "--resume", folder).stderr
