@@ -183,6 +183,14 @@ def configure(
             SeatMaker(spec, name, equipment).check(words)
     if seed is None and sum(spec.starts_afresh for spec in specs) > 1:
         seed = secrets.randbits(63)
+    form, rounds = settings.get("format", "round-robin"), settings.get("rounds", 1)
+    hill = settings.get("hill", 0)
+    if hill > (rounds if form == "swiss" else 0):
+        raise CommandFailed(
+            f"--hill {hill}: rounds of a Swiss can be king of the hill, as many as it has"
+        )
+    if form == "knockout" and "rounds" in settings:
+        raise CommandFailed("--rounds: a knockout has as many rounds as its seats need")
     config = TournamentConfig(
         seats=tuple(map(_anywhere, specs)),
         names=names,
@@ -191,9 +199,9 @@ def configure(
         lexicon=equipment.lexicon,
         lexicon_checksum=words.checksum,
         seed=seed,
-        format=settings.get("format", "round-robin"),
-        rounds=settings.get("rounds", 1),
-        hill=settings.get("hill", 0),
+        format=form,
+        rounds=rounds,
+        hill=hill,
         concurrency=concurrency,
         transport=settings.get("transport", "websocket" if concurrency == 1 else "pipe"),
         leaves=equipment.leaves,
@@ -243,7 +251,8 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
         at = int(side) - 1 if side.isdecimal() else "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(side or "-")
         if not 0 <= at < len(names) or not name:
             raise CommandFailed(
-                f"--name {text}: write A=NAME for the first seat, B=NAME for the second"
+                f"--name {text}: write A=NAME for the first seat, B=NAME for the second, "
+                "as many as there are"
             )
         if len(name) > MAX_NAME or plain(name) != name or name != name.strip():
             raise CommandFailed(

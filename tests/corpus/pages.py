@@ -14,6 +14,16 @@ from corpus.product import COMMANDS, command_line
 
 WRONG: dict[str, tuple[str, ...]] = {
     "match": ("", "static", "static nobody --games 1", "static greedy --games 0", "--resume none"),
+    "tournament": (
+        "",
+        "static",
+        "static greedy nobody",
+        "static greedy static --format ladder",
+        "static greedy static --hill 1",
+        "static greedy static --name 4=x",
+        "none.toml",
+        "--resume none",
+    ),
     "new": ("bot", "bot Two Words", "bot greedy"),
     "check": ("", "nobody", "none.py:Bot", "ws://there/bot"),
     "serve": ("--config none.toml", "--port 99999"),
