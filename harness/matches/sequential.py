@@ -1,0 +1,224 @@
+"""Sequential tests: a match is played until one of two hypotheses is accepted.
+
+**Test.** Side a's mean a game is ``h0`` or ``h1`` > ``h0``: its points (given as Elo or win rate)
+or its spread. After each pair of games the log likelihood ratio (LLR) of H1 to H0 is compared with
+the bounds ln(β / (1 − α)) and ln((1 − β) / α) (Wald 1945); at the first that is reached, the
+hypothesis on its side is accepted. α is the chance to accept H1 if H0 is true, β the reverse.
+
+**Points.** A pair has one of five results, whose chances are unknown but for their mean. Under each
+hypothesis they take their most likely values (generalised SPRT: Van den Bergh, *A practical
+introduction to the GSPRT*, as in fishtest), so the two games may depend on each other. A result
+that never came counts as a thousandth of a pair, as in fishtest: unlikely, not impossible.
+
+**Spread.** A pair's mean spread a game is taken as normal. Its variance is unknown and takes its
+most likely value under each hypothesis too: N / 2 · ln(((m − h0)² + s²) / ((m − h1)² + s²)) after
+N pairs of mean m and variance s².
+
+**Order.** Pairs count in the order of their numbers, up to the first incomplete pair, so that games
+that happen to finish early decide nothing. A void game leaves its pair incomplete until it is
+replayed. What comes after the deciding pair changes nothing. With fewer than ``FEWEST_PAIRS`` no
+test decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count, takewhile
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .results import GameResult
+from .significance import Floats
+
+FEWEST_PAIRS = 16
+"""With fewer, chance values of the variance would decide too often."""
+PAIR_POINTS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+"""Points a game of the five results of a pair."""
+RARE = 1e-3
+"""Pairs that a result counts for which never came."""
+LEAST_VARIANCE = 1.0
+"""Added to the variance of spreads, points²: equal spreads alone prove nothing."""
+
+Measure: TypeAlias = Literal["points", "spread"]
+Verdict: TypeAlias = Literal["accepted H0", "accepted H1", "unfinished"]
+
+
+@dataclass(frozen=True)
+class SequentialTest:
+    """H0 against H1, as side a's means a game; raises ValueError if they make no test."""
+
+    h0: float
+    h1: float
+    measure: Measure = "points"
+    alpha: float = 0.05
+    """Highest chance of accepting H1 if H0 is true."""
+    beta: float = 0.05
+    """Highest chance of accepting H0 if H1 is true."""
+
+    def __post_init__(self) -> None:
+        if not self.h0 < self.h1:
+            raise ValueError(f"H1 must be above H0 (got {self.h0:g} and {self.h1:g})")
+        if self.measure == "points" and not 0 < self.h0 < self.h1 < 1:
+            raise ValueError(f"win rates must be between 0 and 1 (got {self.h0:g} and {self.h1:g})")
+        if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
+            raise ValueError(
+                f"error rates must be above 0 and below 0.5 (got {self.alpha:g} and {self.beta:g})"
+            )
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The LLR at which H0, and H1, is accepted."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a test is."""
+
+    llr: float
+    """Log likelihood ratio after ``pairs``."""
+    lower: float
+    upper: float
+    verdict: Verdict
+    pairs: int
+    """Pairs counted: up to the first incomplete pair, or to the pair that decided."""
+    further_games: int | None
+    """Games to come on average, if side a's mean is as it was so far; None if unknown."""
+
+
+def parse_hypotheses(text: str, measure: Measure = "points") -> tuple[float, float]:
+    """Read H0 and H1 as means a game.
+
+    For points, ``0,10`` are differences of Elo and ``0%,1%`` win rates above 50 %; for spread,
+    ``0,5`` are points of the game.
+
+    Raises:
+        ValueError: ``text`` is not two such numbers, the smaller first.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    percent = measure == "points" and all(part.endswith("%") for part in parts)
+    try:
+        low, high = (float(part.removesuffix("%") if percent else part) for part in parts)
+    except ValueError:
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        forms = "0,10 (Elo) or 0%,1% (win rate above 50 %)" if measure == "points" else "0,5"
+        raise ValueError(f"H0 and H1 are two numbers, the smaller first, such as {forms}: {text!r}")
+    if measure == "spread":
+        return low, high
+    if percent:
+        return 0.5 + low / 100, 0.5 + high / 100
+    return 1 / (1 + 10 ** (-low / 400)), 1 / (1 + 10 ** (-high / 400))
+
+
+def standing(test: SequentialTest, results: Sequence[GameResult]) -> Standing:
+    """Return how far a test is after results in any order."""
+    pairs: dict[int, dict[int, GameResult]] = defaultdict(dict)
+    for result in results:
+        if not result.void:
+            pairs[result.pair][result.number] = result
+    complete = takewhile(lambda pair: len(pairs[pair]) == 2, count(1))
+    return standing_of_pairs(
+        test,
+        np.array(
+            [
+                sum(game.points if test.measure == "points" else game.spread for game in games) / 2
+                for games in (pairs[pair].values() for pair in complete)
+            ],
+            dtype=np.float64,
+        ),
+    )
+
+
+def standing_of_pairs(test: SequentialTest, means: Floats) -> Standing:
+    """Return how far a test is after side a's ``means`` a game, [pairs] in their order."""
+    lower, upper = test.bounds
+    ratios = log_likelihood_ratios(test, means)
+    outside = (ratios <= lower) | (ratios >= upper)
+    outside[: FEWEST_PAIRS - 1] = False
+    pairs = int(outside.argmax()) + 1 if outside.any() else means.size
+    llr = float(ratios[pairs - 1]) if pairs else 0.0
+    if outside.any():
+        verdict: Verdict = "accepted H1" if llr >= upper else "accepted H0"
+        return Standing(llr, lower, upper, verdict, pairs, 0)
+    return Standing(llr, lower, upper, "unfinished", pairs, _further_games(test, means, llr))
+
+
+def log_likelihood_ratios(test: SequentialTest, means: Floats) -> Floats:
+    """Return the LLR after each pair; ``means`` are [pairs]."""
+    if test.measure == "points":
+        counts = np.cumsum(means[:, np.newaxis] == PAIR_POINTS, axis=0)
+        return points_llr(counts, test.h0, test.h1)
+    pairs = np.arange(1, means.size + 1)
+    return spread_llr(pairs, np.cumsum(means), np.cumsum(means**2), test.h0, test.h1)
+
+
+def points_llr(counts: npt.ArrayLike, h0: float, h1: float) -> Floats:
+    """Return LLRs [...] of counts [..., 5] of pairs with 0, ½, 1, 1½ and 2 points."""
+    pairs = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    pairs = np.where(pairs == 0, RARE, pairs)
+    return _deficit(pairs, h0) - _deficit(pairs, h1)
+
+
+def _deficit(pairs: Floats, mean: float) -> Floats:
+    """Return how much less likely than their shares are chances of this mean, at most; in logs.
+
+    ``pairs`` are [5, ...]. The most likely chances of a given mean are the shares over
+    1 + θ · (points − mean) (Owen 1988); θ is where the derivative of the log likelihood, which
+    falls, is 0: by Newton's method in a bracket.
+    """
+    off = (PAIR_POINTS - mean).reshape(-1, *[1] * (pairs.ndim - 1))
+    theta = np.zeros(pairs.shape[1:])
+    low, high = np.full_like(theta, -1 / off.max()), np.full_like(theta, -1 / off.min())
+    for _ in range(100):
+        ratio = off / (1 + theta * off)
+        weighted = pairs * ratio
+        slope, curvature = weighted.sum(axis=0), (weighted * ratio).sum(axis=0)
+        low, high = np.where(slope > 0, theta, low), np.where(slope > 0, high, theta)
+        nearer = theta + slope / curvature
+        nearer = np.where((low <= nearer) & (nearer <= high), nearer, (low + high) / 2)
+        moved = np.abs(nearer - theta)
+        theta = nearer
+        if np.all(moved < 1e-6):  # the log likelihood is flat here: its error is a square
+            break
+    deficit: Floats = (pairs * np.log1p(theta * off)).sum(axis=0)
+    return deficit
+
+
+def spread_llr(
+    pairs: npt.ArrayLike, total: npt.ArrayLike, squares: npt.ArrayLike, h0: float, h1: float
+) -> Floats:
+    """Return LLRs of numbers of pairs, totals of their mean spreads, and totals of the squares."""
+    number = np.asarray(pairs, dtype=np.float64)
+    mean = np.asarray(total) / number
+    variance = np.maximum(np.asarray(squares) / number - mean**2, 0) + LEAST_VARIANCE
+    ratio = ((mean - h0) ** 2 + variance) / ((mean - h1) ** 2 + variance)
+    return number / 2 * np.log(ratio)
+
+
+def _further_games(test: SequentialTest, means: Floats, llr: float) -> int | None:
+    """Return the mean time until the LLR, as Brownian motion, is at a bound (Siegmund 1985, §III).
+
+    Near its middle the LLR of a pair is (h1 − h0) · (x − (h0 + h1) / 2) / s².
+    """
+    variance = float(means.var()) if means.size >= FEWEST_PAIRS else 0.0
+    if variance == 0:
+        return None
+    step = (test.h1 - test.h0) / variance
+    drift = step * (float(means.mean()) - (test.h0 + test.h1) / 2)
+    spread = step * step * variance
+    down, up = llr - test.bounds[0], test.bounds[1] - llr
+    if drift < 0:
+        down, up, drift = up, down, -drift
+    pull = 2 * drift / spread
+    if pull * (down + up) < 1e-6:
+        pairs = down * up / spread
+    else:
+        reach = math.expm1(-pull * down) / math.expm1(-pull * (down + up))
+        pairs = (reach * (down + up) - down) / drift
+    return max(2, 2 * math.ceil(pairs))
