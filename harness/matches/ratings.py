@@ -1,0 +1,416 @@
+"""Ratings of any number of players from their games, by maximum likelihood, on the Elo scale.
+
+**Model.** With δ = ln 10 / 400 · (rating of who moves first + ``first_move`` − rating of who moves
+second), the first wins, ties and loses with chances in proportion to e^(δ/2), ν and e^(−δ/2)
+(Bradley & Terry 1952; ties: Davidson 1970; first move: Davidson & Beaver 1977). Of the two usual
+models of ties this one counts a tie as half a win each, as a match's win rate does: players'
+expected points are those they scored. By Rao & Kupper's (1967) ratings are closer together, by the
+share of ties, 0.3 % here. So ν matters little and is not fitted: equal players tie as often as all
+did.
+
+**Errors.** The two games of a pair share draws, so pairs are the units: the covariance is the
+sandwich H⁻¹ (Σ sᵤ sᵤᵀ) H⁻¹ of second derivatives and the units' first derivatives (Liang & Zeger
+1986), times U / (U − 1) for U units, as in ``statistics``. Intervals take Student's t with a
+player's own units less one as degrees of freedom, and are none with fewer than ``FEWEST_UNITS``.
+
+**What can be known.** Ratings of different components can't be compared: no chain of games connects
+the players. A player without a chain of wins to, and of losses from, the others of its component
+has no finite rating (Ford 1957). Rated are the largest group with such chains; another player who
+met them has a one-sided bound, as in ``elo_difference``: were it beyond, all units would end as
+they did less than one time in forty, given the ratings of the others. No prior is used. Anchors are
+ratings held fixed; they connect their players. Without any, the mean of a component's rated players
+is 0.
+
+**Unknown is None.** Nothing here is nan or infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .results import GameResult
+from .significance import CONFIDENCE, FEWEST_UNITS, Floats, Interval, Ints, around
+
+ELO = 400 / math.log(10)
+"""Points of Elo in a natural unit of log odds."""
+NEAR = 1e-6
+"""A step of no more, in natural units, is the last; the next would be about its square."""
+MOST_STEPS = 100
+LEAST_VARIANCE = 1e-12
+"""Variances of ratings below this, in natural units, are rounding."""
+MOST_ANCHOR = 10_000.0
+FURTHEST = 4_000.0
+"""Bounds are sought so far from the ratings of the others."""
+
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Games(NamedTuple):
+    """Games as arrays, each [games]."""
+
+    first: Ints
+    """Index of the player who moved first; likewise ``second``."""
+    second: Ints
+    points: Floats
+    """Points of the first: 1, ½ or 0."""
+    unit: Ints
+    """Games with the same number are a unit: a pair, or a single game."""
+
+    def only(self, chosen: Bools) -> Games:
+        """Return some of the games."""
+        return Games(*(column[chosen] for column in self))  # type: ignore[arg-type]
+
+    def between(self, player: int, others: Bools) -> Games:
+        """Return a player's games against ``others``, bool[players]."""
+        first, second = self.first, self.second
+        return self.only((first == player) & others[second] | (second == player) & others[first])
+
+    def points_of(self, player: int) -> Floats:
+        """Return a player's points in its own games, in any order."""
+        return np.append(self.points[self.first == player], 1 - self.points[self.second == player])
+
+
+@dataclass(frozen=True)
+class PlayerRating:
+    """A player's rating; None is unknown."""
+
+    name: str
+    rating: float | None
+    """None without games, or if no finite rating is the most likely."""
+    error: float | None
+    """Half the width of the 95 % interval; 0 for an anchor."""
+    interval: Interval
+    """``rating ± error``; of a player who won, or lost, all games against the rated, a bound."""
+    games: int
+    points: float
+    units: int
+    component: int
+    """From 1; ratings of different components can't be compared."""
+    anchored: bool
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings of players, in the order of their names as given."""
+
+    players: tuple[PlayerRating, ...]
+    superiority: tuple[tuple[float | None, ...], ...]
+    """[i][j]: likelihood that player i is stronger than player j."""
+    first_move: float | None
+    """Elo points that the first move is worth; None if it can't be told from strength."""
+    first_move_error: float | None
+    first_move_interval: Interval
+    log_likelihood: float | None
+    """Of the games between rated players."""
+
+
+class _Fit(NamedTuple):
+    """Ratings [players] and the first-move term, in natural units."""
+
+    at: Floats
+    log_tie: float
+    """ln ν."""
+    has_first: bool
+    covariance: Floats
+    """Of ``at``; 0 where it is unknown."""
+    units: int
+
+
+def rate_results(
+    results: Sequence[GameResult],
+    names: Sequence[str] = (),
+    anchors: Mapping[str, float] | None = None,
+) -> Ratings:
+    """Rate the players of games; two games with one pair number and the same players are a unit.
+
+    ``names`` come first in the table, with or without games; ``anchors`` are ratings held fixed.
+
+    Raises:
+        ValueError: an anchor is no player, or beyond ``MOST_ANCHOR``.
+    """
+    counted = [result for result in results if not result.void]
+    sides = [(result.sides[0].name, result.sides[1].name) for result in counted]
+    index = {name: at for at, name in enumerate(dict.fromkeys(chain(names, *sides)))}
+    units: dict[tuple[int, frozenset[str]], int] = {}
+    rows = [
+        (
+            index[pair[result.first]],
+            index[pair[1 - result.first]],
+            result.points if result.first == 0 else 1 - result.points,
+            units.setdefault((result.pair, frozenset(pair)), len(units)),
+        )
+        for result, pair in zip(counted, sides, strict=True)
+    ]
+    columns = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    first, second, unit = (columns[at].astype(np.int64) for at in (0, 1, 3))
+    return rate_games(list(index), Games(first, second, columns[2], unit), anchors)
+
+
+def rate_games(
+    names: Sequence[str], games: Games, anchors: Mapping[str, float] | None = None
+) -> Ratings:
+    """Rate players ``names`` by games as arrays; see ``rate_results``."""
+    for name, anchor in (anchors or {}).items():
+        if name not in names:
+            raise ValueError(f"the anchor {name!r} is none of the players")
+        if not abs(anchor) <= MOST_ANCHOR:
+            raise ValueError(
+                f"the rating of the anchor {name!r} must be a number "
+                f"from -{MOST_ANCHOR:,.0f} to {MOST_ANCHOR:,.0f} (got {anchor})"
+            )
+    held = np.array([(anchors or {}).get(name, math.nan) for name in names], dtype=np.float64)
+    component, rated = _components(games, held)
+    inside = games.only(rated[games.first] & rated[games.second])
+    fit = _fit(inside, component, rated, held)
+    units, rated_units = _units_of(games, held.size), _units_of(inside, held.size)
+    errors = np.where(np.isnan(held), _half_widths(np.diag(fit.covariance)[:-1], rated_units), 0.0)
+    table = []
+    for at, name in enumerate(names):
+        rating = error = None
+        if rated[at]:
+            rating = float(fit.at[at] * ELO if math.isnan(held[at]) else held[at])
+            error = _known(errors[at])
+        met = games.between(at, rated)
+        points = games.points_of(at)
+        table.append(
+            PlayerRating(
+                name=name,
+                rating=rating,
+                error=error,
+                interval=around(rating, error) if rated[at] else _bound(met, at, fit),
+                games=points.size,
+                points=float(points.sum()),
+                units=int(units[at]),
+                component=int(component[at]) + 1,
+                anchored=not math.isnan(held[at]),
+            )
+        )
+    superiority = _superiority(fit, np.where(np.isnan(held), rated_units, math.inf), rated)
+    for unrated in np.flatnonzero(~rated).tolist():
+        for other in range(held.size):
+            met = games.between(unrated, rated if rated[other] else np.arange(held.size) == other)
+            above = _likely_above(met, unrated, float(fit.at[other]), fit)
+            superiority[unrated, other], superiority[other, unrated] = above, 1 - above
+    superiority[component[:, np.newaxis] != component] = math.nan
+    first_move = float(fit.at[-1]) * ELO if fit.has_first else None
+    first_error = _known(_half_widths(fit.covariance[-1:, -1], np.array([fit.units]))[0])
+    return Ratings(
+        players=tuple(table),
+        superiority=tuple(tuple(map(_known, row)) for row in superiority),
+        first_move=first_move,
+        first_move_error=first_error,
+        first_move_interval=around(first_move, first_error),
+        log_likelihood=_log_likelihood(inside, fit) if inside.points.size else None,
+    )
+
+
+# --- who can be compared --------------------------------------------------------------------------
+
+
+def _components(games: Games, held: Floats) -> tuple[Ints, Bools]:
+    """Return each player's component, and whether it can be rated.
+
+    In a rated group each player is connected with each other by chains of wins, a tie being one
+    both ways, or by anchors. It is the one with anchors, else the largest of its component.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    won, lost = games.points > 0, games.points < 1
+    anchors = np.flatnonzero(~np.isnan(held))
+    above = np.concatenate((games.first[won], games.second[lost], anchors))
+    below = np.concatenate((games.second[won], games.first[lost], np.roll(anchors, 1)))
+    graph = coo_array((np.ones(above.size), (above, below)), shape=(held.size, held.size)).tocsr()
+    _, component = connected_components(graph, connection="weak")
+    _, strong = connected_components(graph, connection="strong")
+    rated = np.zeros(held.size, dtype=bool)
+    for label in range(component.max(initial=-1) + 1):
+        labels, sizes = np.unique(strong[component == label], return_counts=True)
+        sizes = np.where(np.isin(labels, strong[anchors]), held.size + 1, sizes)
+        if sizes.max() > 1:
+            rated |= strong == labels[sizes.argmax()]
+    return component, rated
+
+
+def _design(games: Games, players: int) -> Any:
+    """Return the sparse matrix whose product with ``_Fit.at`` is δ; [games, players + 1]."""
+    from scipy.sparse import csr_array
+
+    size = games.points.size
+    column = np.concatenate((games.first, games.second, np.full(size, players)))
+    sign = np.repeat([1.0, -1.0, 1.0], size)
+    return csr_array((sign, (np.tile(np.arange(size), 3), column)), shape=(size, players + 1))
+
+
+def _has_first_move(games: Games, held: Floats) -> bool:
+    """Return whether the first-move term has a finite estimate.
+
+    It has not if it can grow, or fall, for ever, with ratings that follow so that no game becomes
+    less likely (Albert & Anderson 1984): a linear program.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import diags_array
+
+    kinds = np.stack((games.first, games.second, games.points), axis=1)
+    _, kept = np.unique(kinds, axis=0, return_index=True)
+    design, points = _design(games, held.size)[kept], games.points[kept]
+    against, tied = diags_array(1 - 2 * points) @ design, design[points == 0.5]
+
+    ends = np.where(np.isnan(held), math.inf, 0.0)
+    none, zeros, level = (np.zeros(size) for size in (held.size + 1, kept.size, tied.shape[0]))
+
+    def endless(first_move: float) -> bool:
+        bounds = np.stack((np.append(-ends, first_move), np.append(ends, first_move)), axis=1)
+        return bool(linprog(none, against, zeros, tied, level, bounds).status == 0)
+
+    return not endless(1.0) and not endless(-1.0)
+
+
+# --- the most likely ratings ----------------------------------------------------------------------
+
+
+def _log_chances(design: Any, at: Floats, log_tie: float) -> tuple[Floats, Floats, Floats]:
+    """Return the log chances that the first wins, ties and loses, each [games]."""
+    half = design @ at / 2
+    total = np.logaddexp(np.logaddexp(half, -half), log_tie)
+    return half - total, log_tie - total, -half - total
+
+
+def _log_likelihood(games: Games, fit: _Fit) -> float:
+    win, tie, loss = _log_chances(_design(games, fit.at.size - 1), fit.at, fit.log_tie)
+    return float(np.select([games.points == 1, games.points == 0.5], [win, tie], loss).sum())
+
+
+def _fit(games: Games, component: Ints, rated: Bools, held: Floats) -> _Fit:
+    """Fit the games between rated players.
+
+    By Newton's method, at first with steps so short that each goes uphill from any distance (Sun &
+    Tran-Dinh 2019, for ν = 2).
+    """
+    from scipy.sparse import csr_array, diags_array
+
+    ties = int(np.count_nonzero(games.points == 0.5))
+    log_tie = math.log(2 * ties / max(games.points.size - ties, 1)) if ties else -math.inf
+    has_first = _has_first_move(games, held)
+    at = np.append(np.nan_to_num(held / ELO), 0.0)
+
+    # Parameters are ratings, but for anchors; of a group without, all but one and less their mean.
+    free = np.append(rated & np.isnan(held), has_first)
+    basis = np.diag(free.astype(np.float64))
+    for label in np.unique(component[rated]):
+        group = np.flatnonzero(rated & (component == label))
+        if free[group].all():
+            basis[group] -= basis[group].mean(axis=0)
+            free[group[0]] = False
+    basis = basis[:, free]
+
+    design = _design(games, held.size)
+    for _ in range(MOST_STEPS):
+        win, tie, loss = map(np.exp, _log_chances(design, at, log_tie))
+        mean, less = win + tie / 2, loss + tie / 2
+        variance = win * less**2 + tie * ((win - loss) / 2) ** 2 + loss * mean**2
+        off = games.points * less - (1 - games.points) * mean  # points - mean, every digit
+        information = design.T @ diags_array(variance) @ design
+        inverse = basis @ np.linalg.inv(basis.T @ information @ basis) @ basis.T
+        step = inverse @ (design.T @ off)
+        furthest = float(np.abs(design @ step).max(initial=0))
+        if furthest < NEAR:
+            at += step
+            break
+        at += step * math.log1p(furthest) / furthest
+
+    units, unit_of = np.unique(games.unit, return_inverse=True)
+    number = np.arange(unit_of.size)
+    per_unit = csr_array((off, (unit_of, number)), (units.size, number.size))
+    scores = per_unit @ design
+    correction = units.size / max(units.size - 1, 1)
+    covariance = correction * inverse @ (scores.T @ scores) @ inverse
+    return _Fit(at, log_tie, has_first, covariance, units.size)
+
+
+# --- what is told of them -------------------------------------------------------------------------
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _units_of(games: Games, players: int) -> Ints:
+    """Return how many units each player has, [players]."""
+    player, unit = np.append(games.first, games.second), np.tile(games.unit, 2)
+    return np.bincount(np.unique(np.stack((player, unit)), axis=1)[0], minlength=players)
+
+
+def _half_widths(variances: Floats, units: Ints) -> Floats:
+    """Return half the widths of 95 % intervals, in Elo; nan if unknown."""
+    from scipy.special import stdtrit
+
+    known = (units >= FEWEST_UNITS) & (variances > LEAST_VARIANCE)
+    student_t = stdtrit(np.maximum(units - 1, 1), 0.5 + CONFIDENCE / 2)
+    return np.where(known, student_t * np.sqrt(np.abs(variances)) * ELO, math.nan)
+
+
+def _superiority(fit: _Fit, units: Floats, rated: Bools) -> Floats:
+    """Return how likely each rated player is stronger than each other; nan if unknown."""
+    from scipy.special import stdtr
+
+    at, covariance = fit.at[:-1], fit.covariance[:-1, :-1]
+    own = np.diag(covariance)
+    variances = own[:, np.newaxis] + own - 2 * covariance
+    fewer = np.minimum(units[:, np.newaxis], units)
+    known = rated[:, np.newaxis] & rated & (fewer >= FEWEST_UNITS) & (variances > LEAST_VARIANCE)
+    ahead = (at[:, np.newaxis] - at) / np.sqrt(np.where(known, variances, 1.0))
+    return np.where(known, stdtr(np.clip(fewer - 1, 1, 1e9), ahead), math.nan)
+
+
+def _swept(games: Games, player: int) -> bool | None:
+    """Return whether a player won all of its games, or False: lost all, or None."""
+    points = games.points_of(player)
+    alike = points.size and points.min() == points.max() != 0.5
+    return bool(points[0]) if alike else None
+
+
+def _log_luck(games: Games, player: int, strength: float, fit: _Fit) -> float:
+    """Return the log chance that units all end as they did, each whole, at a player's strength.
+
+    As in ``elo_difference``, a unit does so no more often than its games do on average.
+    """
+    at = fit.at.copy()
+    at[player] = strength
+    win, tie, loss = map(np.exp, _log_chances(_design(games, at.size - 1), at, fit.log_tie))
+    chance = np.where(games.points == 1, win, loss) + tie / 2
+    _, unit_of = np.unique(games.unit, return_inverse=True)
+    return float(np.log(np.bincount(unit_of, weights=chance) / np.bincount(unit_of)).sum())
+
+
+def _bound(games: Games, player: int, fit: _Fit) -> Interval:
+    """Return the one-sided bound of a player who won, or lost, all games against the rated."""
+    from scipy.optimize import brentq
+
+    won = _swept(games, player)
+    if won is None:
+        return None, None
+    others = fit.at[np.where(games.first == player, games.second, games.first)]
+    reach = FURTHEST / ELO + abs(fit.at[-1])
+    bound = ELO * brentq(
+        lambda strength: _log_luck(games, player, strength, fit) - math.log((1 - CONFIDENCE) / 2),
+        others.min() - reach,
+        others.max() + reach,
+    )
+    return (bound, None) if won else (None, bound)
+
+
+def _likely_above(games: Games, player: int, strength: float, fit: _Fit) -> float:
+    """Return how likely a player who won, or lost, all games is above a strength; or nan."""
+    won = _swept(games, player)
+    if won is None:
+        return math.nan
+    luck = math.exp(_log_luck(games, player, strength, fit))
+    return 1 - luck if won else luck
