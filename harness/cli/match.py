@@ -7,6 +7,7 @@ import shutil
 import sys
 import time as clock
 from collections import Counter
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import cast
@@ -17,7 +18,8 @@ from harness.figures import counted
 from harness.matches.config import MatchError, TournamentConfig, write_config
 from harness.matches.folder import MatchFolder
 from harness.matches.progress import MatchProgress, TournamentProgress
-from harness.matches.report import summary, summary_text, write_summary
+from harness.matches.report import summary, summary_text, test_progress, write_summary
+from harness.matches.sequential import state_of
 from harness.matches.tournament import Tournament
 from harness.workers import Cluster, WorkersError, open_cluster
 from lexicons.store import Lexicon
@@ -27,7 +29,7 @@ from .failing import UNREADABLE, CommandFailed, print_json, sentences, stop_stat
 from .match_settings import (
     MatchFile,
     MatchSettings,
-    TournamentSettings,
+    Settings,
     check_cluster,
     check_cores,
     configure,
@@ -71,7 +73,7 @@ def match(
         resume: Go on with the match in this folder, to more ``--games`` where that is given.
     """
     options.log_to_stderr(verbose)
-    settings = cast("TournamentSettings", given or {})
+    settings = cast("Settings", given or {})
     if resume is not None:
         if seat_a or config or out or settings.keys() - {"games"}:
             raise CommandFailed(
@@ -89,7 +91,7 @@ def match(
         named, said = read_settings(config, MatchFile)
         if named and len(named) != 2:
             raise CommandFailed(f"{config}: seats must be two (got {len(named)})")
-        seats, settings = seats or named, cast("TournamentSettings", {**said, **settings})
+        seats, settings = seats or named, cast("Settings", {**said, **settings})
     if len(seats) != 2:
         raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
     begin(*configure(seats, settings), out, "matches", cluster, as_json=json_)
@@ -143,7 +145,9 @@ def _run(
         opened = MatchFolder(folder)
         write_config(terms, folder)
     with opened as files:
-        if terms.is_match and len(files.counted) >= terms.games:
+        if terms.test is not None and _enough(terms, files)():
+            options.say("the sequential test has decided")
+        elif terms.is_match and len(files.counted) >= terms.games:
             options.say(f"all {counted(terms.games, 'game')} are played; --games N goes on to more")
         try:
             with (
@@ -170,20 +174,30 @@ async def _play(
 ) -> None:
     notice = options.say_once()
     progress: MatchProgress | TournamentProgress
+    test = terms.test
     if terms.is_match:
         a, b = terms.names
-        progress = MatchProgress(terms.games, a, b, earlier=files.results)
+        told = None if test is None else lambda: test_progress(state_of(test, files.results))
+        progress = MatchProgress(terms.games, a, b, earlier=files.results, test=told)
     else:
         progress = TournamentProgress(terms, files)
     with progress:
         tournament = Tournament(
-            terms, words, files, progress.game_finished, notice, cluster=cluster
+            terms, words, files, progress.game_finished, notice, _enough(terms, files), cluster
         )
         if isinstance(progress, TournamentProgress):
             progress.follow(tournament)
         await tournament.play()
     for why in tournament.absentees.values():
         raise MatchError(f"{why}; --resume tries again")
+
+
+def _enough(terms: TournamentConfig, files: MatchFolder) -> Callable[[], bool]:
+    """Return whether a match has been decided by its sequential test."""
+    test = terms.test
+    if test is None:
+        return lambda: False
+    return lambda: state_of(test, files.results).verdict != "unfinished"
 
 
 def _report(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:

@@ -26,12 +26,16 @@ from harness.matches.config import (
     read_config,
     told_apart,
 )
+from harness.matches.sequential import Measure, SequentialTest, parse_hypotheses
 from harness.seats.seat_factory import SeatMaker
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 from . import options
 from .failing import CommandFailed, sentences
+
+MOST_TESTED = 20_000
+"""Games of a match that a sequential test ends, unless there are others said."""
 
 
 class _Settings(TypedDict, total=False):
@@ -74,9 +78,32 @@ class _Settings(TypedDict, total=False):
     ]
 
 
-@Parameter(name="*")
-class MatchSettings(_Settings, total=False):
-    """Settings of a new match that are options and keys of its TOML file; only those given."""
+class _Test(TypedDict, total=False):
+    """What a match has beyond a tournament: a test that ends it."""
+
+    sprt: Annotated[
+        str,
+        Parameter(
+            help="Play until a sequential test accepts one of two differences of strength: in Elo, "
+            "0,10; or in wins above a half, 0%,1%. --games is the most then. [default: none]"
+        ),
+    ]
+    sprt_spread: Annotated[
+        str,
+        Parameter(help="The same for the spread a game: 0,5. [default: none]"),
+    ]
+    alpha: Annotated[
+        float,
+        Parameter(
+            help="How often such a test may accept the larger difference if the smaller is true.",
+            show_default="0.05",
+        ),
+    ]
+    beta: Annotated[float, Parameter(help="And the reverse.", show_default="0.05")]
+
+
+class _ClockedSettings(_Settings, total=False):
+    """Settings that are times, as options."""
 
     time: Annotated[options.TimeOption, Parameter(show_default="25m")]
     increment: Annotated[options.IncrementOption, Parameter(show_default="0s")]
@@ -98,8 +125,8 @@ class _Duration(int):
         return super().__new__(cls, options.parse_duration(text))
 
 
-class MatchFile(_Settings, total=False):
-    """The keys of a match's configuration file (TOML)."""
+class _ClockedFile(_Settings, total=False):
+    """The same as keys of a file, and the seats."""
 
     seats: list[str]
     time: _Duration
@@ -108,6 +135,15 @@ class MatchFile(_Settings, total=False):
     move_cap: _Duration
     margin: _Duration
     first_move: _Duration
+
+
+@Parameter(name="*")
+class MatchSettings(_ClockedSettings, _Test, total=False):
+    """Settings of a new match that are options and keys of its TOML file; only those given."""
+
+
+class MatchFile(_ClockedFile, _Test, total=False):
+    """The keys of a match's configuration file (TOML)."""
 
 
 class _Plan(TypedDict, total=False):
@@ -136,15 +172,21 @@ class _Plan(TypedDict, total=False):
 
 
 @Parameter(name="*")
-class TournamentSettings(MatchSettings, _Plan, total=False):
+class TournamentSettings(_ClockedSettings, _Plan, total=False):
     """Settings of a new tournament that are options and keys of its TOML file."""
 
 
-class TournamentFile(MatchFile, _Plan, total=False):
+class TournamentFile(_ClockedFile, _Plan, total=False):
     """The keys of a tournament's configuration file (TOML)."""
 
 
-def read_settings(path: Path, kind: type[MatchFile]) -> tuple[list[str], dict[str, Any]]:
+class Settings(MatchSettings, TournamentSettings, total=False):
+    """Settings of either."""
+
+
+def read_settings(
+    path: Path, kind: type[MatchFile | TournamentFile]
+) -> tuple[list[str], dict[str, Any]]:
     """Read the seats, empty where there are none, and the settings of a configuration."""
     with sentences():
         said = cast("dict[str, Any]", read_config_file(path, kind))
@@ -154,9 +196,7 @@ def read_settings(path: Path, kind: type[MatchFile]) -> tuple[list[str], dict[st
     }
 
 
-def configure(
-    seats: Sequence[str], settings: TournamentSettings
-) -> tuple[TournamentConfig, Lexicon]:
+def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfig, Lexicon]:
     """Check the settings, and load the words that are played with."""
     equipment = options.equip(
         settings.get("lexicon", "scowl"),
@@ -191,14 +231,21 @@ def configure(
         )
     if form == "knockout" and "rounds" in settings:
         raise CommandFailed("--rounds: a knockout has as many rounds as its seats need")
+    test = _test(settings)
+    if test is not None and not all(spec.starts_afresh for spec in specs):
+        raise CommandFailed(
+            "a sequential test goes by pairs of games with equal draws; both seats have to start "
+            "afresh on this machine"
+        )
     config = TournamentConfig(
         seats=tuple(map(_anywhere, specs)),
         names=names,
-        games=settings.get("games", 2),
+        games=settings.get("games", 2 if test is None else MOST_TESTED),
         time=control,
         lexicon=equipment.lexicon,
         lexicon_checksum=words.checksum,
         seed=seed,
+        test=test,
         format=form,
         rounds=rounds,
         hill=hill,
@@ -210,6 +257,25 @@ def configure(
         ponder=equipment.ponder,
     )
     return config, words
+
+
+def _test(settings: Settings) -> SequentialTest | None:
+    """Return the sequential test that is asked for."""
+    given = [key for key in ("sprt", "sprt_spread") if key in settings]
+    if len(given) != 1:
+        if given or settings.keys() & {"alpha", "beta"}:
+            raise CommandFailed("--alpha and --beta go with one of --sprt and --sprt-spread")
+        return None
+    measure: Measure = "points" if given == ["sprt"] else "spread"
+    text = settings["sprt"] if measure == "points" else settings["sprt_spread"]
+    with sentences():
+        try:
+            h0, h1 = parse_hypotheses(text, measure)
+            return SequentialTest(
+                h0, h1, measure, settings.get("alpha", 0.05), settings.get("beta", 0.05)
+            )
+        except ValueError as error:
+            raise ValueError(f"--{given[0].replace('_', '-')}: {error}") from None
 
 
 def taken_up(folder: Path, more: str, least: int | None) -> TournamentConfig:
@@ -227,7 +293,7 @@ def taken_up(folder: Path, more: str, least: int | None) -> TournamentConfig:
     return msgspec.structs.replace(config, **{more: least})
 
 
-def _time_control(settings: TournamentSettings, hosts: list[str]) -> TimeControl:
+def _time_control(settings: Settings, hosts: list[str]) -> TimeControl:
     """Return the time control of games whose remote seats are on these hosts."""
     time, increment = settings.get("time", 25 * 60_000), settings.get("increment", 0)
     return TimeControl(

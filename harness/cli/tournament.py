@@ -9,6 +9,7 @@ from . import options
 from .failing import CommandFailed
 from .match import begin, go_on
 from .match_settings import (
+    Settings,
     TournamentFile,
     TournamentSettings,
     configure,
@@ -41,7 +42,7 @@ def tournament(
         resume: Go on with the tournament in this folder, to more ``--rounds`` where that is given.
     """
     options.log_to_stderr(verbose)
-    settings = given or TournamentSettings()
+    settings = cast("Settings", given or {})
     if resume is not None:
         if seats or out or settings.keys() - {"rounds"}:
             raise CommandFailed(
@@ -54,7 +55,7 @@ def tournament(
     if len(entrants) == 1 and entrants[0].endswith(".toml"):
         file = Path(entrants[0])
         entrants, said = read_settings(file, TournamentFile)
-        settings = cast("TournamentSettings", {**said, **settings})
+        settings = cast("Settings", {**said, **settings})
     if len(entrants) < 2:
         raise CommandFailed(
             "a tournament needs seats, such as: tilewire tournament static greedy vanilla"

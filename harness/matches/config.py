@@ -20,6 +20,8 @@ from harness.figures import plain
 from lexicons.cache import replacing
 from protocol.parts import TimeControl
 
+from .sequential import SequentialTest
+
 Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "knockout"]
 
 MAX_NAME = 64
@@ -47,6 +49,8 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds of a Swiss, cycles of the others; a knockout has as many rounds as it needs."""
     hill: int = 0
     """How many of the last rounds of a Swiss are king of the hill."""
+    test: SequentialTest | None = None
+    """Of a match: it ends when this decides, or after ``games``."""
     concurrency: int = 1
     transport: str = "websocket"
     leaves: str | None = None

@@ -32,7 +32,8 @@ class MatchProgress:
     """Games done, speed, time left and the running score, on stderr; a context manager.
 
     A bar on a terminal, else occasional lines. ``earlier`` are results from before the match was
-    resumed. While a bar runs, print through ``console``; ``clock`` returns monotonic seconds.
+    resumed. ``test`` writes how far a sequential test is, in place of the time left. While a bar
+    runs, print through ``console``; ``clock`` returns monotonic seconds.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class MatchProgress:
         b: str,
         *,
         earlier: Sequence[GameResult] = (),
+        test: Callable[[], str] | None = None,
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.console = console or Console(stderr=True)
         self._total = total
         self._names = plain(a), plain(b)
+        self._test = test
         self._clock = clock
         self._began = self._said = clock()
         self._bar: Progress | None = None
@@ -91,14 +94,15 @@ class MatchProgress:
         """Return the standing of the match in one line."""
         a, b = self._names
         fields = self._fields()
-        parts = [f"{self._done}/{self._total} games", f"{a} {fields['score']} {b}"]
+        done = f"{self._done}/{self._total}" if self._test is None else f"{self._done:,}"
+        parts = [f"{done} games", f"{a} {fields['score']} {b}"]
         if self._done:
             parts.append(f"spread {fields['spread']}")
         if self._void:
             parts.append(f"{self._void} void")
         if self._fresh:
             parts.append(fields["rate"])
-        if self._fresh and self._done < self._total:
+        if (self._fresh and self._done < self._total) or self._test:
             parts.append(fields["left"])
         return ", ".join(parts)
 
@@ -114,7 +118,9 @@ class MatchProgress:
         elapsed = self._clock() - self._began
         won, lost, tied = self._wins
         left = DASH
-        if self._fresh:
+        if self._test is not None:
+            left = self._test()
+        elif self._fresh:
             left = f"{minutes((self._total - self._done) * elapsed / self._fresh)} left"
         return {
             "score": f"{won}–{lost}" + (f"–{tied}" if tied else ""),
@@ -126,7 +132,7 @@ class MatchProgress:
     def _new_bar(self) -> Progress:
         digits = len(str(self._total))
         # What the count, the time left, the score and the spread leave of the line.
-        room = self.console.width - 4 * digits - 29
+        room = self.console.width - 4 * digits - (29 if self._test is None else 52)
         with_rate, with_bar = room >= 25, room >= 35
         most = min(max((room - 9 * with_rate - 10 * with_bar) // 2, 5), 24)
         a, b = (escape(shortened(name, most)) for name in self._names)

@@ -19,6 +19,7 @@ from lexicons.cache import replacing
 from .config import TournamentConfig
 from .folder import MatchFolder
 from .results import GameResult
+from .sequential import SequentialTest, State, state_of, write_hypothesis
 from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
 from .standings import Standing, standings
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
@@ -42,10 +43,36 @@ IN_ASCII = str.maketrans("▁▂▃▄▅▆▇█╭╮╰╯├┤┬┴┼─
 
 
 def match_table(
-    stats: MatchStatistics, results: Sequence[GameResult], width: int = WIDTH
+    stats: MatchStatistics,
+    results: Sequence[GameResult],
+    width: int = WIDTH,
+    test: SequentialTest | None = None,
 ) -> RenderableType:
     """Return the result of a match as a table; ``results`` give the histogram."""
-    return Group(_sides_table(stats, width), Padding(_verdict(stats, results), (0, 0, 0, 1)))
+    verdict = _verdict(stats, results)
+    if test is not None:
+        verdict.add_row("sequential test", test_sentence(test, state_of(test, results)))
+    return Group(_sides_table(stats, width), Padding(verdict, (0, 0, 0, 1)))
+
+
+def test_sentence(test: SequentialTest, state: State) -> str:
+    """Return what a sequential test has found."""
+    accepted = ""
+    if state.verdict != "unfinished":
+        value = test.h1 if state.verdict == "accepted H1" else test.h0
+        accepted = f", {write_hypothesis(test, value)}"
+    bounds = f"{number(state.lower, 2)} to {number(state.upper, 2)}"
+    return (
+        f"{state.verdict}{accepted}, after {counted(state.pairs, 'pair')}; "
+        f"LLR {number(state.llr, 2, sign=True)} of {bounds}"
+    )
+
+
+def test_progress(state: State) -> str:
+    """Return how far a sequential test is, in few words."""
+    bounds = f"{number(state.lower, 2)} to {number(state.upper, 2)}"
+    more = f", some {state.further_games:,} games more" if state.further_games else ""
+    return f"LLR {number(state.llr, 2, sign=True)} of {bounds}{more}"
 
 
 def _sides_table(stats: MatchStatistics, width: int) -> Table:
@@ -265,10 +292,11 @@ def table_text(
     results: Sequence[GameResult],
     columns: int = WIDTH,
     encoding: str = "utf-8",
+    test: SequentialTest | None = None,
 ) -> str:
     """Return the table of a match as text, at most ``WIDTH`` columns wide."""
     width = max(40, min(columns, WIDTH))
-    return as_text(match_table(stats, results, width), width, encoding)
+    return as_text(match_table(stats, results, width, test), width, encoding)
 
 
 def summary_text(
@@ -276,7 +304,8 @@ def summary_text(
 ) -> str:
     """Return the table of a match or a tournament as text."""
     if config.is_match:
-        return table_text(_statistics(config, files), files.results, columns, encoding)
+        stats = _statistics(config, files)
+        return table_text(stats, files.results, columns, encoding, config.test)
     shown = tournament_table(
         config, standings(config, files.results, files.decisions), files.results
     )
@@ -289,7 +318,8 @@ def summary_text(
 def summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
     """Return the result so far as a JSON object."""
     if config.is_match:
-        return as_json_object(_statistics(config, files))
+        test = {} if config.test is None else {"test": vars(state_of(config.test, files.results))}
+        return as_json_object(_statistics(config, files)) | test
     table = standings(config, files.results, files.decisions)
     cells = cross_table(files.results)
     return {

@@ -77,7 +77,7 @@ class SequentialTest:
 
 
 @dataclass(frozen=True)
-class Standing:
+class State:
     """How far a test is."""
 
     llr: float
@@ -116,14 +116,21 @@ def parse_hypotheses(text: str, measure: Measure = "points") -> tuple[float, flo
     return 1 / (1 + 10 ** (-low / 400)), 1 / (1 + 10 ** (-high / 400))
 
 
-def standing(test: SequentialTest, results: Sequence[GameResult]) -> Standing:
+def write_hypothesis(test: SequentialTest, mean: float) -> str:
+    """Write side a's mean a game under a hypothesis, for people."""
+    if test.measure == "spread":
+        return f"{mean:+g} points a game"
+    return f"{400 * math.log10(mean / (1 - mean)):+.3g} Elo ({100 * mean:.4g} %)"
+
+
+def state_of(test: SequentialTest, results: Sequence[GameResult]) -> State:
     """Return how far a test is after results in any order."""
     pairs: dict[int, dict[int, GameResult]] = defaultdict(dict)
     for result in results:
         if not result.void:
             pairs[result.pair][result.number] = result
     complete = takewhile(lambda pair: len(pairs[pair]) == 2, count(1))
-    return standing_of_pairs(
+    return state_of_pairs(
         test,
         np.array(
             [
@@ -135,7 +142,7 @@ def standing(test: SequentialTest, results: Sequence[GameResult]) -> Standing:
     )
 
 
-def standing_of_pairs(test: SequentialTest, means: Floats) -> Standing:
+def state_of_pairs(test: SequentialTest, means: Floats) -> State:
     """Return how far a test is after side a's ``means`` a game, [pairs] in their order."""
     lower, upper = test.bounds
     ratios = log_likelihood_ratios(test, means)
@@ -145,8 +152,8 @@ def standing_of_pairs(test: SequentialTest, means: Floats) -> Standing:
     llr = float(ratios[pairs - 1]) if pairs else 0.0
     if outside.any():
         verdict: Verdict = "accepted H1" if llr >= upper else "accepted H0"
-        return Standing(llr, lower, upper, verdict, pairs, 0)
-    return Standing(llr, lower, upper, "unfinished", pairs, _further_games(test, means, llr))
+        return State(llr, lower, upper, verdict, pairs, 0)
+    return State(llr, lower, upper, "unfinished", pairs, _further_games(test, means, llr))
 
 
 def log_likelihood_ratios(test: SequentialTest, means: Floats) -> Floats:

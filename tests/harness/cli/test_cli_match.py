@@ -13,6 +13,7 @@ from harness.cli.match_settings import MatchFile
 from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
+from harness.matches.sequential import SequentialTest, parse_hypotheses
 from lexicons.store import load_lexicon
 
 
@@ -134,3 +135,44 @@ def test_words_that_changed_are_noticed_before_a_game_is_added(
     assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
     assert "scowl has other words than when the match began" in tilewire.err
     assert read_config(tmp_path).games == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--sprt", "10"), "--sprt: H0 and H1 are two numbers, the smaller first, such as 0,10"),
+        (("--sprt", "10,0"), "--sprt: H0 and H1 are two numbers, the smaller first"),
+        (("--sprt-spread", "0%,1%"), "--sprt-spread: H0 and H1 are two numbers"),
+        (("--sprt", "0,5", "--sprt-spread", "0,5"), "--alpha and --beta go with one of"),
+        (("--alpha", "0.1"), "--alpha and --beta go with one of --sprt and --sprt-spread"),
+        (("--sprt", "0,5", "--beta", "0.7"), "error rates must be above 0 and below 0.5"),
+    ],
+)
+def test_a_sequential_test_that_is_none(
+    tilewire: CommandLine, tmp_path: Path, options: tuple[str, ...], sentence: str
+) -> None:
+    assert tilewire("match", "static", "greedy", *options, "--out", tmp_path / "out") == 2
+    assert sentence in tilewire.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sequential_test_needs_pairs(tilewire: CommandLine, tmp_path: Path) -> None:
+    remote = "ws://127.0.0.1:1/bot"
+    assert tilewire("match", "static", remote, "--sprt", "0,5", "--out", tmp_path / "out") == 2
+    assert "a sequential test goes by pairs of games with equal draws" in tilewire.err
+
+
+def test_a_match_that_its_test_has_decided_plays_no_more(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    test = SequentialTest(*parse_hypotheses("0,20", "spread"), measure="spread")
+    config = match_config(games=1_000, lexicon_checksum=load_lexicon().checksum, test=test)
+    with MatchFolder(tmp_path) as files:
+        write_config(config, tmp_path)
+        for number in range(1, 61):
+            files.append(game(number, (430 + number, 400), pair=(number + 1) // 2))
+    assert read_config(tmp_path) == config
+    assert tilewire("match", "--resume", tmp_path, "--json") == 0
+    assert "the sequential test has decided" in tilewire.err
+    assert "accepted H1, +20 points a game, after 16 pairs" in " ".join(tilewire.out.split())
+    assert '"verdict": "accepted H1"' in tilewire.out

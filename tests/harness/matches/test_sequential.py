@@ -22,8 +22,8 @@ from harness.matches.sequential import (
     parse_hypotheses,
     points_llr,
     spread_llr,
-    standing,
-    standing_of_pairs,
+    state_of,
+    state_of_pairs,
 )
 
 ELO_TEST = SequentialTest(*parse_hypotheses("0,100"))
@@ -132,32 +132,32 @@ def played(spreads: Sequence[int]) -> list[GameResult]:
 
 
 def test_nothing_played_is_unfinished() -> None:
-    begun = standing(ELO_TEST, [])
+    begun = state_of(ELO_TEST, [])
     assert (begun.llr, begun.verdict, begun.pairs, begun.further_games) == (
         0,
         "unfinished",
         0,
         None,
     )
-    assert standing(ELO_TEST, played([10])).pairs == 0
+    assert state_of(ELO_TEST, played([10])).pairs == 0
 
 
 def test_the_first_pair_that_decides_is_final() -> None:
     rising = np.array([1.0, 0.25] * 60)
-    decided = standing_of_pairs(ELO_TEST, rising)
+    decided = state_of_pairs(ELO_TEST, rising)
     assert decided.verdict == "accepted H1"
     assert FEWEST_PAIRS < decided.pairs < 120
     assert decided.llr >= decided.upper
     assert decided.further_games == 0
-    before = standing_of_pairs(ELO_TEST, rising[: decided.pairs - 1])
+    before = state_of_pairs(ELO_TEST, rising[: decided.pairs - 1])
     assert before.verdict == "unfinished"
     assert before.llr < before.upper
     falling = np.append(rising[: decided.pairs], np.zeros(1000))
-    assert standing_of_pairs(ELO_TEST, falling) == decided
+    assert state_of_pairs(ELO_TEST, falling) == decided
 
 
 def test_h0_is_accepted_from_below() -> None:
-    ended = standing_of_pairs(ELO_TEST, np.array([0.5, 0.0, 1.0, 0.25] * 40))
+    ended = state_of_pairs(ELO_TEST, np.array([0.5, 0.0, 1.0, 0.25] * 40))
     assert ended.verdict == "accepted H0"
     assert ended.llr <= ended.lower
 
@@ -166,35 +166,35 @@ def test_h0_is_accepted_from_below() -> None:
 def test_few_pairs_decide_nothing(test: SequentialTest) -> None:
     won = np.arange(FEWEST_PAIRS, dtype=np.float64) + 100
     won = won * 0 + 1 if test.measure == "points" else won
-    few = standing_of_pairs(test, won[:-1])
+    few = state_of_pairs(test, won[:-1])
     assert few.verdict == "unfinished"
     assert few.further_games is None
     if test.measure == "spread":
         assert few.llr > few.upper
-        assert standing_of_pairs(test, won).verdict == "accepted H1"
+        assert state_of_pairs(test, won).verdict == "accepted H1"
 
 
 def test_the_order_in_which_games_end_decides_nothing() -> None:
     results = played([30, -10, 60, 20, -40, 50] * 20)
-    expected = standing(SPREAD_TEST, results)
+    expected = state_of(SPREAD_TEST, results)
     assert expected.verdict == "accepted H1"
     random.Random(1).shuffle(results)
-    assert standing(SPREAD_TEST, results) == expected
+    assert state_of(SPREAD_TEST, results) == expected
 
 
 def test_pairs_count_up_to_the_first_incomplete_one() -> None:
     results = played([30, -10] * 30)
     without = [result for result in results if result.number != 7]  # pair 4
-    assert standing(SPREAD_TEST, without) == standing(SPREAD_TEST, results[:6])
-    assert standing(SPREAD_TEST, without).pairs == 3
+    assert state_of(SPREAD_TEST, without) == state_of(SPREAD_TEST, results[:6])
+    assert state_of(SPREAD_TEST, without).pairs == 3
 
 
 def test_a_void_game_is_waited_for() -> None:
     results = played([30, -10] * 30)
     void = game(7, (0, 0), pair=4, outcome="host_error", winner=None)
     waiting = [void if result.number == 7 else result for result in results]
-    assert standing(SPREAD_TEST, waiting).pairs == 3
-    assert standing(SPREAD_TEST, [*waiting, results[6]]) == standing(SPREAD_TEST, results)
+    assert state_of(SPREAD_TEST, waiting).pairs == 3
+    assert state_of(SPREAD_TEST, [*waiting, results[6]]) == state_of(SPREAD_TEST, results)
 
 
 def test_points_count_forfeits_and_ties() -> None:
@@ -203,13 +203,13 @@ def test_points_count_forfeits_and_ties() -> None:
         game(2, (400, 400), pair=1),
     ]
     expected = points_llr([0, 1, 0, 0, 0], ELO_TEST.h0, ELO_TEST.h1)
-    assert standing(ELO_TEST, results).llr == pytest.approx(expected)
+    assert state_of(ELO_TEST, results).llr == pytest.approx(expected)
 
 
 def test_a_standing_is_json() -> None:
     for spreads in ([], [10], [0, 0] * 40, [50, -50] * 40, [500, 500] * 40):
         for test in (ELO_TEST, SPREAD_TEST):
-            json.dumps(asdict(standing(test, played(spreads))), allow_nan=False)
+            json.dumps(asdict(state_of(test, played(spreads))), allow_nan=False)
 
 
 # --- how long it takes ------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_a_standing_is_json() -> None:
 
 def test_halfway_between_the_hypotheses_the_wait_is_the_product_of_the_distances() -> None:
     test = SequentialTest(-10, 10, "spread")
-    waiting = standing_of_pairs(test, np.array([40.0, -40.0] * 10))
+    waiting = state_of_pairs(test, np.array([40.0, -40.0] * 10))
     assert waiting.llr == 0
     assert waiting.further_games == 2 * math.ceil(math.log(19) ** 2 * 1600 / 400)
 
@@ -225,16 +225,16 @@ def test_halfway_between_the_hypotheses_the_wait_is_the_product_of_the_distances
 def test_the_wait_is_that_of_simulated_matches() -> None:
     test, chance = SequentialTest(0, 8, "spread"), np.random.default_rng(3)
     begun = 6 + chance.permutation(np.array([40.0, -40.0] * 50))
-    waiting = standing_of_pairs(test, begun)
+    waiting = state_of_pairs(test, begun)
     assert waiting.verdict == "unfinished"
     assert waiting.further_games is not None
     further = 6 + chance.choice([40.0, -40.0], (400, 3000))
-    lengths = [standing_of_pairs(test, np.append(begun, each)).pairs for each in further]
+    lengths = [state_of_pairs(test, np.append(begun, each)).pairs for each in further]
     assert waiting.further_games / 2 == pytest.approx(np.mean(lengths) - 100, rel=0.15)
 
 
 def test_without_variance_the_wait_is_unknown() -> None:
-    assert standing_of_pairs(SPREAD_TEST, np.full(20, 10.0)).further_games is None
+    assert state_of_pairs(SPREAD_TEST, np.full(20, 10.0)).further_games is None
 
 
 # --- error rates ------------------------------------------------------------------------------
