@@ -52,7 +52,6 @@ class GameRegistry:
         self._offers: dict[str, NewGame] = {}
         """Games being set up, with the newest offer of each."""
         self._setups: set[asyncio.Task[None]] = set()
-        self._set_up_games = 0
         self._missed: set[str] = set()
         """Games whose missing turns were requested."""
         self._last: ThreadPlayer | None = None
@@ -131,7 +130,6 @@ class GameRegistry:
 
     async def _prepared(self, offer: NewGame) -> GameSession[ThreadPlayer]:
         """Return a game session with a warm player; raise Declined if it can't be played."""
-        self._set_up_games += 1
         if offer.you is None:
             raise Declined("wrong_role", "a player plays; it does not watch")
         if self._bot.loaded is not None:
@@ -139,18 +137,23 @@ class GameRegistry:
         rules = rules_in_play(offer.rules)
         resources = await asyncio.to_thread(resources_for, self._bot.equipment, offer, rules)
         player = ThreadPlayer(self._bot, f"player of {offer.game}", self._failed)
-        seed = self._next_seed()
         game = GameSession(
-            offer, rules, resources, player, seed=seed, say=self._say, failed=self._failed
+            offer,
+            rules,
+            resources,
+            player,
+            seed=self._seed(offer),
+            say=self._say,
+            failed=self._failed,
         )
         await game.prepare()
         return game
 
-    def _next_seed(self) -> int:
-        """Return the next game's seed; a seeded bot repeats them in each run."""
+    def _seed(self, offer: NewGame) -> int:
+        """Return a game's seed; a seeded bot has the same for the same game, in any process."""
         if self._bot.seed is None:
             return random.SystemRandom().getrandbits(63)
-        return random.Random(f"{self._bot.seed}/{self._set_up_games}").getrandbits(63)
+        return random.Random(f"{self._bot.seed}/{offer.game}").getrandbits(63)
 
     def _take_up(self, game: GameSession[ThreadPlayer], offer: NewGame) -> None:
         try:

@@ -172,10 +172,19 @@ class Draws:
         return cls(secret, committed=False, mirrored=True)
 
 
-def new_game(players: tuple[str, str], lexicon: Lexicon, time: TimeControl, draws: Draws) -> Opened:
-    """Return the setup of a game by the standard rules, the first record of its journal."""
+def new_game(
+    players: tuple[str, str],
+    lexicon: Lexicon,
+    time: TimeControl,
+    draws: Draws,
+    game: str | None = None,
+) -> Opened:
+    """Return the setup of a game by the standard rules, the first record of its journal.
+
+    Players choose at random by its name, ``game``, so in a repeatable match that is given.
+    """
     return Opened(
-        game=secrets.token_hex(8),
+        game=game or secrets.token_hex(8),
         players=players,
         lexicon=lexicon.name,
         lexicon_checksum=lexicon.checksum,

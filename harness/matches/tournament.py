@@ -9,6 +9,8 @@ every game once.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict
@@ -85,6 +87,8 @@ class Tournament:
         """Unfinished games of the journal, by number."""
         self._absent = [0] * len(config.seats)
         """Games in a row that each entrant has missed."""
+        self._voids = Counter(result.number for result in files.results if result.void)
+        """How often a game came to nothing, by number."""
         self.absentees: dict[int, str] = {}
         """Entrants that missed too many, who play no more until this is resumed, and why."""
         self._games = files.path / "games"
@@ -242,7 +246,13 @@ class Tournament:
     def _set_up(self, planned: PlannedGame) -> Opened:
         config = self._config
         names = config.names[planned.entrant(0)], config.names[planned.entrant(1)]
-        return new_game(names, self._lexicon, config.time, self._draws(planned))
+        name = None
+        if config.seed is not None:
+            what = f"game {planned.number} of {names} with seed {config.seed}"
+            if again := self._voids[planned.number]:
+                what += f", played again for the {again}. time"
+            name = hashlib.sha256(what.encode()).hexdigest()[:16]
+        return new_game(names, self._lexicon, config.time, self._draws(planned), name)
 
     def _draws(self, planned: PlannedGame) -> Draws:
         if planned.paired and self._config.seed is not None:
@@ -260,6 +270,7 @@ class Tournament:
             self._games.joinpath(f"{number:05d}.gcg").write_text(gcg, encoding="utf-8")
         else:
             assert book.ended is not None
+            self._voids[number] += 1
             log.warning("game void, played again", number=number, reason=book.ended.message)
         self._files.append(result)
         self._finished(result)

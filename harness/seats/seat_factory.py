@@ -118,7 +118,9 @@ class SeatMaker:
             engine_for(self.spec, self._context(lexicon))
 
     def open(self, lexicon: Lexicon, number: int = 0) -> Seat:
-        """Make the seat for a game; its ``number`` varies the seed."""
+        """Make the seat for a game; those with an even ``number`` and those with an odd one share
+        no process of a user's player.
+        """
         match self.spec.kind:
             case "engine":
                 make = partial(engine_for, self.spec, self._context(lexicon))
@@ -145,7 +147,7 @@ class SeatMaker:
             worker = idle.pop()
             if worker.returncode is None:
                 return worker
-        seed = None if self.seed is None else player_seed(self.seed, self.name, number)
+        seed = None if self.seed is None else player_seed(self.seed, self.name)
         parent = await self._warm_parent()
         token, coming = (None, None) if self.reception is None else self.reception.expect()
         process = await SeatProcess.start(
@@ -240,9 +242,9 @@ class _Kept:
         self._heading = ""
 
 
-def player_seed(seed: int, name: str, number: int) -> int:
+def player_seed(seed: int, name: str) -> int:
     """Derive a player's seed from the match's, which decides the bag and stays secret."""
-    text = f"tilewire player {name} game {number} of seed {seed}"
+    text = f"tilewire player {name} of seed {seed}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
 
