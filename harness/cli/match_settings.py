@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
@@ -160,6 +161,13 @@ class _Plan(TypedDict, total=False):
             show_default="1",
         ),
     ]
+    anchor: Annotated[
+        list[str],
+        Parameter(
+            help="A rating that is held fixed: NAME=1500; without any, their mean is 0.",
+            negative="",
+        ),
+    ]
     hill: Annotated[
         int,
         Parameter(
@@ -246,6 +254,7 @@ def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfi
         lexicon_checksum=words.checksum,
         seed=seed,
         test=test,
+        anchors=_anchors(settings.get("anchor", []), names),
         format=form,
         rounds=rounds,
         hill=hill,
@@ -257,6 +266,19 @@ def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfi
         ponder=equipment.ponder,
     )
     return config, words
+
+
+def _anchors(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+    """Return the ratings that are held fixed, by name."""
+    anchors = {}
+    for text in given:
+        name, _, rating = text.rpartition("=")
+        if name not in names or not re.fullmatch(r"-?\d+(\.\d+)?", rating):
+            raise CommandFailed(
+                f"--anchor {text}: write the name of an entrant and its rating, {names[0]}=1500"
+            )
+        anchors[name] = float(rating)
+    return anchors
 
 
 def _test(settings: Settings) -> SequentialTest | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich import box
@@ -13,11 +14,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.figures import counted, duration, fitting, number, plain, share, shortened
+from harness.figures import DASH, counted, duration, fitting, number, plain, share, shortened
 from lexicons.cache import replacing
 
 from .config import TournamentConfig
 from .folder import MatchFolder
+from .ratings import PlayerRating, Ratings, rate_results
 from .results import GameResult
 from .sequential import SequentialTest, State, state_of, write_hypothesis
 from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
@@ -183,8 +185,10 @@ def tournament_table(
     results: Sequence[GameResult],
     width: int = WIDTH,
 ) -> RenderableType:
-    """Return the standings, and who won how often against whom."""
-    parts: list[RenderableType] = [standings_table(config, table, width)]
+    """Return the standings with ratings, and who won how often against whom."""
+    ratings = rate_results(results, config.names, config.anchors)
+    parts: list[RenderableType] = [standings_table(config, table, width, ratings)]
+    parts += [Padding(Text(line, style="dim"), (0, 0, 0, 1)) for line in rating_notes(ratings)]
     if len(table) <= MOST_CROSSED and config.format != "knockout":
         parts.append(_cross_table(table, results))
     gone = [plain(of.name) for of in table if of.withdrawn]
@@ -194,14 +198,20 @@ def tournament_table(
 
 
 def standings_table(
-    config: TournamentConfig, table: Sequence[Standing], width: int = WIDTH
+    config: TournamentConfig,
+    table: Sequence[Standing],
+    width: int = WIDTH,
+    ratings: Ratings | None = None,
 ) -> Table:
     """Return the standings, the leader first; in a narrow terminal without the last columns."""
-    rows = [_standing(place, of) for place, of in enumerate(table, start=1)]
-    columns = fitting(_HEADS, rows, width - 2, drop=tuple(reversed(_HEADS[5:])), gap=3)
+    rated = {} if ratings is None else {of.name: of for of in ratings.players}
+    rows = [_standing(place, of, rated.get(of.name)) for place, of in enumerate(table, start=1)]
+    columns = fitting(_HEADS, rows, width - 2, drop=tuple(reversed(_HEADS[6:])), gap=3)
     games = sum(of.games for of in table) // 2
     title = f"{_TITLES[config.format]}, {counted(games, 'game')}"
     shown = Table(box=box.ROUNDED, title=Text(title, style="bold"), title_style="", header_style="")
+    if ratings is None:
+        columns.remove(_HEADS.index("rating"))
     for at in columns:
         name = _HEADS[at] == "name"
         shown.add_column(_HEADS[at], justify="left" if name else "right", no_wrap=True)
@@ -212,7 +222,7 @@ def standings_table(
 
 
 _HEADS = (
-    *("", "name", "games", "points", "spread"),
+    *("", "name", "games", "points", "spread", "rating"),
     *("rate", "mean", "bingos", "a move", "faults"),  # left out where there is no room
 )
 _TITLES = {
@@ -223,19 +233,49 @@ _TITLES = {
 }
 
 
-def _standing(place: int, of: Standing) -> list[str]:
+def _standing(place: int, of: Standing, rating: PlayerRating | None) -> list[str]:
     return [
         str(place),
         shortened(plain(of.name), NAME_WIDTH),
         f"{of.games:,}",
         _points(of.points),
         number(of.spread, 0, sign=True),
+        "" if rating is None else write_rating(rating),
         share(of.rate),
         number(of.mean_score),
         number(of.bingos / of.games if of.games else None, 2),
         duration(of.think_ms / of.moves if of.moves else None),
         f"{of.faults.total():,}" if of.faults else "",
     ]
+
+
+def write_rating(of: PlayerRating) -> str:
+    """Write a rating with its error, or the one bound that is known."""
+    if of.rating is not None:
+        error = "" if of.error is None else f" ± {number(of.error, 0)}"
+        return "0" + error if not round(of.rating) else number(of.rating, 0, sign=True) + error
+    low, high = of.interval
+    if low is not None:
+        return f"> {number(low, 0, sign=True)}"
+    return DASH if high is None else f"< {number(high, 0, sign=True)}"
+
+
+def rating_notes(ratings: Ratings) -> list[str]:
+    """Return what is to be said of ratings besides: the first move, and who can't be compared."""
+    notes = []
+    if ratings.first_move is not None and ratings.first_move_error is not None:
+        first = (
+            f"{number(ratings.first_move, 0, sign=True)} ± {number(ratings.first_move_error, 0)}"
+        )
+        notes.append(f"ratings: Elo, with 95 % intervals over pairs; the first move: {first}")
+    groups: dict[int, list[str]] = {}
+    for of in ratings.players:
+        if of.games:
+            groups.setdefault(of.component, []).append(plain(of.name))
+    if len(groups) > 1:
+        apart = "; ".join(", ".join(names) for names in groups.values())
+        notes.append(f"not to be compared, since nobody has met across: {apart}")
+    return notes
 
 
 def _points(points: float) -> str:
@@ -306,10 +346,8 @@ def summary_text(
     if config.is_match:
         stats = _statistics(config, files)
         return table_text(stats, files.results, columns, encoding, config.test)
-    shown = tournament_table(
-        config, standings(config, files.results, files.decisions), files.results
-    )
-    return as_text(shown, max(columns, 40), encoding)
+    table, width = standings(config, files.results, files.decisions), max(columns, 40)
+    return as_text(tournament_table(config, table, files.results, width), width, encoding)
 
 
 # --- what stays ---------------------------------------------------------------------------------
@@ -322,6 +360,7 @@ def summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
         return as_json_object(_statistics(config, files)) | test
     table = standings(config, files.results, files.decisions)
     cells = cross_table(files.results)
+    ratings = rate_results(files.results, config.names, config.anchors)
     return {
         "format": config.format,
         "games": len(files.counted),
@@ -331,6 +370,12 @@ def summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
             {"name": a, "against": b, "points": points, "games": int(games)}
             for (a, b), (points, games) in cells.items()
         ],
+        "ratings": {
+            "first_move": ratings.first_move,
+            "first_move_error": ratings.first_move_error,
+            "players": [asdict(of) for of in ratings.players],
+            "superiority": ratings.superiority,
+        },
     }
 
 

@@ -176,3 +176,38 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
     assert "the sequential test has decided" in tilewire.err
     assert "accepted H1, +20 points a game, after 16 pairs" in " ".join(tilewire.out.split())
     assert '"verdict": "accepted H1"' in tilewire.out
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--anchor", "static"), "--anchor static: write the name of an entrant and its rating"),
+        (("--anchor", "nobody=3"), "static=1500"),
+        (("--anchor", "static=high"), "--anchor static=high: write the name"),
+        (("--hill", 2), "--hill 2: rounds of a Swiss can be king of the hill"),
+        (("--format", "swiss", "--hill", 2), "as many as it has"),
+        (
+            ("--format", "knockout", "--rounds", 2),
+            "a knockout has as many rounds as its seats need",
+        ),
+        (("--name", "D=x"), "--name D=x: write A=NAME for the first seat"),
+        (("--name", "A=rh"), "2 seats would be called rh"),
+    ],
+)
+def test_a_tournament_that_can_not_be(
+    tilewire: CommandLine, tmp_path: Path, options: tuple[object, ...], sentence: str
+) -> None:
+    field = ("static", "greedy", "rh")
+    assert tilewire("tournament", *field, *options, "--out", tmp_path / "out") == 2
+    assert sentence in tilewire.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tournament_goes_on_as_one(tilewire: CommandLine, tmp_path: Path) -> None:
+    write_config(match_config(seats=("static",) * 3, names=("A", "B", "C")), tmp_path)
+    assert tilewire("match", "--resume", tmp_path) == 2
+    assert f"tilewire tournament --resume {tmp_path} goes on with it" in tilewire.err
+    assert tilewire("tournament", "--resume", tmp_path, "--games", 4) == 2
+    assert "only --rounds can be given" in tilewire.err
+    assert tilewire("tournament", "--resume", tmp_path, "--rounds", 2) == 1
+    assert "other words than when the tournament began" in tilewire.err

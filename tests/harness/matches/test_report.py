@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,13 @@ from rich.console import Console
 from harness.figures import duration, number, plain, rate
 from harness.matches.folder import MatchFolder
 from harness.matches.progress import MatchProgress
-from harness.matches.report import match_table, table_text, write_summary
+from harness.matches.report import (
+    match_table,
+    summary,
+    summary_text,
+    table_text,
+    write_summary,
+)
 from harness.matches.results import GameResult, read_results, result_line
 from harness.matches.statistics import match_statistics
 
@@ -255,3 +262,29 @@ def test_numbers_and_times_as_read() -> None:
     assert [duration(ms) for ms in times] == ["–", "0.3 ms", "42 ms", "1.50 s", "1:01", "1:02:03"]
     rates = ((0, 5.0), (50, 10.0), (5, 60.0), (2, 3600.0))
     assert [rate(*case) for case in rates] == ["–", "5.0/s", "5.0/min", "2.0/h"]
+
+
+def test_a_tournament_shows_standings_ratings_and_who_beat_whom(tmp_path: Path) -> None:
+    config = match_config(seats=("static",) * 3, names=("Ann", "B" * 40, "\x1b[2JC"), games=20)
+    with MatchFolder(tmp_path) as files:
+        for number in range(1, 61):
+            a, b = ((0, 1), (0, 2), (1, 2))[number % 3]
+            scores = (400 + 7 * (number % 5), 400 + 5 * (number % 7))
+            sides = (seat(config.names[a], scores[0]), seat(config.names[b], scores[1]))
+            files.append(game(number, scores, sides=sides, pair=number, first=number // 3 % 2))
+        wide, narrow = (summary_text(config, files, columns) for columns in (140, 80))
+        found = summary(config, files)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "faults" not in narrow
+    for text in (wide, narrow):
+        assert "\x1b" not in text
+        assert "round robin, 60 games" in text
+        assert "points against each other" in text
+        assert re.search(r"Ann .* 40 .* ± ", text)
+        assert "the first move: " in text
+    assert [of["name"] for of in found["standings"]][0] in config.names
+    assert sum(of["points"] for of in found["standings"]) == 60
+    assert len(found["cross"]) == 6
+    ratings = [of["rating"] for of in found["ratings"]["players"]]
+    assert abs(sum(ratings)) < 1e-6
+    json.dumps(found, allow_nan=False)
