@@ -186,10 +186,7 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
         (("--anchor", "static=high"), "--anchor static=high: write the name"),
         (("--hill", 2), "--hill 2: rounds of a Swiss can be king of the hill"),
         (("--format", "swiss", "--hill", 2), "as many as it has"),
-        (
-            ("--format", "knockout", "--rounds", 2),
-            "a knockout has as many rounds as its seats need",
-        ),
+        (("--format", "knockout", "--rounds", 2), "has as many rounds as its seats need"),
         (("--name", "D=x"), "--name D=x: write A=NAME for the first seat"),
         (("--name", "A=rh"), "2 seats would be called rh"),
     ],

@@ -282,7 +282,7 @@ def test_a_tournament_shows_standings_ratings_and_who_beat_whom(tmp_path: Path) 
         assert "points against each other" in text
         assert re.search(r"Ann .* 40 .* ± ", text)
         assert "the first move: " in text
-    assert [of["name"] for of in found["standings"]][0] in config.names
+    assert found["standings"][0]["name"] in config.names
     assert sum(of["points"] for of in found["standings"]) == 60
     assert len(found["cross"]) == 6
     ratings = [of["rating"] for of in found["ratings"]["players"]]
