@@ -9,11 +9,12 @@ name is reached by ``./trained``.
 from __future__ import annotations
 
 import hashlib
+import json
 import lzma
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from .alphabet import TileDistribution, load_distribution
 from .formula_leaves import formula_leaves
@@ -29,7 +30,11 @@ LEAVE_TABLES = (FORMULA, TRAINED)
 WIN_PROBABILITY_TABLES = (TRAINED,)
 TRAINED_ON = "scowl"  # the embedded lexicon that the trained tables were trained on
 
-_FILES = {"leaves": f"{TRAINED_ON}.klv2", "winprob": f"{TRAINED_ON}.winprob.csv"}
+_FILES = {
+    "leaves": f"{TRAINED_ON}.klv2",
+    "winprob": f"{TRAINED_ON}.winprob.csv",
+    "luck": f"{TRAINED_ON}.luck.json",
+}
 _T = TypeVar("_T")
 
 
@@ -145,6 +150,19 @@ def win_probabilities_for(distribution: TileDistribution) -> WinProbabilities | 
         return None
     name = _FILES["winprob"]
     return parse_win_probabilities(lzma.decompress(_embedded(f"{name}.xz")), name)
+
+
+class LuckWeights(NamedTuple):
+    """How much of a game's luck its result follows (``harness.matches.luck``)."""
+
+    points: float
+    wins: float
+
+
+@lru_cache(maxsize=1)
+def luck_weights() -> LuckWeights:
+    """Return the measured weights: for the embedded lexicon, which words affect little."""
+    return LuckWeights(**json.loads(_embedded(_FILES["luck"]))["weights"])
 
 
 def trained_manifest(kind: str) -> Manifest:

@@ -1,0 +1,325 @@
+"""How much of a result the draws explain: luck, as a control variate.
+
+The **luck** of a draw is its value less the mean value of all draws that the bag could have given
+to the leave instead. So its mean is 0, whatever is played and however strong the players are, and a
+result less any fixed multiple of the luck has the same mean as the result, with a smaller error.
+Poker has long been judged so (DIVAT: Zinkevich et al. 2006; AIVAT: Burch et al. 2018), as have
+backgammon's dice.
+
+A draw is valued **when its owner is next on turn**, on the board that it then finds: by the best
+static equity of its rack. What the opponent played in between tells nothing of the draw, since it
+could not see it: given all that has happened but the draw itself, each draw from the bag as it was
+is still equally likely. (Where the last tile is drawn the opponent can tell the rack; but such a
+draw has no alternative, and no luck.) Hence the opponent must not know the order of the bag, as it
+might after the other game of a pair with the same draws. Small bags are listed whole; else the mean
+is that of ``SAMPLES`` random draws, seeded by the game's own tiles, which adds little variance.
+
+**In wins** the value is the win probability of the lead, with that equity added, for this number
+of tiles; so a draw counts most where it decides most.
+
+Of its luck a result follows a share, measured beforehand on games of the static player with itself
+(``lexicons.tables.luck_weights``), so that nothing is fitted to the games that are judged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.inference.equity_loss import EquityLosses, Play
+from engine.movegen.generator import Generator
+from engine.rules.game import Game, Turn
+from engine.rules.moves import PASS, Exchange, Pass, Place
+from engine.rules.position import Board, Rack
+from engine.rules.rules import Rules, rack_without, used_tiles
+from harness.figures import DASH, counted, number
+from lexicons.arrays import F64, I64, U8
+from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
+from lexicons.tables import LuckWeights
+from lexicons.win_probability import WinProbabilities
+
+from .results import GameResult
+from .significance import mean_and_error
+
+SAMPLES = 40
+"""Fewest draws that stand for all that a bag could give; those of small bags are all taken.
+
+A game takes some 50 ms, and the samples add about 1 % to the variance of its luck; with 10 it takes
+30 ms, and they add some 3 %."""
+_REACH = 4_000_000
+"""Thousandths of a point, beyond every equity."""
+_USUAL_PLAY = 4
+"""Tiles, to count how many are unseen after the coming play."""
+
+
+class DrawLuck(NamedTuple):
+    """The luck of one draw, from its owner's view."""
+
+    seat: int
+    bag: int
+    """Tiles in the bag before the draw."""
+    points: float
+    wins: float
+
+
+@dataclass(frozen=True)
+class Luck:
+    """The luck of a game's draws, by seat; the other seat's counts against it."""
+
+    points: tuple[float, float]
+    wins: tuple[float, float]
+
+    @property
+    def balance(self) -> tuple[float, float]:
+        """Points and wins that the draws gave seat 0 more than seat 1."""
+        return self.points[0] - self.points[1], self.wins[0] - self.wins[1]
+
+
+class Luckmeter:
+    """Measures the luck of games; for one thread at a time.
+
+    Raises:
+        ValueError: as ``Generator``.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        rules: Rules,
+        leaves: LeaveTable,
+        chances: WinProbabilities,
+        samples: int = SAMPLES,
+    ) -> None:
+        self._generator = Generator(lexicon, rules, leaves)
+        self._chances = chances
+        self._samples = samples
+
+    def of(self, game: Game | None) -> Luck | None:
+        """Return the luck of a game, over or not; None where a rack is not known, or none dealt."""
+        if game is None or not is_known(game):
+            return None
+        draws = list(self.draws(game))
+        first, second = ([draw for draw in draws if draw.seat == seat] for seat in (0, 1))
+        return Luck(
+            (sum(draw.points for draw in first), sum(draw.points for draw in second)),
+            (sum(draw.wins for draw in first), sum(draw.wins for draw in second)),
+        )
+
+    def draws(self, game: Game) -> Iterator[DrawLuck]:
+        """Yield the luck of each draw whose owner came to its turn, as racks are known."""
+        chance = np.random.default_rng(_seed(game))
+        for draw in _judged_draws(game):
+            racks = draw.racks(self._samples, chance)
+            play = Play(draw.board, PASS, 0, racks.shape[1], max(draw.left, 1))
+            # What a pass loses is what the best play is worth.
+            losses = EquityLosses(self._generator, play, _REACH).of(racks, racks[:, :0])
+            points = losses / 1000
+            wins = self._wins(draw, points)
+            yield DrawLuck(
+                draw.seat,
+                int(draw.bag.sum()),
+                float(points[0] - points[1:].mean()),
+                float(wins[0] - wins[1:].mean()),
+            )
+
+    def _wins(self, draw: _JudgedDraw, points: F64) -> F64:
+        """Return the win probabilities of racks that are worth so many points."""
+        table = self._chances
+        opposite = self._generator.leaves.value(draw.opposite) if draw.left else 0.0
+        # Seen from the opponent, whose turn it will be.
+        spreads = np.rint(opposite - draw.lead - points).astype(np.int64) - table.spreads[0]
+        unseen = draw.left + len(draw.kept) + len(draw.drawn) - _USUAL_PLAY - table.unseen[0]
+        rows, columns = table.values.shape
+        lost = table.values[spreads.clip(0, rows - 1), min(max(unseen, 0), columns - 1)]
+        return np.asarray(1 - lost.astype(np.float64))
+
+
+def is_known(game: Game) -> bool:
+    """Return whether every rack and draw of a game is there: a remote arbiter tells fewer."""
+    racks, size = [sorted(rack) for rack in game.opening_racks], game.rules.rack_size
+    bag = game.rules.distribution.total - 2 * size
+    if any(len(rack) != size for rack in racks):
+        return False
+    for turn in game.turns:
+        if sorted(turn.rack) != racks[turn.seat]:
+            return False
+        kept = rack_without(turn.rack, used_tiles(turn.move))
+        wanted = 0 if isinstance(turn.move, Pass) else min(size - len(kept), bag)
+        if len(turn.drawn) != wanted:
+            return False
+        racks[turn.seat] = sorted((*kept, *turn.drawn))
+        bag -= len(turn.drawn) if isinstance(turn.move, Place) else 0
+    return True
+
+
+@dataclass(frozen=True)
+class _JudgedDraw:
+    """A draw, and the position at its owner's next turn."""
+
+    seat: int
+    bag: I64
+    """[kinds] the tiles that it came from."""
+    kept: Rack
+    drawn: Rack
+    board: Board
+    lead: int
+    """Points ahead."""
+    opposite: Rack
+    """What the opponent kept, before its draw."""
+    left: int
+    """Tiles in the bag."""
+
+    def racks(self, samples: int, chance: np.random.Generator) -> U8:
+        """Return racks as rows: the actual one, then those that the bag could give instead."""
+        tiles = np.repeat(np.arange(len(self.bag), dtype=np.uint8), self.bag)
+        count = len(self.drawn)
+        if comb(len(tiles), count) <= samples:
+            others = np.array(list(combinations(tiles.tolist(), count)), np.uint8)
+        else:
+            # Dealing a bag out varies the mean less than draws that are independent.
+            dealt = len(tiles) // count
+            bags = np.tile(tiles, (-(-samples // dealt), 1))
+            others = chance.permuted(bags, axis=1)[:, : dealt * count].reshape(-1, count)
+        draws = np.vstack((np.array(self.drawn, np.uint8), others))
+        kept = np.tile(np.array(self.kept, np.uint8), (len(draws), 1))
+        return np.sort(np.hstack((kept, draws)), axis=1)
+
+
+def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
+    """Yield the draws that had an alternative, at their owners' turns."""
+    kinds = len(game.rules.distribution.counts)
+    bag = np.array(game.rules.distribution.counts, np.int64)
+    pending: list[tuple[I64, Rack, Rack] | None] = [None, None]
+    for seat, rack in enumerate(game.opening_racks):
+        pending[seat] = bag, (), rack
+        bag = bag - _counts(rack, kinds)
+    board, scores = Board.empty(game.rules.layout), [0, 0]
+    left_on: list[Rack] = [(), ()]
+    for turn in _turns(game):
+        seat, draw = turn.seat, pending[turn.seat]
+        if draw is not None and 0 < len(draw[2]) < draw[0].sum():
+            lead = scores[seat] - scores[1 - seat]
+            yield _JudgedDraw(seat, *draw, board, lead, left_on[1 - seat], int(bag.sum()))
+        kept = tuple(rack_without(turn.rack, used_tiles(turn.move)))
+        pending[seat] = None if isinstance(turn.move, Pass) else (bag, kept, turn.drawn)
+        left_on[seat] = () if isinstance(turn.move, Pass) else kept
+        bag = bag - _counts(turn.drawn, kinds)
+        if isinstance(turn.move, Exchange):
+            bag = bag + _counts(turn.move.tiles, kinds)
+        elif isinstance(turn.move, Place):
+            board = board.with_move(turn.move)
+        scores[seat] = turn.total
+
+
+def _counts(tiles: Rack, kinds: int) -> I64:
+    return np.bincount(np.array(tiles, np.int64), minlength=kinds)
+
+
+def _turns(game: Game) -> Iterator[Turn]:
+    """Yield the turns; of a game broken off also the last player's, whose draw was still used."""
+    yield from game.turns
+    if game.over is None:
+        seat = game.position.on_turn
+        yield Turn(seat, game.position.racks[seat], PASS, 0, game.position.scores[seat])
+
+
+def _seed(game: Game) -> int:
+    """Return a seed that is the same whenever the game is restored."""
+    tiles = chain(*game.opening_racks, *(turn.drawn for turn in game.turns))
+    return int.from_bytes(hashlib.sha256(bytes(tiles)).digest()[:8], "big")
+
+
+# --- results less luck ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A mean over games, with and without luck; errors are half widths of 95 % intervals."""
+
+    plain: float | None
+    plain_error: float | None
+    corrected: float | None
+    corrected_error: float | None
+    luck: float | None
+    """Plain less corrected; 0 but for its error."""
+    luck_error: float | None
+
+    @property
+    def remaining(self) -> float | None:
+        """The corrected error as a share of the plain one; games needed fall by its square."""
+        if not self.plain_error or self.corrected_error is None:
+            return None
+        return self.corrected_error / self.plain_error
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The result of a match, from side a's view, with and without luck."""
+
+    games: int
+    unknown: int
+    """Games among them whose luck is not known, which count as they ended."""
+    win_rate: Correction
+    spread: Correction
+
+
+def correction(values: F64, luck: F64, unit_of: I64, units: int) -> Correction:
+    """Correct the mean of ``values`` by their luck; all are [games], ``unit_of`` unit indices."""
+    return Correction(
+        *mean_and_error(values, unit_of, units),
+        *mean_and_error(values - luck, unit_of, units),
+        *mean_and_error(luck, unit_of, units),
+    )
+
+
+def corrected(
+    results: Sequence[GameResult], lucks: Sequence[Luck | None], weights: LuckWeights
+) -> Corrected:
+    """Correct the results of a match by the luck of each game; void games are left out."""
+    finished = [pair for pair in zip(results, lucks, strict=True) if not pair[0].void]
+    pairs, unit_of = np.unique(
+        np.array([result.pair for result, _ in finished], np.int64), return_inverse=True
+    )
+    balances = [
+        np.array(luck.balance if luck else (0.0, 0.0)) * (-1 if result.first else 1)
+        for result, luck in finished
+    ]
+    points, wins = np.array(balances).reshape(-1, 2).T
+    spreads = np.array([result.spread for result, _ in finished], np.float64)
+    won = np.array([result.points for result, _ in finished], np.float64)
+    return Corrected(
+        games=len(finished),
+        unknown=sum(luck is None for _, luck in finished),
+        win_rate=correction(won, weights.wins * wins, unit_of, len(pairs)),
+        spread=correction(spreads, weights.points * points, unit_of, len(pairs)),
+    )
+
+
+def rows(match: Corrected) -> list[tuple[str, str]]:
+    """Return rows for the table of a match: a label and a text."""
+    rate, spread = match.win_rate, match.spread
+    shown = [
+        ("win rate", _cell(rate.plain, rate.plain_error, None, 100, " %")),
+        ("less luck", _cell(rate.corrected, rate.corrected_error, rate.remaining, 100, " %")),
+        ("spread a game", _cell(spread.plain, spread.plain_error, None, 1, "")),
+        ("less luck", _cell(spread.corrected, spread.corrected_error, spread.remaining, 1, "")),
+    ]
+    if match.unknown:
+        shown.append(("luck not known", f"in {counted(match.unknown, 'game')}, taken as it ended"))
+    return shown
+
+
+def _cell(
+    mean: float | None, error: float | None, remaining: float | None, times: int, unit: str
+) -> str:
+    if mean is None or error is None:
+        return DASH
+    text = f"{number(times * mean, sign=times == 1)} ± {number(times * error)}{unit}"
+    return text if remaining is None else f"{text}, error × {number(remaining, 2)}"

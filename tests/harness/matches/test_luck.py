@@ -1,0 +1,295 @@
+"""Luck: 0 on average whatever is played, the same for a restored game, and what it corrects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, permutations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_samples import game as result
+from match_samples import opened
+from plain.cases import LAYOUT, RULES, TILES, leaves, lexicon
+
+from engine.movegen.generator import Generator
+from engine.notation.move_text import format_move
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
+from engine.rules.position import Position
+from engine.rules.rules import rack_without, standard_rules, used_tiles
+from harness.arbiter.journal import Journal
+from harness.arbiter.records import Began, Record
+from harness.arbiter.scorebook import Scorebook
+from harness.lab.in_process import play_game
+from harness.lab.studies.duel import create
+from harness.lab.study_context import Field
+from harness.matches.luck import DrawLuck, Luck, Luckmeter, corrected, is_known, rows
+from lexicons.alphabet import BLANK_FLAG
+from lexicons.store import load_lexicon
+from lexicons.tables import LuckWeights, luck_weights, win_probabilities_for
+from lexicons.win_probability import WinProbabilities
+
+ALL = 10_000  # draws, more than any bag here gives
+
+
+@cache
+def tiny(samples: int = ALL) -> Luckmeter:
+    spreads = np.arange(-4_000, 4_001, dtype=np.int32)
+    curve = (1 / (1 + np.exp(-spreads / 1_000))).astype(np.float32)
+    chances = WinProbabilities(
+        spreads, np.arange(1, 11, dtype=np.int32), np.repeat(curve[:, np.newaxis], 10, axis=1)
+    )
+    return Luckmeter(lexicon(), RULES, leaves(), chances, samples)
+
+
+@cache
+def english(samples: int = 20) -> Luckmeter:
+    field = the_field()
+    chances = win_probabilities_for(field.rules.distribution)
+    assert chances is not None
+    return Luckmeter(field.lexicon, field.rules, field.leaves, chances, samples)
+
+
+@cache
+def the_field() -> Field:
+    return Field.of(load_lexicon(), standard_rules())
+
+
+def dealt(order: tuple[int, ...]) -> Game:
+    return Game.start(RULES, Bag(order, DrawStream(b"tiny")))
+
+
+def shifted(number: int) -> tuple[int, ...]:
+    """An order of the tiny bag, with both blanks in it."""
+    return tuple(np.random.default_rng(number).permutation(TILES.all_tiles()).tolist())
+
+
+def reordered(game: Game, count: int) -> Iterator[Game]:
+    """Yield the game with every choice of the next ``count`` tiles."""
+    order = game.bag.order
+    for chosen in combinations(range(len(order)), count):
+        rest = [at for at in range(len(order)) if at not in chosen]
+        yield replace(
+            game, bag=replace(game.bag, order=tuple(order[at] for at in (*chosen, *rest)))
+        )
+
+
+def drawn_after(move: Move, game: Game) -> Iterator[Game]:
+    """Make a move with every possible draw; the opponent passes."""
+    for other in reordered(game, len(used_tiles(move))):
+        yield other.play(move, None).play(PASS, None)
+
+
+def last(game: Game, seat: int = 0) -> DrawLuck:
+    return [draw for draw in tiny().draws(game) if draw.seat == seat][-1]
+
+
+def lettered(tiles: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(tile or 1 | BLANK_FLAG for tile in tiles)
+
+
+def opening_move(game: Game, tiles: int) -> Place:
+    row, column = LAYOUT.start
+    return Place(row, column - 1, Direction.ACROSS, lettered(game.position.racks[0][-tiles:]))
+
+
+# --- its mean -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("tiles", [2, 3])
+@pytest.mark.parametrize("way", ["place", "exchange"])
+def test_over_all_draws_from_a_bag_luck_is_nil(number: int, tiles: int, way: str) -> None:
+    game = dealt(shifted(number))
+    move: Move = opening_move(game, tiles)
+    if way == "exchange":
+        move = Exchange(game.position.racks[0][:tiles])
+    draws = [last(after) for after in drawn_after(move, game)]
+    assert {draw.bag for draw in draws} == {6}, "without the tiles that go back"
+    for what in ("points", "wins"):
+        luck = np.array([getattr(draw, what) for draw in draws])
+        assert luck.mean() == pytest.approx(0, abs=1e-9)
+        assert luck.std() > 0
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_luck_is_the_worth_of_the_best_move_less_that_of_all_draws(number: int) -> None:
+    game = dealt(shifted(number))
+    move = opening_move(game, 3)
+    kept = rack_without(game.position.racks[0], used_tiles(move))
+    generator = Generator(lexicon(), RULES, leaves())
+
+    def worth(position: Position, drawn: tuple[int, ...]) -> float:
+        rack = tuple(sorted((*kept, *drawn)))
+        best = generator.best(replace(position, racks=(rack, ())))[0]
+        return max(best.equity, 0) / 1000
+
+    after = game.play(move, None).play(PASS, None)
+    every = [worth(after.position, drawn) for drawn in combinations(game.bag.order, 3)]
+    own = worth(after.position, after.turns[0].drawn)
+    assert last(after).points == pytest.approx(own - np.mean(every))
+
+
+def test_over_all_opening_racks_luck_is_nil() -> None:
+    tiles = TILES.all_tiles()
+    points: dict[tuple[int, ...], float] = {}
+    total, count = 0.0, 0
+    for chosen in combinations(range(len(tiles)), RULES.rack_size):
+        rack = tuple(sorted(tiles[at] for at in chosen))
+        if rack not in points:
+            others = [tile for at, tile in enumerate(tiles) if at not in chosen]
+            (draw,) = tiny().draws(dealt((*rack, *others)))
+            assert (draw.seat, draw.bag) == (0, len(tiles)), "the other did not come to its turn"
+            points[rack] = draw.points
+        total += points[rack]
+        count += 1
+    assert count == 1001
+    assert total / count == pytest.approx(0, abs=1e-9)
+
+
+def test_samples_stand_for_all_draws() -> None:
+    game = next(drawn_after(opening_move(dealt(shifted(1)), 3), dealt(shifted(1))))
+    found = []
+    first, second = map(permutations, game.opening_racks)
+    for racks in product(first, second):  # each seeds other samples
+        *_, draw = tiny(4).draws(replace(game, opening_racks=racks))
+        found.append((draw.points, draw.wins))
+    mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
+    assert (spread > 0).all()
+    exact = last(game)
+    assert (abs(mean - (exact.points, exact.wins)) < 4 * spread / len(found) ** 0.5).all()
+
+
+@pytest.mark.parametrize("first", [3, 4])
+def test_a_draw_of_all_that_is_left_has_no_luck(first: int) -> None:
+    game = dealt(shifted(2))
+    game = game.play(opening_move(game, first), None).play(PASS, None)
+    assert [draw.bag for draw in tiny().draws(game)] == [14, 10, 6]
+    above, below, last_tile = lettered(game.position.racks[0][:3])
+    down = Place(0, 2, Direction.DOWN, (above, below, PLAYED_THROUGH, last_tile))
+    game = game.play(down, None).play(PASS, None)
+    assert not game.bag.order
+    assert len(game.position.racks[0]) == 4 - (first == 4), "it got fewer than it wanted"
+    assert [draw.bag for draw in tiny().draws(game)] == [14, 10, 6]
+
+
+def test_over_many_games_of_unequal_players_luck_is_nil() -> None:
+    generator = Generator(lexicon(), RULES, leaves())
+    found, ahead, ended = [], [], Counter[str]()
+    for number in range(600):
+        game, strong = dealt(shifted(number)), number % 2
+        while game.over is None:
+            # The other makes the last of the moves but the pass, often an exchange.
+            ranked = generator.best(game.position, 100)
+            game = game.play(ranked[0 if game.position.on_turn == strong else -1].move, None)
+        luck = tiny(5).of(game)
+        assert luck is not None
+        sign = 1 - 2 * strong
+        found.append(sign * np.array(luck.balance))
+        ahead.append(sign * (game.position.scores[0] - game.position.scores[1]))
+        ended[game.over.reason] += 1
+    assert min(ended.values()) > 10
+    error = np.std(found, axis=0) / len(found) ** 0.5
+    assert (abs(np.mean(found, axis=0)) < 3 * error).all()
+    assert np.mean(ahead) > 10 * np.std(ahead) / len(ahead) ** 0.5, "one is far better"
+
+
+def test_luck_explains_most_of_what_happens() -> None:
+    field, found = the_field(), []
+    for number in range(20):
+        played = play_game((create("static"), create("greedy")), field, b"luck %d" % number)
+        luck = english().of(played)
+        assert luck is not None
+        scores = played.position.scores
+        found.append((*luck.balance, scores[0] - scores[1]))
+    points, wins, ahead = np.array(found).T
+    assert np.corrcoef(points, ahead)[0, 1] > 0.8
+    assert np.corrcoef(wins, np.sign(ahead))[0, 1] > 0.6
+
+
+# --- games of all kinds ---------------------------------------------------------------------------
+
+
+async def test_a_game_from_the_journal_has_the_luck_that_it_had(tmp_path: Path) -> None:
+    field = the_field()
+    book, records = Scorebook(opened(), field.lexicon), list[Record]()
+    book.take(Began(nonces=("aa", "bb")))
+    records.append(Began(nonces=("aa", "bb")))
+    generator = Generator(field.lexicon, field.rules, field.leaves)
+    for turn in range(9):
+        assert book.game is not None
+        rack = book.game.position.racks[book.game.position.on_turn]
+        move = generator.best(book.game.position)[0].move if turn != 2 else Exchange(rack[:4])
+        records.append(book.play(format_move(move, field.rules.distribution.alphabet), 0))
+    with closing(Journal(tmp_path / "journal.db")) as journal:
+        await journal.create(opened(), {})
+        await journal.append("g", records)
+    with closing(Journal(tmp_path / "journal.db")) as journal:
+        (kept,) = journal.unfinished()
+        again = Scorebook.restored(kept.records, None, field.lexicon)
+    luck = english().of(book.game)
+    assert luck is not None
+    assert english().of(again.game) == luck
+
+
+def test_a_rack_that_is_not_known_gives_no_luck() -> None:
+    game = dealt(shifted(1))
+    game = game.play(opening_move(game, 3), None).play(PASS, None)
+    assert is_known(game)
+    assert tiny().of(None) is None
+    unseen = replace(game, opening_racks=(game.opening_racks[0], ()))
+    assert tiny().of(unseen) is None
+    for hidden in (replace(game.turns[0], drawn=()), replace(game.turns[0], rack=())):
+        assert tiny().of(replace(game, turns=(hidden, game.turns[1]))) is None
+
+
+def test_a_player_that_loses_on_its_turn_had_its_draw() -> None:
+    game = dealt(shifted(1))
+    assert [draw.seat for draw in tiny().draws(game)] == [0]
+    assert [draw.seat for draw in tiny().draws(game.play(PASS, None))] == [0, 1]
+
+
+# --- results less luck ----------------------------------------------------------------------------
+
+
+def test_what_is_all_luck_is_corrected_to_nil() -> None:
+    spreads = [30, -50, 20, 70, -10, 40]
+    results = [result(number, (400 + ahead, 400)) for number, ahead in enumerate(spreads)]
+    # Games with an odd number are begun by side b.
+    lucks = [
+        Luck((ahead / 2, 0.0), (0.0, 0.0))
+        if number % 2 == 0
+        else Luck((1.0, 1 + ahead / 2), (0, 0))
+        for number, ahead in enumerate(spreads)
+    ]
+    found = corrected(results, lucks, LuckWeights(points=2.0, wins=1.0))
+    assert (found.games, found.unknown) == (6, 0)
+    assert found.spread.plain == pytest.approx(np.mean(spreads))
+    assert found.spread.corrected == pytest.approx(0)
+    assert found.spread.corrected_error == pytest.approx(0)
+    assert found.spread.luck == found.spread.plain
+    assert found.spread.remaining == pytest.approx(0)
+    assert found.win_rate.corrected == found.win_rate.plain
+    assert found.win_rate.remaining == 1
+
+
+def test_games_of_unknown_luck_count_as_they_ended_and_void_games_not_at_all() -> None:
+    results = [result(n, (400 + 10 * n, 420)) for n in range(8)]
+    results.append(result(8, (0, 0), outcome="host_error"))
+    luck = Luck((6.0, 2.0), (0.1, 0.0))
+    found = corrected(results, [*[luck] * 4, *[None] * 4, None], LuckWeights(1.0, 1.0))
+    assert (found.games, found.unknown) == (8, 4)
+    assert found.spread.corrected == pytest.approx(15)  # each side began two of the four
+    shown = dict(rows(found))
+    assert shown["luck not known"] == "in 4 games, taken as it ended"
+    assert rows(corrected([], [], LuckWeights(1.0, 1.0)))[0] == ("win rate", "–")
+
+
+def test_the_weights_that_are_shipped_are_near_one() -> None:
+    assert all(0.8 < weight < 1.2 for weight in luck_weights())
