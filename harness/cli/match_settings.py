@@ -268,9 +268,9 @@ def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfi
     return config, words
 
 
-def _anchors(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    """Return the ratings that are held fixed, by name."""
-    anchors = {}
+def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """Return names with the ratings that are held fixed."""
+    anchors: dict[str, float] = {}
     for text in given:
         name, _, rating = text.rpartition("=")
         if name not in names or not re.fullmatch(r"-?\d+(\.\d+)?", rating):
@@ -278,7 +278,7 @@ def _anchors(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
                 f"--anchor {text}: write the name of an entrant and its rating, {names[0]}=1500"
             )
         anchors[name] = float(rating)
-    return anchors
+    return tuple(anchors.items())
 
 
 def _test(settings: Settings) -> SequentialTest | None:

@@ -49,8 +49,8 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds of a Swiss, cycles of the others; a knockout has as many rounds as it needs."""
     hill: int = 0
     """How many of the last rounds of a Swiss are king of the hill."""
-    anchors: dict[str, float] = {}
-    """Ratings that are held fixed, by name."""
+    anchors: tuple[tuple[str, float], ...] = ()
+    """Names, with ratings that are held fixed."""
     test: SequentialTest | None = None
     """Of a match: it ends when this decides, or after ``games``."""
     concurrency: int = 1

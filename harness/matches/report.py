@@ -186,7 +186,7 @@ def tournament_table(
     width: int = WIDTH,
 ) -> RenderableType:
     """Return the standings with ratings, and who won how often against whom."""
-    ratings = rate_results(results, config.names, config.anchors)
+    ratings = rate_results(results, config.names, dict(config.anchors))
     parts: list[RenderableType] = [standings_table(config, table, width, ratings)]
     parts += [Padding(Text(line, style="dim"), (0, 0, 0, 1)) for line in rating_notes(ratings)]
     if len(table) <= MOST_CROSSED and config.format != "knockout":
@@ -360,7 +360,7 @@ def summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
         return as_json_object(_statistics(config, files)) | test
     table = standings(config, files.results, files.decisions)
     cells = cross_table(files.results)
-    ratings = rate_results(files.results, config.names, config.anchors)
+    ratings = rate_results(files.results, config.names, dict(config.anchors))
     return {
         "format": config.format,
         "games": len(files.counted),
