@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
+
+from cyclopts import Parameter
 
 from bot.registry import SeatError
 from harness.arbiter.journal import JournalError
@@ -20,7 +22,7 @@ from harness.matches.folder import MatchFolder
 from harness.matches.progress import MatchProgress, TournamentProgress
 from harness.matches.report import summary, summary_text, test_progress, write_summary
 from harness.matches.sequential import state_of
-from harness.matches.tournament import Tournament
+from harness.matches.tournament import Tournament, measure_luck
 from harness.workers import Cluster, WorkersError, open_cluster
 from lexicons.store import Lexicon
 
@@ -50,6 +52,7 @@ def match(
     json_: options.JsonOption = False,
     resume: Path | None = None,
     cluster: options.ClusterOption = None,
+    luck: Annotated[bool, Parameter(negative="")] = False,
     verbose: options.VerboseOption = False,
 ) -> None:
     """Play a match between two seats and print the result.
@@ -71,6 +74,7 @@ def match(
         out: Where the journal, results and games go. [default: matches/TIME]
         json_: End with one JSON object on the last line.
         resume: Go on with the match in this folder, to more ``--games`` where that is given.
+        luck: Say at the end how much of the result the draws explain, and what it is without.
     """
     options.log_to_stderr(verbose)
     settings = cast("Settings", given or {})
@@ -84,7 +88,7 @@ def match(
             raise CommandFailed(
                 f"{resume} has a tournament; tilewire tournament --resume {resume} goes on with it"
             )
-        go_on(terms, resume, cluster, as_json=json_)
+        go_on(terms, resume, cluster, as_json=json_, luck=luck)
         return
     seats = [seat for seat in (seat_a, seat_b) if seat is not None]
     if config is not None:
@@ -94,7 +98,7 @@ def match(
         seats, settings = seats or named, cast("Settings", {**said, **settings})
     if len(seats) != 2:
         raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
-    begin(*configure(seats, settings), out, "matches", cluster, as_json=json_)
+    begin(*configure(seats, settings), out, "matches", cluster, as_json=json_, luck=luck)
 
 
 def begin(
@@ -105,6 +109,7 @@ def begin(
     cluster: str | None,
     *,
     as_json: bool,
+    luck: bool = False,
 ) -> None:
     """Begin a match or tournament in a folder of its own."""
     check_cores(terms)
@@ -115,10 +120,17 @@ def begin(
         raise CommandFailed(
             f"{folder} has a {_kind(terms)} already; --resume {folder} goes on with it"
         )
-    _run(terms, words, folder, cluster, as_json=as_json)
+    _run(terms, words, folder, cluster, as_json=as_json, luck=luck)
 
 
-def go_on(terms: TournamentConfig, folder: Path, cluster: str | None, *, as_json: bool) -> None:
+def go_on(
+    terms: TournamentConfig,
+    folder: Path,
+    cluster: str | None,
+    *,
+    as_json: bool,
+    luck: bool = False,
+) -> None:
     """Go on with what was begun in a folder."""
     check_cores(terms)
     check_cluster(terms, cluster)
@@ -128,7 +140,7 @@ def go_on(terms: TournamentConfig, folder: Path, cluster: str | None, *, as_json
         raise CommandFailed(
             f"{terms.lexicon} has other words than when the {_kind(terms)} began", status=1
         )
-    _run(terms, words, folder, cluster, as_json=as_json)
+    _run(terms, words, folder, cluster, as_json=as_json, luck=luck)
 
 
 def _kind(terms: TournamentConfig) -> str:
@@ -139,7 +151,13 @@ _FAILURES = (MatchError, JournalError, SeatError, WorkersError, OSError)
 
 
 def _run(
-    terms: TournamentConfig, words: Lexicon, folder: Path, cluster: str | None, *, as_json: bool
+    terms: TournamentConfig,
+    words: Lexicon,
+    folder: Path,
+    cluster: str | None,
+    *,
+    as_json: bool,
+    luck: bool,
 ) -> None:
     with sentences(kinds=UNREADABLE, status=1):
         opened = MatchFolder(folder)
@@ -155,6 +173,8 @@ def _run(
                 open_cluster(cluster, options.say) if cluster else nullcontext() as workers,
             ):
                 options.run(_play(terms, words, files, workers))
+                if luck:
+                    measure_luck(terms, words, files, options.say)
         except KeyboardInterrupt as stop:
             played = f"{len(files.counted):,} of {counted(terms.games, 'game')}"
             if not terms.is_match:

@@ -1,7 +1,8 @@
 """The files of a match or tournament: results as they come, and the decisions about its rounds.
 
-``results.jsonl`` has a game a line, ``decisions.jsonl`` a decision a line. A line counts once its
-line break is written; each survives the death of the process, but not a power failure.
+``results.jsonl`` has a game a line, ``decisions.jsonl`` a decision, ``luck.jsonl`` a game's luck
+where that was asked for. A line counts once its line break is written; each survives the death of
+the process, but not a power failure.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
+from .luck import Luck
 from .results import GameResult, read_results, result_line
 
 
@@ -34,6 +36,13 @@ class Withdrawn(Struct, frozen=True, tag="withdrawn", tag_field="decision"):
 
 
 Decision: TypeAlias = Paired | Withdrawn
+
+
+class MeasuredLuck(Struct, frozen=True):
+    """The luck of the draws of a game."""
+
+    number: int
+    luck: Luck | None
 
 
 class MatchFolder:
@@ -58,10 +67,17 @@ class MatchFolder:
         self._decided = self.path / "decisions.jsonl"
         self.decisions: list[Decision] = []
         if self._decided.exists():
-            self.decisions = list(_read_decisions(self._decided))
+            self.decisions = list(_read(self._decided, Decision, "a decision about a tournament"))
             _cut(self._decided)
         self.counted = {result.number for result in self.results if not result.void}
         """Numbers of the games with a result that counts."""
+        self.lucks: dict[int, Luck | None] = {}
+        """The luck of games by number, where it was measured; None where racks are not known."""
+        self._lucks = self.path / "luck.jsonl"
+        if self._lucks.exists():
+            for line in _read(self._lucks, MeasuredLuck, "the luck of a game"):
+                self.lucks[line.number] = line.luck
+            _cut(self._lucks)
         self._file = log.open("ab", buffering=0)
 
     def append(self, result: GameResult) -> None:
@@ -78,9 +94,13 @@ class MatchFolder:
 
     def decide(self, decision: Decision) -> None:
         """Store a decision."""
-        with self._decided.open("ab", buffering=0) as file:
-            file.write(msgspec.json.encode(decision) + b"\n")
+        _append(self._decided, decision)
         self.decisions.append(decision)
+
+    def add_luck(self, number: int, luck: Luck | None) -> None:
+        """Store the luck of a game."""
+        _append(self._lucks, MeasuredLuck(number, luck))
+        self.lucks[number] = luck
 
     def __enter__(self) -> Self:
         return self
@@ -94,13 +114,19 @@ def _cut(path: Path) -> None:
     os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
 
 
-def _read_decisions(path: Path) -> Iterator[Decision]:
+def _append(path: Path, value: Struct) -> None:
+    with path.open("ab", buffering=0) as file:
+        file.write(msgspec.json.encode(value) + b"\n")
+
+
+def _read(path: Path, kind: Any, what: str) -> Iterator[Any]:
+    """Read a file of lines of JSON, but for text after the last line break."""
     *lines, _ = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         try:
-            yield msgspec.json.decode(line, type=Decision)
+            yield msgspec.json.decode(line, type=kind)
         except (ValueError, RecursionError) as error:
             raise ValueError(
-                f"{path}, line {number} is no decision about a tournament: {error}; "
+                f"{path}, line {number} is not {what}: {error}; "
                 "mend or remove the line, or use another folder"
             ) from error

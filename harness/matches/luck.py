@@ -304,22 +304,22 @@ def corrected(
 
 def rows(match: Corrected) -> list[tuple[str, str]]:
     """Return rows for the table of a match: a label and a text."""
-    rate, spread = match.win_rate, match.spread
     shown = [
-        ("win rate", _cell(rate.plain, rate.plain_error, None, 100, " %")),
-        ("less luck", _cell(rate.corrected, rate.corrected_error, rate.remaining, 100, " %")),
-        ("spread a game", _cell(spread.plain, spread.plain_error, None, 1, "")),
-        ("less luck", _cell(spread.corrected, spread.corrected_error, spread.remaining, 1, "")),
+        ("less luck", f"win rate {_cells(match.win_rate, 100, ' %')}"),
+        ("", f"spread {_cells(match.spread, 1, '')}"),
     ]
     if match.unknown:
         shown.append(("luck not known", f"in {counted(match.unknown, 'game')}, taken as it ended"))
     return shown
 
 
-def _cell(
-    mean: float | None, error: float | None, remaining: float | None, times: int, unit: str
-) -> str:
-    if mean is None or error is None:
-        return DASH
-    text = f"{number(times * mean, sign=times == 1)} ± {number(times * error)}{unit}"
-    return text if remaining is None else f"{text}, error × {number(remaining, 2)}"
+def _cells(mean: Correction, times: int, unit: str) -> str:
+    """Write a mean without luck, and as it was played."""
+    means = ((mean.corrected, mean.corrected_error), (mean.plain, mean.plain_error))
+    less, plain = (
+        DASH
+        if value is None or error is None
+        else f"{number(times * value, sign=times == 1)} ± {number(times * error)}{unit}"
+        for value, error in means
+    )
+    return f"{less} (as played {plain})"

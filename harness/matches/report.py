@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,9 +16,12 @@ from rich.text import Text
 
 from harness.figures import DASH, counted, duration, fitting, number, plain, share, shortened
 from lexicons.cache import replacing
+from lexicons.tables import luck_weights
 
 from .config import TournamentConfig
 from .folder import MatchFolder
+from .luck import Corrected, Luck, corrected
+from .luck import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
 from .results import GameResult
 from .sequential import SequentialTest, State, state_of, write_hypothesis
@@ -49,9 +52,13 @@ def match_table(
     results: Sequence[GameResult],
     width: int = WIDTH,
     test: SequentialTest | None = None,
+    lucks: Mapping[int, Luck | None] | None = None,
 ) -> RenderableType:
     """Return the result of a match as a table; ``results`` give the histogram."""
     verdict = _verdict(stats, results)
+    if lucks:
+        for label, text in luck_rows(_less_luck(results, lucks)):
+            verdict.add_row(label, text)
     if test is not None:
         verdict.add_row("sequential test", test_sentence(test, state_of(test, results)))
     return Group(_sides_table(stats, width), Padding(verdict, (0, 0, 0, 1)))
@@ -333,10 +340,11 @@ def table_text(
     columns: int = WIDTH,
     encoding: str = "utf-8",
     test: SequentialTest | None = None,
+    lucks: Mapping[int, Luck | None] | None = None,
 ) -> str:
     """Return the table of a match as text, at most ``WIDTH`` columns wide."""
     width = max(40, min(columns, WIDTH))
-    return as_text(match_table(stats, results, width, test), width, encoding)
+    return as_text(match_table(stats, results, width, test, lucks), width, encoding)
 
 
 def summary_text(
@@ -345,7 +353,7 @@ def summary_text(
     """Return the table of a match or a tournament as text."""
     if config.is_match:
         stats = _statistics(config, files)
-        return table_text(stats, files.results, columns, encoding, config.test)
+        return table_text(stats, files.results, columns, encoding, config.test, files.lucks)
     table, width = standings(config, files.results, files.decisions), max(columns, 40)
     return as_text(tournament_table(config, table, files.results, width), width, encoding)
 
@@ -357,7 +365,8 @@ def summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
     """Return the result so far as a JSON object."""
     if config.is_match:
         test = {} if config.test is None else {"test": vars(state_of(config.test, files.results))}
-        return as_json_object(_statistics(config, files)) | test
+        luck = {"luck": asdict(_less_luck(files.results, files.lucks))} if files.lucks else {}
+        return as_json_object(_statistics(config, files)) | test | luck
     table = standings(config, files.results, files.decisions)
     cells = cross_table(files.results)
     ratings = rate_results(files.results, config.names, dict(config.anchors))
@@ -377,6 +386,10 @@ def summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
             "superiority": ratings.superiority,
         },
     }
+
+
+def _less_luck(results: Sequence[GameResult], lucks: Mapping[int, Luck | None]) -> Corrected:
+    return corrected(results, [lucks.get(result.number) for result in results], luck_weights())
 
 
 def write_summary(config: TournamentConfig, files: MatchFolder) -> None:

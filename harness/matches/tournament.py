@@ -20,21 +20,26 @@ from typing import NoReturn
 
 import structlog
 
+from bot.equipment import load_tables
 from bot.registry import SeatError
 from bot.seat.runtime import software
+from engine.rules.rules import standard_rules
 from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal, JournalError, KeptGame
+from harness.arbiter.journal import Journal, JournalError, KeptGame, read_games
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, Opened, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
+from harness.figures import counted
 from harness.seats.seat_factory import seating
 from harness.workers import Cluster, WorkersError
 from lexicons.store import Lexicon
+from lexicons.tables import leaves_for, win_probabilities_for
 
 from .cluster import play_pair
 from .config import MatchError, TournamentConfig
 from .folder import MatchFolder
+from .luck import Luckmeter
 from .results import GameResult, PlannedGame, game_record, game_result
 from .schedule import Schedule
 
@@ -303,3 +308,35 @@ class Tournament:
                     raise MatchError(why)
                 log.warning("entrant absent", name=self._config.names[entrant], reason=why)
                 self.absentees[entrant] = why
+
+
+def measure_luck(
+    config: TournamentConfig, lexicon: Lexicon, files: MatchFolder, tell: Callable[[str], None]
+) -> None:
+    """Measure the luck of the games that it was not measured of, from the journal; some 50 ms each.
+
+    Raises:
+        JournalError: the journal can't be read.
+        ValueError: a table can't be.
+    """
+    lacking = {
+        result.game: result.number
+        for result in files.results
+        if not result.void and result.number not in files.lucks
+    }
+    if not lacking:
+        return
+    tell(f"measuring the luck of {counted(len(lacking), 'game')}")
+    tables = load_tables(config.equipment, lexicon.distribution)
+    chances = tables.win_probabilities or win_probabilities_for(lexicon.distribution)
+    if chances is None:
+        raise ValueError("no win probabilities are known for these tiles; --winprob names a table")
+    meter = Luckmeter(
+        lexicon,
+        standard_rules(),
+        tables.leaves or leaves_for(lexicon.distribution),
+        chances,
+    )
+    for kept in read_games(files.path / "match.db"):
+        if (number := lacking.get(kept.game)) is not None:
+            files.add_luck(number, meter.of(Scorebook.restored(kept.records, None, lexicon).game))

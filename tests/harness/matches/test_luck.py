@@ -288,7 +288,10 @@ def test_games_of_unknown_luck_count_as_they_ended_and_void_games_not_at_all() -
     assert found.spread.corrected == pytest.approx(15)  # each side began two of the four
     shown = dict(rows(found))
     assert shown["luck not known"] == "in 4 games, taken as it ended"
-    assert rows(corrected([], [], LuckWeights(1.0, 1.0)))[0] == ("win rate", "–")
+    assert rows(corrected([], [], LuckWeights(1.0, 1.0)))[0] == (
+        "less luck",
+        "win rate – (as played –)",
+    )
 
 
 def test_the_weights_that_are_shipped_are_near_one() -> None:
