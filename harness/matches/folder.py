@@ -45,11 +45,37 @@ class MeasuredLuck(Struct, frozen=True):
     luck: Luck | None
 
 
-class MatchFolder:
-    """The files of a match or tournament.
+class FolderContents:
+    """What the files of a match or tournament say; they may be being written.
+
+    Raises:
+        OSError: a file can't be read.
+        ValueError: a file is not what its name says.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.path = Path(folder)
+        self._log = self.path / "results.jsonl"
+        self._decided = self.path / "decisions.jsonl"
+        self._lucks = self.path / "luck.jsonl"
+        self.results: list[GameResult] = []
+        if self._log.exists():
+            self.results = read_results(self._log)
+        self.decisions: list[Decision] = list(
+            _read(self._decided, Decision, "a decision about a tournament")
+        )
+        self.counted = {result.number for result in self.results if not result.void}
+        """Numbers of the games with a result that counts."""
+        measured = _read(self._lucks, MeasuredLuck, "the luck of a game")
+        self.lucks: dict[int, Luck | None] = {line.number: line.luck for line in measured}
+        """The luck of games by number, where it was measured; None where racks are not known."""
+
+
+class MatchFolder(FolderContents):
+    """The files of a match or tournament, to be gone on with.
 
     A folder with results is resumed: ``results`` begins with them, and an unfinished last line is
-    cut off; so it is with ``decisions``.
+    cut off; so it is with ``decisions`` and ``lucks``.
 
     Raises:
         OSError: the folder or a file can't be written.
@@ -57,28 +83,12 @@ class MatchFolder:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.path = Path(folder)
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.results: list[GameResult] = []
-        log = self.path / "results.jsonl"
-        if log.exists():
-            self.results = read_results(log)
-            _cut(log)
-        self._decided = self.path / "decisions.jsonl"
-        self.decisions: list[Decision] = []
-        if self._decided.exists():
-            self.decisions = list(_read(self._decided, Decision, "a decision about a tournament"))
-            _cut(self._decided)
-        self.counted = {result.number for result in self.results if not result.void}
-        """Numbers of the games with a result that counts."""
-        self.lucks: dict[int, Luck | None] = {}
-        """The luck of games by number, where it was measured; None where racks are not known."""
-        self._lucks = self.path / "luck.jsonl"
-        if self._lucks.exists():
-            for line in _read(self._lucks, MeasuredLuck, "the luck of a game"):
-                self.lucks[line.number] = line.luck
-            _cut(self._lucks)
-        self._file = log.open("ab", buffering=0)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        super().__init__(folder)
+        for path in (self._log, self._decided, self._lucks):
+            if path.exists():
+                _cut(path)
+        self._file = self._log.open("ab", buffering=0)
 
     def append(self, result: GameResult) -> None:
         """Store a game's result; raise ValueError if its number already has one that counts."""
@@ -120,7 +130,9 @@ def _append(path: Path, value: Struct) -> None:
 
 
 def _read(path: Path, kind: Any, what: str) -> Iterator[Any]:
-    """Read a file of lines of JSON, but for text after the last line break."""
+    """Read a file of lines of JSON, if it is there, but for text after the last line break."""
+    if not path.exists():
+        return
     *lines, _ = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         try:

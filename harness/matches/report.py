@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -19,7 +19,7 @@ from lexicons.cache import replacing
 from lexicons.tables import luck_weights
 
 from .config import TournamentConfig
-from .folder import MatchFolder
+from .folder import FolderContents, MatchFolder
 from .luck import Corrected, Luck, corrected
 from .luck import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
@@ -55,13 +55,22 @@ def match_table(
     lucks: Mapping[int, Luck | None] | None = None,
 ) -> RenderableType:
     """Return the result of a match as a table; ``results`` give the histogram."""
-    verdict = _verdict(stats, results)
-    if lucks:
-        for label, text in luck_rows(_less_luck(results, lucks)):
-            verdict.add_row(label, text)
+    below = _verdict(stats, results)
+    for row in further_rows(results, test, lucks):
+        below.add_row(*row)
+    return Group(_sides_table(stats, width), Padding(below, (0, 0, 0, 1)))
+
+
+def further_rows(
+    results: Sequence[GameResult],
+    test: SequentialTest | None,
+    lucks: Mapping[int, Luck | None] | None,
+) -> list[tuple[str, str]]:
+    """Return rows of what was asked for beyond the result: less luck, and a sequential test."""
+    shown = luck_rows(_less_luck(results, lucks)) if lucks else []
     if test is not None:
-        verdict.add_row("sequential test", test_sentence(test, state_of(test, results)))
-    return Group(_sides_table(stats, width), Padding(verdict, (0, 0, 0, 1)))
+        shown.append(("sequential test", test_sentence(test, state_of(test, results))))
+    return shown
 
 
 def test_sentence(test: SequentialTest, state: State) -> str:
@@ -85,7 +94,7 @@ def test_progress(state: State) -> str:
 
 
 def _sides_table(stats: MatchStatistics, width: int) -> Table:
-    title = Text(_heading(stats), style="bold")
+    title = Text(heading(stats), style="bold")
     table = Table(box=box.ROUNDED, title=title, title_style="", header_style="", width=width)
     table.add_column("", style="dim", width=LABELS)
     for side in stats.sides:
@@ -105,36 +114,53 @@ def _sides_table(stats: MatchStatistics, width: int) -> Table:
     return table
 
 
-def _heading(stats: MatchStatistics) -> str:
-    heading = counted(stats.games, "game")
+def heading(stats: MatchStatistics) -> str:
+    """Return how many games a match had."""
+    text = counted(stats.games, "game")
     if stats.paired:
-        heading += f" in {counted(stats.units, 'pair')}"
+        text += f" in {counted(stats.units, 'pair')}"
     if stats.ties:
-        heading += f", {stats.ties:,} tied"
+        text += f", {stats.ties:,} tied"
     if stats.void:
-        heading += f", {stats.void:,} void"
-    return heading
+        text += f", {stats.void:,} void"
+    return text
 
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", width=LABELS)
     grid.add_column(overflow="fold")
-    spread = Text(number(stats.mean_spread, sign=True, unit=" points"), style="bold")
-    spread.append(_interval(stats.spread_ci95, 1), style="not bold")
-    grid.add_row("spread a game", spread)
-    elo = Text(number(stats.elo, 0, sign=True), style="bold")
-    if _can_tell(stats):
-        elo.append(_interval(stats.elo_ci95, 0), style="not bold")
-    grid.add_row("Elo difference", elo)
-    if _can_tell(stats) and stats.p_value is not None:
-        p = "below 0.001" if stats.p_value < 0.001 else f"{stats.p_value:.2g}"
-        grid.add_row("p-value", f"{p}: how often equal players end this far apart")
+    *figures, last = verdict(stats)
+    for label, figure, rest in figures:
+        grid.add_row(label, Text.assemble((figure, "bold"), rest))
     histogram = _histogram([result.spread for result in results if not result.void])
     if histogram is not None:
         grid.add_row("games by spread", histogram)
-    grid.add_row("", Text(_sentence(stats)))
+    grid.add_row("", Text(last.rest))
     return grid
+
+
+class Found(NamedTuple):
+    """A line of what a match has shown: its label, the figure, and what follows it."""
+
+    label: str
+    figure: str
+    rest: str
+
+
+def verdict(stats: MatchStatistics) -> list[Found]:
+    """Return what a match has shown; the last line is a sentence."""
+    can_tell = stats.units >= FEWEST_UNITS
+    elo = _interval(stats.elo_ci95, 0) if can_tell else ""
+    spread = number(stats.mean_spread, sign=True, unit=" points")
+    lines = [
+        Found("spread a game", spread, _interval(stats.spread_ci95, 1)),
+        Found("Elo difference", number(stats.elo, 0, sign=True), elo),
+    ]
+    if can_tell and stats.p_value is not None:
+        p = "below 0.001" if stats.p_value < 0.001 else f"{stats.p_value:.2g}"
+        lines.append(Found("p-value", "", f"{p}: how often equal players end this far apart"))
+    return [*lines, Found("", "", _sentence(stats))]
 
 
 def _interval(interval: Interval, decimals: int) -> str:
@@ -145,15 +171,11 @@ def _interval(interval: Interval, decimals: int) -> str:
     return f"   95 %: above {low}" if low else f"   95 %: below {high}" if high else ""
 
 
-def _can_tell(stats: MatchStatistics) -> bool:
-    return stats.units >= FEWEST_UNITS
-
-
 def _sentence(stats: MatchStatistics) -> str:
     if stats.p_value is None or not stats.mean_spread:
         return "No game has been played." if not stats.games else "Neither side is ahead on spread."
     ahead = f"{plain(stats.sides[stats.mean_spread < 0].name)} is ahead on spread"
-    if not _can_tell(stats):
+    if stats.units < FEWEST_UNITS:
         units = "pairs" if stats.paired else "games"
         return f"{ahead}; fewer than {FEWEST_UNITS} {units} can't tell skill from luck."
     luck = (
@@ -162,16 +184,27 @@ def _sentence(stats: MatchStatistics) -> str:
     return f"{ahead}, {luck}."
 
 
+def bin_width(spreads: Sequence[int]) -> int:
+    """Return the width of the columns of a histogram of spreads."""
+    furthest = max(map(abs, spreads), default=0)
+    return next((width for width in BIN_WIDTHS if width * BINS // 2 > furthest), BIN_WIDTHS[-1])
+
+
+def binned(spreads: Sequence[int], width: int) -> list[int]:
+    """Count spreads in ``BINS`` columns about 0; the outer ones have what is beyond, too."""
+    counts = [0] * BINS
+    for spread in spreads:
+        counts[min(max(spread // width + BINS // 2, 0), BINS - 1)] += 1
+    return counts
+
+
 def _histogram(spreads: Sequence[int]) -> Text | None:
     """Return a one-line histogram of spreads about 0, with columns of equal width."""
     if len(spreads) < 2:
         return None
     half = BINS // 2
-    furthest = max(map(abs, spreads))
-    step = next((width for width in BIN_WIDTHS if width * half > furthest), BIN_WIDTHS[-1])
-    counts = [0] * BINS
-    for spread in spreads:
-        counts[min(max(spread // step + half, 0), BINS - 1)] += 1
+    step = bin_width(spreads)
+    counts = binned(spreads, step)
     top = max(counts)
     bars = "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // top)] for count in counts)
     return Text.assemble(
@@ -213,9 +246,9 @@ def standings_table(
     """Return the standings, the leader first; in a narrow terminal without the last columns."""
     rated = {} if ratings is None else {of.name: of for of in ratings.players}
     rows = [_standing(place, of, rated.get(of.name)) for place, of in enumerate(table, start=1)]
-    columns = fitting(_HEADS, rows, width - 2, drop=tuple(reversed(_HEADS[6:])), gap=3)
+    columns = fitting(_HEADS, rows, width - 2, drop=_DROPPED, gap=3)
     games = sum(of.games for of in table) // 2
-    title = f"{_TITLES[config.format]}, {counted(games, 'game')}"
+    title = f"{TITLES[config.format]}, {counted(games, 'game')}"
     shown = Table(box=box.ROUNDED, title=Text(title, style="bold"), title_style="", header_style="")
     if ratings is None:
         columns.remove(_HEADS.index("rating"))
@@ -228,11 +261,39 @@ def standings_table(
     return shown
 
 
-_HEADS = (
-    *("", "name", "games", "points", "spread", "rating"),
-    *("rate", "mean", "bingos", "a move", "faults"),  # left out where there is no room
+class Column(NamedTuple):
+    """A column of the standings."""
+
+    head: str
+    value: Callable[[Standing], Any]
+    write: Callable[[Any], str]
+
+
+def points_text(points: float | None) -> str:
+    """Write points, a half as ½."""
+    if points is None:
+        return ""
+    whole, half = divmod(round(2 * points), 2)
+    return f"{whole:,}" + "½" * half if whole or not half else "½"
+
+
+COLUMNS = (
+    Column("games", lambda of: of.games, lambda games: f"{games:,}"),
+    Column("points", lambda of: of.points, points_text),
+    Column("spread", lambda of: of.spread, lambda spread: number(spread, 0, sign=True)),
+    Column("rate", lambda of: of.rate, share),
+    Column("mean", lambda of: of.mean_score, number),
+    Column("bingos", lambda of: of.mean_bingos, lambda bingos: number(bingos, 2)),
+    Column("a move", lambda of: of.mean_move_ms, duration),
+    Column("faults", lambda of: of.faults.total(), lambda faults: f"{faults:,}" if faults else ""),
 )
-_TITLES = {
+_RATING = 3
+"""Where the rating stands among these."""
+_HEADS = ["", "name", *(column.head for column in COLUMNS)]
+_HEADS.insert(2 + _RATING, "rating")
+_DROPPED = ("faults", "a move", "bingos", "mean", "rate")
+"""Left out, one after another, where there is no room."""
+TITLES = {
     "round-robin": "round robin",
     "gauntlet": "gauntlet",
     "swiss": "Swiss",
@@ -241,19 +302,9 @@ _TITLES = {
 
 
 def _standing(place: int, of: Standing, rating: PlayerRating | None) -> list[str]:
-    return [
-        str(place),
-        shortened(plain(of.name), NAME_WIDTH),
-        f"{of.games:,}",
-        _points(of.points),
-        number(of.spread, 0, sign=True),
-        "" if rating is None else write_rating(rating),
-        share(of.rate),
-        number(of.mean_score),
-        number(of.bingos / of.games if of.games else None, 2),
-        duration(of.think_ms / of.moves if of.moves else None),
-        f"{of.faults.total():,}" if of.faults else "",
-    ]
+    cells = [column.write(column.value(of)) for column in COLUMNS]
+    cells.insert(_RATING, "" if rating is None else write_rating(rating))
+    return [str(place), shortened(plain(of.name), NAME_WIDTH), *cells]
 
 
 def write_rating(of: PlayerRating) -> str:
@@ -285,12 +336,6 @@ def rating_notes(ratings: Ratings) -> list[str]:
     return notes
 
 
-def _points(points: float) -> str:
-    """Write points, a half as ½."""
-    whole, half = divmod(round(2 * points), 2)
-    return f"{whole:,}" + "½" * half if whole or not half else "½"
-
-
 def cross_table(results: Sequence[GameResult]) -> dict[tuple[str, str], list[float]]:
     """Return for each two names the points of the first against the second, and the games."""
     cells: dict[tuple[str, str], list[float]] = {}
@@ -313,7 +358,7 @@ def _cross_table(table: Sequence[Standing], results: Sequence[GameResult]) -> Ta
         shown.add_column(str(place), justify="right", no_wrap=True)
     for place, of in enumerate(table, start=1):
         row = [cells.get((of.name, other.name)) for other in table]
-        texts = [_points(cell[0]) if cell else "" for cell in row]
+        texts = [points_text(cell[0]) if cell else "" for cell in row]
         texts[place - 1] = "·"
         shown.add_row(str(place), Text(shortened(plain(of.name), NAME_WIDTH)), *texts)
     return shown
@@ -361,7 +406,7 @@ def summary_text(
 # --- what stays ---------------------------------------------------------------------------------
 
 
-def summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
+def summary(config: TournamentConfig, files: FolderContents) -> dict[str, Any]:
     """Return the result so far as a JSON object."""
     if config.is_match:
         test = {} if config.test is None else {"test": vars(state_of(config.test, files.results))}
@@ -403,5 +448,5 @@ def write_summary(config: TournamentConfig, files: MatchFolder) -> None:
             temporary.write_text(text, encoding="utf-8")
 
 
-def _statistics(config: TournamentConfig, files: MatchFolder) -> MatchStatistics:
+def _statistics(config: TournamentConfig, files: FolderContents) -> MatchStatistics:
     return match_statistics(files.results, (config.names[0], config.names[1]))

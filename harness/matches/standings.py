@@ -61,6 +61,16 @@ class Standing:
         """Own points a game."""
         return self.scored / self.games if self.games else None
 
+    @property
+    def mean_bingos(self) -> float | None:
+        """Bingos a game."""
+        return self.bingos / self.games if self.games else None
+
+    @property
+    def mean_move_ms(self) -> float | None:
+        """Clock used a move."""
+        return self.think_ms / self.moves if self.moves else None
+
     def as_object(self) -> dict[str, Any]:
         """Return a JSON object."""
         return {
@@ -74,8 +84,8 @@ class Standing:
             "win_rate": self.rate,
             "spread": self.spread,
             "mean_score": self.mean_score,
-            "bingos_mean": self.bingos / self.games if self.games else None,
-            "move_ms_mean": self.think_ms / self.moves if self.moves else None,
+            "bingos_mean": self.mean_bingos,
+            "move_ms_mean": self.mean_move_ms,
             "forfeits": self.forfeits,
             "faults": dict(self.faults.most_common()),
             "withdrawn": self.withdrawn,
