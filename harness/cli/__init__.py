@@ -33,6 +33,7 @@ COMMANDS = {
     "connect": "Join somebody's server as a player.",
     "watch": "Follow a game on a server, in the terminal.",
     "show": "Print a game (GCG) or a position (CGP).",
+    "report": "Write a report of a match or tournament: a page, Markdown or CSV.",
     "games": "List the games of a journal, or write them as GCG.",
     "generate": "List the moves of a position (CGP), the best first.",
     "analyze": "Find the best move of a position by simulation, or review a game (GCG).",

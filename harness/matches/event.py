@@ -1,0 +1,216 @@
+"""What there is to tell of a match or tournament, as values: its tables, faults and games.
+
+All is read from its folder, which a running event may be writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness.arbiter.journal import read_games
+from harness.figures import DASH, counted, duration, plain
+
+from .config import TournamentConfig, read_config
+from .event_games import EventGames
+from .event_tables import (
+    Sheet,
+    cross_sheet,
+    faults_sheet,
+    ratings_sheet,
+    scores_sheet,
+    spreads_sheet,
+    standings_sheet,
+    times_sheet,
+)
+from .folder import FolderContents
+from .report import (
+    TITLES,
+    further_rows,
+    heading,
+    summary,
+    verdict,
+)
+from .results import GameResult
+from .standings import standings
+from .statistics import match_statistics, rows
+
+MOST_TRANSCRIPTS = 50
+MOST_OF_A_TRANSCRIPT = 6_000
+"""Characters; the middle of a longer transcript is left out."""
+
+
+class Transcript(NamedTuple):
+    """What was kept of a game in which something went wrong."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a match has shown, beyond the tables of any event."""
+
+    summary: str
+    lines: list[tuple[str, str]]
+    names: tuple[str, str]
+    sides: list[tuple[str, str, str]]
+    """Rows of statistics: a label, and a text for each side."""
+    values: dict[str, Any]
+    """As in its ``summary.json``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A match or tournament, as it is reported."""
+
+    title: str
+    summary: str
+    settings: list[tuple[str, str]]
+    match: Verdict | None
+    """None for a tournament."""
+    standings: Sheet
+    cross: Sheet | None
+    ratings: Sheet | None
+    spreads: Sheet
+    """A row a bin, a column a player; so are ``times``, with a row a turn."""
+    scores: Sheet
+    times: Sheet | None
+    faults: Sheet | None
+    transcripts: list[Transcript]
+    transcripts_note: str
+    games: dict[str, Any]
+    """``EventGames.values``."""
+    games_note: str
+
+    @property
+    def sheets(self) -> list[Sheet]:
+        """All tables, in their order."""
+        parts = (self.standings, self.cross, self.ratings, self.spreads, self.scores)
+        return [part for part in (*parts, self.times, self.faults) if part is not None]
+
+
+def read_event(folder: Path) -> Event:
+    """Read a match or tournament.
+
+    Raises:
+        MatchError: the folder has none.
+        JournalError, ValueError, OSError: a file can't be read, or no game is over.
+    """
+    config = read_config(folder)
+    files = FolderContents(folder)
+    results = files.results
+    counting = sorted((it for it in results if not it.void), key=lambda it: it.number)
+    if not counting:
+        raise ValueError(f"no game in {folder} is over; there is nothing to report yet")
+    table = standings(config, results, files.decisions)
+    names = [of.name for of in table]
+    match = _verdict(config, files) if config.is_match else None
+    journal = folder / "match.db"
+    games = EventGames(names, counting, read_games(journal) if journal.exists() else ())
+    transcripts, transcripts_note = _transcripts(folder)
+    return Event(
+        title=_title(config),
+        summary=match.summary if match else _summary(results, names),
+        settings=_settings(config, games.began),
+        match=match,
+        standings=standings_sheet(table),
+        cross=None if match else cross_sheet(config, names, results),
+        ratings=None if match else ratings_sheet(config, results),
+        spreads=spreads_sheet(names, counting),
+        scores=scores_sheet(names, counting),
+        times=times_sheet(names, games.think_ms),
+        faults=faults_sheet(results),
+        transcripts=transcripts,
+        transcripts_note=transcripts_note,
+        games=games.values,
+        games_note=_games_note(len(counting), len(games.values["games"])),
+    )
+
+
+def _title(config: TournamentConfig) -> str:
+    if config.is_match:
+        return " against ".join(map(plain, config.names))
+    kind = TITLES[config.format]
+    return f"{kind[0].upper()}{kind[1:]} of {counted(len(config.names), 'player')}"
+
+
+def _verdict(config: TournamentConfig, files: FolderContents) -> Verdict:
+    a, b = config.names
+    stats = match_statistics(files.results, (a, b))
+    *lines, last = verdict(stats)
+    shown = [(of.label, ", ".join(filter(None, (of.figure, of.rest.strip())))) for of in lines]
+    return Verdict(
+        summary=f"{heading(stats)}. {last.rest}",
+        lines=shown + further_rows(files.results, config.test, files.lucks),
+        names=(plain(a), plain(b)),
+        sides=[*rows(stats, "scores"), *rows(stats, "time"), *rows(stats, "faults")],
+        values=summary(config, files),
+    )
+
+
+def _summary(results: Sequence[GameResult], names: Sequence[str]) -> str:
+    void = sum(result.void for result in results)
+    games = counted(len(results) - void, "game") + (f", {void:,} void" if void else "")
+    return f"{games}. {plain(names[0])} is first."
+
+
+def _settings(
+    config: TournamentConfig,
+    began: Sequence[float],
+) -> list[tuple[str, str]]:
+    time = config.time
+    clock = duration(time.initial_ms)
+    if time.increment_ms:
+        clock += f", and {duration(time.increment_ms)} a move"
+    if time.max_overtime_ms:
+        clock += f"; overtime {time.overtime_penalty} points a minute"
+        clock += f", at most {duration(time.max_overtime_ms)}"
+    if time.move_cap_ms is not None:
+        clock += f"; at most {duration(time.move_cap_ms)} a move"
+    said = [
+        ("games", f"{config.games:,}" + " a pairing" * (not config.is_match)),
+        ("clocks", clock),
+        ("words", plain(config.lexicon)),
+        ("seed", DASH if config.seed is None else str(config.seed)),
+    ]
+    if began:
+        first, last = (datetime.fromtimestamp(of(began), UTC) for of in (min, max))
+        said.append(("begun", f"{first:%Y-%m-%d %H:%M} UTC, the last game {last:%Y-%m-%d %H:%M}"))
+    seats = zip(config.names, config.seats, strict=True)
+    return [*said, *((f"seat {at}", _seat(*of)) for at, of in enumerate(seats, start=1))]
+
+
+def _seat(name: str, seat: str) -> str:
+    return plain(name if name == seat else f"{name}: {seat}")
+
+
+def _transcripts(folder: Path) -> tuple[list[Transcript], str]:
+    """Return the first transcripts, and a sentence about the others."""
+    files = sorted((folder / "games").glob("*.faults.txt"))
+    kept = [
+        Transcript(plain(file.name), _cut(file.read_text("utf-8", "replace")))
+        for file in files[:MOST_TRANSCRIPTS]
+    ]
+    left_out = len(files) - len(kept)
+    return kept, f"{counted(left_out, 'more')} in games/*.faults.txt." if left_out else ""
+
+
+def _cut(text: str) -> str:
+    """Make a transcript safe to print, and cut its middle out if it is long."""
+    lines = "\n".join(plain(line.expandtabs()) for line in text.splitlines())
+    half = MOST_OF_A_TRANSCRIPT // 2
+    if len(lines) <= 2 * half:
+        return lines
+    return f"{lines[:half]}\n… {len(lines) - 2 * half:,} characters …\n{lines[-half:]}"
+
+
+def _games_note(games: int, shown: int) -> str:
+    if not shown:
+        return "The games are in the journal (match.db), which is not here."
+    if shown < games:
+        return f"{shown:,} of {games:,} games: the first and the last of each pairing."
+    return ""

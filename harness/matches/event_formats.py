@@ -1,0 +1,184 @@
+"""An event as a page, as Markdown and as CSV: the same tables in each.
+
+Names, messages and transcripts are anybody's text, so all of it is escaped. The page has its style
+sheet, script and games in it, and allows nothing to be loaded or run beside them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from harness.figures import duration, number
+
+from .charts import Bar, Range, columns, ranges
+from .event import Event
+from .event_tables import Sheet
+
+
+def as_html(event: Event) -> str:
+    """Return a page that needs no other file."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("harness.matches", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    page = files("harness.matches") / "page"
+    style, script = ((page / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    return environment.get_template("page.html").render(
+        event=event,
+        style=Markup(style),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        charts=_charts(event),
+    )
+
+
+def _charts(event: Event) -> dict[str, list[tuple[str, Markup]]]:
+    """Return charts with their captions by the key of a table."""
+    charts = {"spreads": _histograms(event.spreads), "scores": [("", _boxes(event.scores))]}
+    if event.ratings is not None and any(of[1] is not None for of in event.ratings.rows):
+        charts["ratings"] = [("", _whiskers(event.ratings))]
+    if event.times is not None:
+        charts["times"] = _turn_charts(event.times)
+    return charts
+
+
+def _histograms(sheet: Sheet) -> list[tuple[str, Markup]]:
+    edges = [row[0] for row in sheet.rows]
+    zero = sum(edge < 0 for edge in edges)
+    every = max(len(edges) // 5, 1)
+    charts = []
+    for at, field in enumerate(sheet.fields[1:], start=1):
+        bars = [
+            Bar(
+                number(row[0], 0, sign=True) if (place - zero) % every == 0 else "",
+                row[at],
+                f"{sheet.fields[0].write(row[0])}: {row[at]:,}",
+                below=row[0] < 0,
+            )
+            for place, row in enumerate(sheet.rows)
+        ]
+        title = f"{field.head}: games by spread"
+        chart = columns(title, bars, lambda count: f"{count:,.0f}", zero=zero, least=1)
+        charts.append((field.head, chart))
+    return charts
+
+
+def _turn_charts(sheet: Sheet) -> list[tuple[str, Markup]]:
+    charts = []
+    for at, field in enumerate(sheet.fields[1:], start=1):
+        bars = [
+            Bar(str(row[0]), row[at] or 0.0, f"turn {row[0]}: {field.write(row[at])}")
+            for row in sheet.rows
+        ]
+        title = f"{field.head}: mean time by own turn"
+        charts.append((field.head, columns(title, bars, lambda ms: duration(ms) if ms else "0")))
+    return charts
+
+
+def _whiskers(sheet: Sheet) -> Markup:
+    shown = [
+        Range(texts[0], row[3], row[1], row[4], f"{texts[0]}: {texts[1]} ± {texts[2]}")
+        for row, texts in zip(sheet.rows, sheet.texts(), strict=True)
+    ]
+    return ranges("Ratings with 95 % intervals", shown, lambda elo: number(elo, 0, sign=True))
+
+
+def _boxes(sheet: Sheet) -> Markup:
+    shown = []
+    for row, texts in zip(sheet.rows, sheet.texts(), strict=True):
+        lowest, lower, median, upper, highest = row[4:]
+        told = f"{texts[0]}: {' – '.join(texts[4:])}" if row[1] else texts[0]
+        box = (lower, upper) if row[1] else None
+        shown.append(Range(texts[0], lowest, median, highest, told, box))
+    title = "Scores: lowest, lower quartile, median, upper quartile, highest"
+    return ranges(title, shown, lambda score: number(score, 0))
+
+
+# --- as text ------------------------------------------------------------------------------------
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&$])")
+
+
+def as_markdown(event: Event) -> str:
+    """Return the tables and transcripts as Markdown, with tables as GitHub has them."""
+    parts = [f"# {_escaped(event.title)}", _escaped(event.summary)]
+    parts.append(_markdown_table(("", ""), event.settings))
+    if event.match is not None:
+        parts.append(_markdown_table(("", ""), event.match.lines))
+        parts.append(_markdown_table(("", *event.match.names), event.match.sides))
+    for sheet in event.sheets:
+        heads = [field.name or field.head for field in sheet.fields]
+        parts += [f"## {_escaped(sheet.title)}", _markdown_table(heads, sheet.texts())]
+        parts.append(_escaped(sheet.note))
+    if event.transcripts:
+        parts.append("## What went wrong")
+    for transcript in event.transcripts:
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", transcript.text)), default=0))
+        parts += [f"### {_escaped(transcript.file)}", f"{fence}text\n{transcript.text}\n{fence}"]
+    parts.append(_escaped(event.transcripts_note))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)]]
+    cells = [[_escaped(head) for head in heads], lines[1]]
+    cells += [[_escaped(cell) for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def _escaped(text: str) -> str:
+    """Escape what Markdown takes for markup."""
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def as_csv(event: Event) -> str:
+    """Return the tables in one: a line a value, with the table, row and column it stands in."""
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(("table", "row", "column", "value"))
+    for key, column, value in _flat(event.match.values if event.match else {}):
+        lines.writerow(("match", key, column, _cell(value)))
+    for sheet in event.sheets:
+        heads = [field.name or field.head for field in sheet.fields]
+        for row in sheet.rows:
+            for head, value in zip(heads[1:], row[1:], strict=True):
+                if value is not None:
+                    lines.writerow((sheet.key, _cell(row[0]), _cell(head), _cell(value)))
+    return out.getvalue()
+
+
+def _flat(values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    """Return the values of a match in lines; intervals have ends, others sides."""
+    lines = []
+    for key, value in values.items():
+        if isinstance(value, list):
+            lines += [(key, end, part) for end, part in zip(("low", "high"), value, strict=True)]
+        elif isinstance(value, Mapping):
+            for side, part in value.items():
+                if isinstance(part, Mapping):
+                    lines += [(f"{key} {code}", side, count) for code, count in part.items()]
+                else:
+                    lines.append((key, side, part))
+        else:
+            lines.append((key, "", value))
+    return [line for line in lines if line[2] is not None]
+
+
+def _cell(value: Any) -> Any:
+    """Return a value for spreadsheets; text that they take for a formula gets an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

@@ -1,0 +1,116 @@
+"""The games of an event from its journal: compact, to be clicked through, and times by turn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from bot.seat.offers import rules_in_play
+from engine.rules.rules import Rules
+from harness.arbiter.journal import KeptGame
+from harness.arbiter.records import Ended, Opened, Turn
+from harness.figures import plain
+
+from .results import GameResult
+
+MOST_GAMES = 2_000
+"""Games to click through; of more, the first and the last of each pairing."""
+
+
+class EventGames:
+    """Reads the games that count, one after another.
+
+    ``values`` is for the page's script, with short keys since there may be thousands of games:
+
+    * ``names`` of the players, ``layout``, ``points`` of tiles, ``tiles`` in a full bag;
+    * ``games``: number ``n``, round ``r``, players ``p`` by seat, final scores ``s``, how it ended
+      ``o``, points for racks ``x`` and overtime ``y``, racks left ``k``, and turns ``t``, seats by
+      turns: rack, move, score, milliseconds taken, and left on the clock.
+    """
+
+    def __init__(
+        self, names: Sequence[str], results: Sequence[GameResult], kept: Iterable[KeptGame]
+    ) -> None:
+        self.began: list[float] = []
+        """When games were begun, seconds since 1970."""
+        self.think_ms: dict[str, dict[int, list[int]]] = {name: defaultdict(list) for name in names}
+        """By player, then by its own turn, from 1."""
+        place = {name: at for at, name in enumerate(names)}
+        shown = {result.game: result for result in _shown(results)}
+        count = {result.game for result in results}
+        games: list[dict[str, Any]] = []
+        self.values: dict[str, Any] = {"names": list(map(plain, names)), "games": games}
+        for game in kept:
+            opened = game.records[0]
+            if game.game not in count or not isinstance(opened, Opened):
+                continue
+            self.began.append(game.created)
+            turns = [record for record in game.records if isinstance(record, Turn)]
+            self._time(opened, turns)
+            if game.game in shown:
+                if not games:
+                    self.values |= _equipment(rules_in_play(opened.rules))
+                result = shown[game.game]
+                games.append(_game(result, place, opened, turns, game.records[-1]))
+        games.sort(key=lambda game: int(game["n"]))
+
+    def _time(self, opened: Opened, turns: Iterable[Turn]) -> None:
+        own = [0, 0]
+        for turn in turns:
+            own[turn.seat] += 1
+            self.think_ms[opened.players[turn.seat]][own[turn.seat]].append(turn.think_ms)
+
+
+def _shown(results: Sequence[GameResult]) -> Iterable[GameResult]:
+    """Choose the games to click through."""
+    if len(results) <= MOST_GAMES:
+        return results
+    pairings: Mapping[frozenset[str], list[GameResult]] = defaultdict(list)
+    for result in results:
+        pairings[frozenset(side.name for side in result.sides)].append(result)
+    each = max(MOST_GAMES // (2 * len(pairings)), 1)
+    return [
+        result
+        for games in pairings.values()
+        for result in (games if len(games) <= 2 * each else (*games[:each], *games[-each:]))
+    ]
+
+
+def _equipment(rules: Rules) -> dict[str, Any]:
+    layout, tiles = rules.layout, rules.distribution
+    alphabet = tiles.alphabet
+    return {
+        "layout": {
+            "columns": layout.columns,
+            "letter": layout.letter_multipliers,
+            "word": layout.word_multipliers,
+            "start": layout.start[0] * layout.columns + layout.start[1],
+        },
+        "points": {alphabet.tile_text(tile): points for tile, points in enumerate(tiles.points)},
+        "tiles": tiles.total,
+    }
+
+
+def _game(
+    result: GameResult,
+    place: Mapping[str, int],
+    opened: Opened,
+    turns: Sequence[Turn],
+    last: object,
+) -> dict[str, Any]:
+    assert isinstance(last, Ended), "a game with a result is over"
+    return {
+        "n": result.number,
+        "r": result.round,
+        "p": [place[name] for name in opened.players],
+        "s": last.scores,
+        "o": plain(last.message),
+        "x": last.rack_adjustments,
+        "y": last.time_penalties,
+        "k": last.racks,
+        "t": [
+            (turn.rack, turn.move, turn.score, turn.think_ms, turn.clocks[turn.seat])
+            for turn in turns
+        ],
+    }

@@ -1,0 +1,255 @@
+"""The tables of a report, as values: each is written to the page, to Markdown and to CSV."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness.figures import counted, duration, number, plain, tally
+
+from .config import TournamentConfig
+from .ratings import PlayerRating, rate_results
+from .report import (
+    BINS,
+    COLUMNS,
+    MOST_CROSSED,
+    bin_width,
+    binned,
+    cross_table,
+    points_text,
+    rating_notes,
+)
+from .results import GameResult
+from .significance import FEWEST_UNITS
+from .standings import Standing
+
+MOST_FAULTS = 200
+"""Games with faults that are listed."""
+
+
+class Field(NamedTuple):
+    """A column of a table, and how its values are written."""
+
+    head: str
+    write: Callable[[Any], str] = plain
+    name: str = ""
+    """Its name, where the head is short for it."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of values; None where there is none."""
+
+    key: str
+    title: str
+    fields: tuple[Field, ...]
+    rows: list[tuple[Any, ...]]
+    """The first value names the row."""
+    note: str = ""
+
+    def texts(self) -> list[list[str]]:
+        """Return the rows as they are written."""
+        return [
+            [
+                "" if value is None else field.write(value)
+                for field, value in zip(self.fields, row, strict=True)
+            ]
+            for row in self.rows
+        ]
+
+
+def _whole(value: int) -> str:
+    return f"{value:,}"
+
+
+def _signed(value: float) -> str:
+    return number(value, 0, sign=True)
+
+
+def standings_sheet(table: Sequence[Standing]) -> Sheet:
+    """Return the standings, the leader first."""
+    withdrawn = [plain(of.name) for of in table if of.withdrawn]
+    notes = [f"Withdrawn: {', '.join(withdrawn)}."] if withdrawn else []
+    byes = [f"{plain(of.name)} {of.byes}" for of in table if of.byes]
+    if byes:
+        notes.append(f"Byes, which count as games won: {', '.join(byes)}.")
+    return Sheet(
+        "standings",
+        "Standings",
+        (
+            Field("name"),
+            Field("place", str),
+            *(Field(column.head, column.write) for column in COLUMNS),
+        ),
+        [
+            (of.name, place, *(column.value(of) for column in COLUMNS))
+            for place, of in enumerate(table, start=1)
+        ],
+        " ".join(notes),
+    )
+
+
+def cross_sheet(
+    config: TournamentConfig, names: Sequence[str], results: Sequence[GameResult]
+) -> Sheet:
+    """Return points against each other: a square, or a list where that would be large or empty."""
+    cells = cross_table(results)
+    title = "Points against each other"
+    if len(names) <= MOST_CROSSED and config.format != "knockout":
+        points = [[cells.get((one, other), (None,))[0] for other in names] for one in names]
+        numbered = enumerate(names, start=1)
+        others = [Field(str(place), points_text, plain(name)) for place, name in numbered]
+        return Sheet(
+            "cross",
+            title,
+            (Field("name"), Field("place", str), *others),
+            [(name, place, *points[place - 1]) for place, name in enumerate(names, start=1)],
+        )
+    met = [
+        (f"{plain(a)} – {plain(b)}", points, cells[b, a][0], int(games))
+        for a in names
+        for b in names
+        if names.index(a) < names.index(b) and (a, b) in cells
+        for points, games in [cells[a, b]]
+    ]
+    fields = Field("who"), Field("points", points_text), Field("of the other", points_text)
+    return Sheet("cross", title, (*fields, Field("games", _whole)), met)
+
+
+def ratings_sheet(config: TournamentConfig, results: Sequence[GameResult]) -> Sheet:
+    """Return ratings with errors, the best first."""
+    ratings = rate_results(results, config.names, dict(config.anchors))
+    found = sorted(ratings.players, key=_by_rating)
+    notes = [f"{note[0].upper()}{note[1:]}." for note in rating_notes(ratings)]
+    if any(of.units < FEWEST_UNITS for of in found):
+        notes.append(f"Fewer than {FEWEST_UNITS} units can't tell skill from luck.")
+    if any(of.rating is None for of in found):
+        notes.append(
+            "A player without wins and losses that connect it with the others has no rating, "
+            "at most a bound."
+        )
+    return Sheet(
+        "ratings",
+        "Ratings",
+        (
+            *(Field("name"), Field("Elo", _signed), Field("±", lambda error: number(error, 0))),
+            *(Field("from", _signed), Field("to", _signed)),
+            *(Field("games", _whole), Field("units", _whole)),
+        ),
+        [(of.name, of.rating, of.error, *of.interval, of.games, of.units) for of in found],
+        " ".join(notes),
+    )
+
+
+def _by_rating(of: PlayerRating) -> tuple[int, bool, float]:
+    return of.component, of.rating is None, -(of.rating or 0.0)
+
+
+def _own(name: str, results: Sequence[GameResult]) -> list[tuple[int, int]]:
+    """Return a player's score and spread in each of its games."""
+    return [
+        (side.score, side.score - result.sides[1 - at].score)
+        for result in results
+        for at, side in enumerate(result.sides)
+        if side.name == name
+    ]
+
+
+def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
+    """Return histograms of own spreads, a row a bin."""
+    width = bin_width([result.spread for result in results])
+    counts = [binned([spread for _, spread in _own(name, results)], width) for name in names]
+    used = [at for at in range(BINS) if any(count[at] for count in counts)]
+    return Sheet(
+        "spreads",
+        "Games by spread",
+        (
+            Field("spread", lambda edge: f"{_signed(edge)} to {_signed(edge + width - 1)}"),
+            *(Field(plain(name), _whole) for name in names),
+        ),
+        [
+            ((at - BINS // 2) * width, *(count[at] for count in counts))
+            for at in range(used[0], used[-1] + 1)
+        ],
+    )
+
+
+def scores_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
+    """Return how own scores are distributed."""
+    fields = (
+        *(Field("name"), Field("games", _whole), Field("mean", number)),
+        *(Field("sd", number), Field("lowest", number)),
+        *(Field("25 %", number), Field("median", number)),
+        *(Field("75 %", number), Field("highest", number)),
+    )
+    table: list[tuple[Any, ...]] = []
+    for name in names:
+        scores = np.array([score for score, _ in _own(name, results)], dtype=np.float64)
+        if scores.size:
+            spread = float(scores.std(ddof=1)) if scores.size > 1 else None
+            quantiles = np.quantile(scores, (0.0, 0.25, 0.5, 0.75, 1.0)).tolist()
+            table.append((name, scores.size, float(scores.mean()), spread, *quantiles))
+        else:
+            table.append((name, 0, *[None] * 7))
+    return Sheet("scores", "Scores", fields, table)
+
+
+def times_sheet(
+    names: Sequence[str], think_ms: Mapping[str, Mapping[int, list[int]]]
+) -> Sheet | None:
+    """Return mean times by own turn; None if there are none."""
+    last = max((turn for name in names for turn in think_ms[name]), default=0)
+    if not last:
+        return None
+    return Sheet(
+        "times",
+        "Time by turn",
+        (Field("own turn", str), *(Field(plain(name), duration) for name in names)),
+        [
+            (turn, *(_mean(think_ms[name].get(turn, ())) for name in names))
+            for turn in range(1, last + 1)
+        ],
+        "The mean of the games that had the turn.",
+    )
+
+
+def _mean(values: Sequence[int]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def faults_sheet(results: Sequence[GameResult]) -> Sheet | None:
+    """Return the games with faults or an end otherwise than by the score."""
+    odd = [it for it in results if it.forfeit or it.void or any(side.faults for side in it.sides)]
+    if not odd:
+        return None
+    left_out = len(odd) - MOST_FAULTS
+    return Sheet(
+        "faults",
+        "Faults",
+        (Field("game", str), *map(Field, ("players", "faults", "outcome", "forfeited by"))),
+        [
+            (
+                it.number,
+                f"{it.sides[it.first].name} – {it.sides[1 - it.first].name}",
+                "; ".join(
+                    f"{side.name}: {tally(Counter(side.faults))}"
+                    for side in it.sides
+                    if side.faults
+                ),
+                "void" if it.void else it.outcome,
+                _forfeited_by(it),
+            )
+            for it in odd[:MOST_FAULTS]
+        ],
+        f"And {counted(left_out, 'game')} more." if left_out > 0 else "",
+    )
+
+
+def _forfeited_by(result: GameResult) -> str | None:
+    if not result.forfeit or result.winner is None:
+        return None
+    return result.sides[1 - result.winner].name

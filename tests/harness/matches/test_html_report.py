@@ -1,0 +1,304 @@
+"""What a report says, in each of its forms, and whose text it lets nobody run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+from command_line import CommandLine
+from event_samples import FIELD, HOSTILE, write_event
+from match_samples import game, match_config, seat
+
+from harness.figures import number, plain
+from harness.matches import event_games, event_tables
+from harness.matches.charts import Bar, Range, columns, ranges, ticks
+from harness.matches.config import write_config
+from harness.matches.event import read_event
+from harness.matches.event_formats import as_csv, as_html, as_markdown
+from harness.matches.folder import MatchFolder
+from harness.matches.ratings import rate_results
+from harness.matches.results import read_results
+from harness.matches.sequential import SequentialTest, state_of
+from harness.matches.standings import standings
+
+GAMES = 12
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four players who met each other twice."""
+    folder = tmp_path_factory.mktemp("report") / "event"
+    write_event(folder)
+    return folder
+
+
+class Page(HTMLParser):
+    """The tables of a page by their section, its scripts, and all attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tables: dict[str, list[list[str]]] = {}
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.scripts: list[str] = []
+        self._section = self._text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag == "section":
+            self._section = dict(attrs).get("id") or ""
+        elif tag == "tr":
+            self.tables.setdefault(self._section, []).append([])
+        self._text = ""
+
+    def handle_data(self, data: str) -> None:
+        self._text += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("th", "td"):
+            self.tables[self._section][-1].append(self._text)
+        elif tag == "script":
+            self.scripts.append(self._text)
+        self._text = ""
+
+
+def test_a_page_has_the_values_of_the_event(folder: Path) -> None:
+    page = Page(as_html(read_event(folder)))
+    results = read_results(folder / "results.jsonl")
+    config = match_config(names=FIELD, seats=("static",) * 4)
+    table = standings(config, results)
+    rows = page.tables["standings"][1:]
+    assert [row[0] for row in rows] == [of.name for of in table]
+    assert [row[2] for row in rows] == ["6"] * 4
+    assert [row[4] for row in rows] == [number(of.spread, 0, sign=True) for of in table]
+    assert [row[6] for row in rows] == [number(of.mean_score) for of in table]
+    cross = page.tables["cross"][1:]
+    for at, of in enumerate(table):
+        assert [cell == "" for cell in cross[at][2:]] == [other == at for other in range(4)]
+        points = (cell.replace("½", ".5") for cell in cross[at][2:])
+        assert sum(float(cell) for cell in points if cell) == of.points
+    ratings = {of.name: of for of in rate_results(results).players}
+    assert {row[0]: row[1] for row in page.tables["ratings"][1:]} == {
+        name: "" if of.rating is None else number(of.rating, 0, sign=True)
+        for name, of in ratings.items()
+    }
+    spreads = page.tables["spreads"][1:]
+    assert [sum(int(row[at]) for row in spreads) for at in range(1, 5)] == [6] * 4
+    below = sum(int(row[1]) for row in spreads if row[0].startswith("−"))
+    assert below == sum(
+        result.sides[1 - at].score > side.score
+        for result in results
+        for at, side in enumerate(result.sides)
+        if side.name == table[0].name
+    )
+    times = page.tables["times"][1:]
+    assert times[0][0] == "1"
+    assert all("ms" in cell for cell in times[0][1:])
+    assert page.tables["faults"][1] == [
+        "1", f"{FIELD[0]} – {FIELD[1]}", f"{FIELD[1]}: crash 1", "out", ""
+    ]  # fmt: skip
+
+
+def test_a_page_has_charts_of_all_players(folder: Path) -> None:
+    html = as_html(read_event(folder))
+    assert html.count("<svg") == 4 + 4 + 1 + 1
+    assert html.count('<rect class="box"') == 4
+    for name in ("static", "greedy"):
+        assert f"<figcaption>{name}</figcaption>" in html
+
+
+def test_nobodys_text_is_run_or_loaded(folder: Path) -> None:
+    html = as_html(read_event(folder))
+    page = Page(html)
+    assert page.tags.count("script") == 2, "the games and ours"
+    assert "img" not in page.tags
+    assert HOSTILE not in html
+    assert "default-src 'none'" in html
+    data = json.loads(page.scripts[0])
+    assert HOSTILE in data["names"]
+    loads = ("src", "srcset", "action", "data", "poster", "xlink:href", "style")
+    assert [name for name, _ in page.attributes if name in loads or name.startswith("on")] == []
+    assert all(value.startswith("#") for name, value in page.attributes if name == "href")
+    assert "@import" not in html
+    assert "url(" not in html
+    assert "\x1b" not in html
+
+
+def test_the_games_of_a_page_are_those_of_the_journal(folder: Path) -> None:
+    told = read_event(folder)
+    games = told.games["games"]
+    assert [one["n"] for one in games] == list(range(1, GAMES + 1))
+    results = {result.number: result for result in read_results(folder / "results.jsonl")}
+    for one in games:
+        result = results[one["n"]]
+        names = [plain(result.sides[at].name) for at in (result.first, 1 - result.first)]
+        assert [told.games["names"][at] for at in one["p"]] == names
+        for at, side in enumerate((result.first, 1 - result.first)):
+            scored = sum(turn[2] for turn in one["t"][at::2])
+            assert scored + one["x"][at] - one["y"][at] == result.sides[side].score
+            assert sum(turn[3] for turn in one["t"][at::2]) == result.sides[side].think_ms
+        size = len(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode())
+        assert size < 1_500
+    assert len(told.games["layout"]["letter"]) == 225
+
+
+def test_of_very_many_games_each_pairing_has_its_first_and_last(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_games, "MOST_GAMES", 6)
+    with MatchFolder(folder) as files:
+        results = [result for result in files.results if result.number != 7]
+    assert len(list(event_games._shown(results))) == len(results) == 11
+    told = read_event(folder)
+    assert len(told.games["games"]) == GAMES, "two a pairing at least"
+    monkeypatch.setattr(event_games, "MOST_GAMES", 12)
+    thrice = sorted(results * 3, key=lambda result: result.number)
+    assert len(list(event_games._shown(thrice))) == 12
+
+
+def test_markdown_and_csv_have_the_numbers_of_the_page(folder: Path) -> None:
+    told = read_event(folder)
+    page, markdown = Page(as_html(told)), as_markdown(told)
+    lines = list(csv.DictReader(as_csv(told).splitlines()))
+    sections = re.split(r"^## (.*)$", markdown, flags=re.MULTILINE)
+    texts = dict(zip(sections[1::2], sections[2::2], strict=True))
+    for sheet in told.sheets:
+        rows = [line for line in texts[sheet.title].splitlines() if line.startswith("| ")][2:]
+        cells = [re.split(r"(?<!\\) ?\| ?", row)[1:-1] for row in rows]
+        plainly = [[re.sub(r"\\(.)", r"\1", cell) for cell in row] for row in cells]
+        assert plainly == page.tables[sheet.key][1:]
+        values = [line for line in lines if line["table"] == sheet.key]
+        raw = [value for row in sheet.rows for value in row[1:] if value is not None]
+        assert [line["value"].removeprefix("'") for line in values] == list(map(str, raw))
+    assert "'=1+1" in as_csv(told), "a spreadsheet must not take a name for a formula"
+
+
+def test_markdown_escapes_names_and_fences_transcripts(folder: Path) -> None:
+    markdown = as_markdown(read_event(folder))
+    table = markdown.partition("## What went wrong")[0]
+    assert r"\<script\>" in table
+    assert not re.search(r"(?<!\\)[<>]", table)
+    assert "````text\n</script>" in markdown, "a fence longer than any in the transcript"
+    assert "�[2J" in markdown
+
+
+def test_a_large_field_has_a_list_of_who_met_whom(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    square = read_event(folder).cross
+    monkeypatch.setattr(event_tables, "MOST_CROSSED", 3)
+    met = read_event(folder).cross
+    assert square is not None
+    assert met is not None
+    assert len(met.rows) == 6
+    assert all(points + other == games == 2 for _, points, other, games in met.rows)
+    by_name = {
+        row[0]: dict(zip((of.name for of in square.fields), row, strict=True))
+        for row in square.rows
+    }
+    for who, points, *_ in met.rows:
+        one, other = who.split(" – ")
+        assert by_name[one][other] == points
+
+
+def test_who_won_everything_has_no_rating(tmp_path: Path) -> None:
+    write_config(match_config(names=("a", "b", "c"), seats=("static",) * 3), tmp_path)
+    with MatchFolder(tmp_path) as files:
+        for number, names in enumerate((("a", "b"), ("a", "c"), ("b", "c"), ("c", "b"))):
+            sides = seat(names[0], 400), seat(names[1], 300)
+            files.append(game(number, (400, 300), sides=sides, pair=number))
+    ratings = read_event(tmp_path).ratings
+    assert ratings is not None
+    assert [row[0] for row in ratings.rows] == ["b", "c", "a"]
+    assert [row[1] for row in ratings.rows] == [0.0, 0.0, None]
+    assert "has no rating" in ratings.note
+    assert ratings.texts()[2][1] == ""
+    assert "<svg" in as_html(read_event(tmp_path))
+
+
+def test_a_match_has_its_verdict_instead_of_ratings(tmp_path: Path) -> None:
+    write_event(tmp_path, ("a", "b"), games=4)
+    told = read_event(tmp_path)
+    page = Page(as_html(told))
+    assert told.title == "a against b"
+    assert told.summary.startswith("4 games in 2 pairs. ")
+    assert {"cross", "ratings"}.isdisjoint(page.tables)
+    assert page.tables["match"][0] == ["", "a", "b"]
+    assert "spread a game" in as_markdown(told)
+    values = {
+        (line["row"], line["column"]): line["value"]
+        for line in csv.DictReader(as_csv(told).splitlines())
+        if line["table"] == "match"
+    }
+    assert values["games", ""] == "4"
+    assert values["move_ms_mean", "a"]
+    assert ("spread_ci95", "low") not in values, "unknown with so few pairs"
+
+
+def test_a_sequential_test_is_told(tmp_path: Path) -> None:
+    config = write_event(tmp_path, ("a", "b"), games=4)
+    test = SequentialTest(0.5, 0.6)
+    write_config(msgspec.structs.replace(config, test=test), tmp_path)
+    told = read_event(tmp_path)
+    state = state_of(test, read_results(tmp_path / "results.jsonl"))
+    assert f"unfinished, after 2 pairs; LLR {number(state.llr, 2, sign=True)}" in as_html(told)
+    assert f"match,test,llr,{state.llr}\n" in as_csv(told)
+
+
+def test_without_its_journal_an_event_has_no_games_and_times(tmp_path: Path) -> None:
+    write_event(tmp_path)
+    (tmp_path / "match.db").unlink()
+    told = read_event(tmp_path)
+    assert told.times is None
+    assert "journal" in told.games_note
+    html = as_html(told)
+    assert 'id="times"' not in html
+    assert "which is not here" in html
+
+
+def test_a_report_is_written_where_it_is_asked_for(
+    tilewire: CommandLine, folder: Path, tmp_path: Path
+) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    assert tilewire("report", folder, "--out", tmp_path / "it.html") == 0
+    assert tilewire.out == f"report: {tmp_path / 'it.html'}\n"
+    assert sorted(path.name for path in folder.iterdir()) == before
+    assert (tmp_path / "it.html").read_text(encoding="utf-8") == as_html(read_event(folder))
+    for form, name in (("html", "report.html"), ("markdown", "report.md"), ("csv", "report.csv")):
+        assert tilewire("report", folder, "--format", form) == 0
+        assert (folder / name).stat().st_size > 1_000
+        (folder / name).unlink()
+
+
+def test_what_is_no_event_is_told_in_a_sentence(tilewire: CommandLine, tmp_path: Path) -> None:
+    assert tilewire("report", tmp_path / "nowhere") == 2
+    assert tilewire.err == f"tilewire: there is no folder {tmp_path / 'nowhere'}\n"
+    assert tilewire("report", tmp_path) == 2
+    assert tilewire.err.startswith(f"tilewire: {tmp_path} holds no match")
+    write_config(match_config(), tmp_path)
+    assert tilewire("report", tmp_path) == 2
+    assert tilewire.err.startswith(f"tilewire: no game in {tmp_path} is over")
+    (tmp_path / "results.jsonl").write_text("{}\n")
+    assert tilewire("report", tmp_path) == 2
+    assert "line 1 is not the result of a game" in tilewire.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["match.json", "results.jsonl"]
+
+
+def test_charts_of_little_are_drawn() -> None:
+    assert "<rect" not in columns("none", [], str)
+    assert 'height="0.0"' in columns("zero", [Bar("1", 0.0, "")], str)
+    empty = ranges("unknown", [Range("<a>", None, None, None, "")], str)
+    assert "&lt;a&gt;" in empty
+    assert "circle" not in empty
+    bound = ranges("bound", [Range("a", 100.0, None, None, ""), Range("b", 0, 1, 2, "")], str)
+    assert bound.count('class="range"') == 2 + 1 + 3
+    assert ticks(0, 1, 3) == [0, 0.5, 1]
+    assert ticks(0, 1, 3, 1) == [0, 1]
+    assert ticks(-130, 260, 5) == [-100, 0, 100, 200]
