@@ -33,8 +33,8 @@ def report(
     """
     from harness.arbiter.journal import JournalError
     from harness.matches.config import MatchError
-    from harness.matches.event import read_event
-    from harness.matches.event_formats import as_csv, as_html, as_markdown
+    from harness.matches.event_report.event import read_event
+    from harness.matches.event_report.formats import as_csv, as_html, as_markdown
     from lexicons.cache import replacing
 
     if not folder.is_dir():

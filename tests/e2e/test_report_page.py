@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from event_samples import HOSTILE, write_event
 
-from harness.matches.event import read_event
-from harness.matches.event_formats import as_html
+from harness.matches.event_report.event import read_event
+from harness.matches.event_report.formats import as_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -15,11 +15,11 @@ from event_samples import FIELD, HOSTILE, write_event
 from match_samples import game, match_config, seat
 
 from harness.figures import number, plain
-from harness.matches import event_games, event_tables
-from harness.matches.charts import Bar, Range, columns, ranges, ticks
 from harness.matches.config import write_config
-from harness.matches.event import read_event
-from harness.matches.event_formats import as_csv, as_html, as_markdown
+from harness.matches.event_report import games, tables
+from harness.matches.event_report.charts import Bar, Range, columns, ranges, ticks
+from harness.matches.event_report.event import read_event
+from harness.matches.event_report.formats import as_csv, as_html, as_markdown
 from harness.matches.folder import MatchFolder
 from harness.matches.ratings import rate_results
 from harness.matches.results import read_results
@@ -152,15 +152,15 @@ def test_the_games_of_a_page_are_those_of_the_journal(folder: Path) -> None:
 def test_of_very_many_games_each_pairing_has_its_first_and_last(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_games, "MOST_GAMES", 6)
+    monkeypatch.setattr(games, "MOST_GAMES", 6)
     with MatchFolder(folder) as files:
         results = [result for result in files.results if result.number != 7]
-    assert len(list(event_games._shown(results))) == len(results) == 11
+    assert len(list(games._shown(results))) == len(results) == 11
     told = read_event(folder)
     assert len(told.games["games"]) == GAMES, "two a pairing at least"
-    monkeypatch.setattr(event_games, "MOST_GAMES", 12)
+    monkeypatch.setattr(games, "MOST_GAMES", 12)
     thrice = sorted(results * 3, key=lambda result: result.number)
-    assert len(list(event_games._shown(thrice))) == 12
+    assert len(list(games._shown(thrice))) == 12
 
 
 def test_markdown_and_csv_have_the_numbers_of_the_page(folder: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_large_field_has_a_list_of_who_met_whom(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     square = read_event(folder).cross
-    monkeypatch.setattr(event_tables, "MOST_CROSSED", 3)
+    monkeypatch.setattr(tables, "MOST_CROSSED", 3)
     met = read_event(folder).cross
     assert square is not None
     assert met is not None

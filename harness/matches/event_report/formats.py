@@ -21,7 +21,7 @@ from harness.figures import duration, number
 
 from .charts import Bar, Range, columns, ranges
 from .event import Event
-from .event_tables import Sheet
+from .tables import Sheet
 
 
 def as_html(event: Event) -> str:
@@ -29,14 +29,14 @@ def as_html(event: Event) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("harness.matches", "page"),
+        loader=PackageLoader("harness.matches.event_report", ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    page = files("harness.matches") / "page"
+    page = files("harness.matches.event_report")
     style, script = ((page / name).read_text("utf-8") for name in ("page.css", "page.js"))
     return environment.get_template("page.html").render(
         event=event,

@@ -11,8 +11,7 @@ from engine.rules.rules import Rules
 from harness.arbiter.journal import KeptGame
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import plain
-
-from .results import GameResult
+from harness.matches.results import GameResult
 
 MOST_GAMES = 2_000
 """Games to click through; of more, the first and the last of each pairing."""

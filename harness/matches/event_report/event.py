@@ -13,10 +13,21 @@ from typing import Any, NamedTuple
 
 from harness.arbiter.journal import read_games
 from harness.figures import DASH, counted, duration, plain
+from harness.matches.config import TournamentConfig, read_config
+from harness.matches.folder import FolderContents
+from harness.matches.report import (
+    TITLES,
+    further_rows,
+    heading,
+    summary,
+    verdict,
+)
+from harness.matches.results import GameResult
+from harness.matches.standings import standings
+from harness.matches.statistics import match_statistics, rows
 
-from .config import TournamentConfig, read_config
-from .event_games import EventGames
-from .event_tables import (
+from .games import EventGames
+from .tables import (
     Sheet,
     cross_sheet,
     faults_sheet,
@@ -26,17 +37,6 @@ from .event_tables import (
     standings_sheet,
     times_sheet,
 )
-from .folder import FolderContents
-from .report import (
-    TITLES,
-    further_rows,
-    heading,
-    summary,
-    verdict,
-)
-from .results import GameResult
-from .standings import standings
-from .statistics import match_statistics, rows
 
 MOST_TRANSCRIPTS = 50
 MOST_OF_A_TRANSCRIPT = 6_000

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.figures import counted, duration, number, plain, tally
-
-from .config import TournamentConfig
-from .ratings import PlayerRating, rate_results
-from .report import (
+from harness.matches.config import TournamentConfig
+from harness.matches.ratings import PlayerRating, rate_results
+from harness.matches.report import (
     BINS,
     COLUMNS,
     MOST_CROSSED,
@@ -23,9 +22,9 @@ from .report import (
     points_text,
     rating_notes,
 )
-from .results import GameResult
-from .significance import FEWEST_UNITS
-from .standings import Standing
+from harness.matches.results import GameResult
+from harness.matches.significance import FEWEST_UNITS
+from harness.matches.standings import Standing
 
 MOST_FAULTS = 200
 """Games with faults that are listed."""

@@ -1,0 +1,1 @@
+"""A match or tournament as one page, Markdown or CSV: ``tilewire report``."""
