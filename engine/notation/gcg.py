@@ -12,6 +12,9 @@ The rack before it may be missing, the ``+`` too; fields are separated by spaces
 that a play made may follow its total, as Quackle once wrote them (``+26 66  BE, ET, DO``); they are
 ignored, since the play tells them.
 
+``#opening`` has the position that the game began in, as CGP, where that was no empty board; the
+player on turn there is the player of the first turn. It is ours: other readers do not know it.
+
 Lines end in LF, CRLF or CR. ``#note`` and ``#description`` go on over the lines that begin with
 neither ``#`` nor ``>``. Pragmas that are not known here are kept where they stood. Bytes are
 ISO-8859-1 unless ``#character-encoding`` (which may also be Windows-1252) or a byte order mark says
@@ -127,6 +130,7 @@ class GcgGame:
     description: str = ""
     id: str = ""
     lexicon: str = ""
+    opening: str = ""
     note: str = ""
     incomplete: str | None = None
     pragmas: tuple[GcgPragma, ...] = ()
@@ -156,7 +160,7 @@ def write_gcg(game: GcgGame) -> str:
         if not re.fullmatch(r"[^\s:]+", player.nick):
             raise NotationError(f"nick {shown(player.nick)} is not one word without a colon")
         lines.append(f"#player{number} {player.nick} {player.name}".rstrip())
-    for name in ("title", "id", "lexicon"):
+    for name in ("title", "id", "lexicon", "opening"):
         if value := getattr(game, name):
             lines.append(f"#{name} {value}")
     if game.description:
@@ -182,7 +186,7 @@ def write_gcg(game: GcgGame) -> str:
 
 class _Reader:
     def __init__(self) -> None:
-        self._single: dict[str, str] = {}  # title, id, lexicon, incomplete
+        self._single: dict[str, str] = {}  # title, id, lexicon, opening, incomplete
         self._players: dict[int, GcgPlayer] = {}
         self._racks: dict[int, tuple[int, str]] = {}
         self._events: list[GcgEvent] = []
@@ -234,7 +238,7 @@ class _Reader:
         if name in ("note", "description"):
             self._open = self._notes[-1] if name == "note" else self._description
             self._open.append(text)
-        elif name in ("title", "id", "lexicon", "incomplete"):
+        elif name in ("title", "id", "lexicon", "opening", "incomplete"):
             if name in self._single:
                 raise GcgError(number, f"a second #{name}; a file holds one game")
             self._single[name] = text.strip()

@@ -17,11 +17,11 @@ from typing import NamedTuple, TypeVar
 
 from engine.rules.game import Ending, Game, Turn
 from engine.rules.moves import Exchange, Move, Pass, Place
-from engine.rules.position import Board, Position, Rack
+from engine.rules.position import Position, Rack
 from engine.rules.rules import Play, Rules, canonical, rack_tiles, score_play
 from lexicons.alphabet import EMPTY, Alphabet
 
-from .cgp import check_tile_counts, read_rack
+from .cgp import check_tile_counts, read_cgp, read_rack, write_cgp
 from .gcg import EventKind, GcgError, GcgEvent, GcgGame, GcgPlayer
 from .move_text import NotationError, format_move, parse_move, shown
 
@@ -76,6 +76,16 @@ def replay(gcg: GcgGame, rules: Rules) -> Replay:
     return Replay(steps, game.final())
 
 
+def _opening(gcg: GcgGame, rules: Rules) -> Position:
+    """Return the position that a game begins in; its racks are those of the turns."""
+    if not gcg.opening:
+        return Position.empty(rules.layout)
+    try:
+        return read_cgp(gcg.opening, rules).position
+    except NotationError as error:
+        raise GcgError(0, f"#opening: {error}") from None
+
+
 class _Known(NamedTuple):
     """A rack and the line that tells it."""
 
@@ -91,9 +101,10 @@ class _Replayer:
         self._known = _known_racks(gcg, self._seats, rules)
         turns = (event.nick for event in gcg.events if event.kind.is_turn)
         self._on_turn = self._seats[next(turns, gcg.players[0].nick)]
-        self._board = Board.empty(rules.layout)
-        self._scores = (0, 0)
-        self._scoreless = 0
+        begun = _opening(gcg, rules)
+        self._board = begun.board
+        self._scores = begun.scores if self._on_turn == 0 else begun.scores[::-1]
+        self._scoreless = begun.scoreless_turns
         self._ended = False
         self._last: ReplayStep | None = None
 
@@ -309,7 +320,7 @@ def gcg_from_game(
     alphabet = game.rules.distribution.alphabet
     nicks = _nicks(players)
     events = [_turn_event(nicks[turn.seat], turn, alphabet) for turn in game.turns]
-    totals = [0, 0]
+    totals = list(game.opening.scores) if game.opening else [0, 0]
     for turn in game.turns:
         totals[turn.seat] = turn.total
     if game.over is not None:
@@ -328,6 +339,7 @@ def gcg_from_game(
         title=" ".join(title.split()),
         id=" ".join(id.split()),
         lexicon=" ".join(lexicon.split()),
+        opening=write_cgp(game.opening, game.rules) if game.opening else "",
         note="\n".join(re.split(r"\r\n|\r|\n", note)),
         incomplete=None if game.over else "",
     )

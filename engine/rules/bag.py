@@ -2,7 +2,8 @@
 
 The order comes from a pseudo-random function of a secret of the host and a nonce of each seat.
 The host publishes ``commitment(secret)`` before it learns the nonces, and the secret when the
-game is over; then ``verify_draws`` recomputes every draw.
+game is over; then ``verify_draws`` recomputes every draw. A game that begins in a given position
+commits the host to the racks of that position, too.
 
 The function exactly, for reimplementation in any language:
 
@@ -12,9 +13,11 @@ The function exactly, for reimplementation in any language:
   block gives eight numbers of 32 bits, big-endian, in order.
 - A number below ``n``: take the next ``x``; while ``x ≥ ⌊2³²/n⌋·n`` take the next; the result is
   ``x mod n``.
-- The first order: all tiles sorted by number (the blank is 0); for ``i`` from the last index down
-  to 1 swap the tiles at ``i`` and at a number below ``i + 1`` (Fisher and Yates, as Durstenfeld
-  1964 gives it).
+- The first order: all tiles, without those of a given position, sorted by number (the blank is 0);
+  for ``i`` from the last index down to 1 swap the tiles at ``i`` and at a number below ``i + 1``
+  (Fisher and Yates, as Durstenfeld 1964 gives it).
+- At the start seat 0 draws what its rack lacks, then seat 1; but a seat that a given position gives
+  no tile draws before one that it gives some.
 - Drawing takes tiles from the front, one after another. In a *mirrored* game seat 1 takes them
   from the back.
 - An exchange draws first. Then the tiles given back, sorted by number, go in one after another,
@@ -25,12 +28,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from lexicons.alphabet import TileDistribution
 
 from .moves import Exchange, Move, Pass, Place
+from .position import Position, Rack, tiles_of
 from .rules import Rules
 
 _LABEL = b"tilewire draws 1"
@@ -38,9 +43,14 @@ _PER_BLOCK = 8
 _RANGE = 1 << 32
 
 
-def commitment(secret: bytes) -> bytes:
-    """Return the commitment to a secret: its SHA-256."""
-    return hashlib.sha256(secret).digest()
+def commitment(secret: bytes, racks: str | None = None) -> bytes:
+    """Return the commitment to a secret: its SHA-256.
+
+    ``racks`` are those of the position that the game begins in, if one is given, as in its CGP:
+    their SHA-256 is then appended to the secret.
+    """
+    given = b"" if racks is None else hashlib.sha256(racks.encode()).digest()
+    return hashlib.sha256(secret + given).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +111,18 @@ class Bag:
 
     @classmethod
     def shuffled(
-        cls, distribution: TileDistribution, stream: DrawStream, *, mirrored: bool = False
+        cls,
+        distribution: TileDistribution,
+        stream: DrawStream,
+        *,
+        mirrored: bool = False,
+        opening: Position | None = None,
     ) -> Bag:
-        """Return a full bag in random order."""
-        order, stream = stream.shuffled(distribution.all_tiles())
+        """Return a bag in random order, full but for the tiles of the opening."""
+        tiles = distribution.all_tiles()
+        if opening is not None:
+            tiles = tuple(sorted((Counter(tiles) - Counter(tiles_of(opening))).elements()))
+        order, stream = stream.shuffled(tiles)
         return cls(order, stream, mirrored)
 
     def __len__(self) -> int:
@@ -127,6 +145,15 @@ class Bag:
         return replace(self, order=tuple(order), stream=stream)
 
 
+def dealing_order(held: tuple[Rack, Rack]) -> tuple[int, int]:
+    """Return the seats in the order of their first draws, by the racks of a given position.
+
+    Who has no tile is first: of a late position, where the bag is empty and the mover's rack alone
+    is given, all that is left is the other rack.
+    """
+    return (1, 0) if held[0] and not held[1] else (0, 1)
+
+
 class DrawError(ValueError):
     """Draws that the game's secret does not give; the message says where."""
 
@@ -140,23 +167,29 @@ def verify_draws(
     turns: Iterable[tuple[int, Move, Iterable[int] | None]],
     *,
     mirrored: bool = False,
+    opening: Position | None = None,
 ) -> None:
     """Check that a game was dealt as its host committed to; legality is not checked.
 
     ``secret`` is as revealed at the end, ``nonces`` are by seat, ``committed`` is as published
     at the start. Tiles are in any order, None if not seen: ``opening_racks`` by seat, and in
     ``turns`` (seat, move, tiles drawn after it) all but exchanged tiles, which are required, since
-    they went back into the bag. ``mirrored`` is whether seat 1 drew from the back.
+    they went back into the bag. ``mirrored`` is whether seat 1 drew from the back. ``opening`` is
+    the position that the game began in, if one was given: seat 0 on turn, the racks as given.
 
     Raises:
         DrawError: the secret is not the one committed to, or draws differ; says where first.
     """
-    if commitment(secret) != committed:
+    text = rules.distribution.alphabet.text
+    held: tuple[Rack, Rack] = opening.racks if opening else ((), ())
+    racks = f"{text(held[0])}/{text(held[1])}" if opening else None
+    if commitment(secret, racks) != committed:
         raise DrawError("the secret is not the one that was committed to")
-    bag = Bag.shuffled(rules.distribution, DrawStream(secret, nonces), mirrored=mirrored)
-    for seat, rack in enumerate(opening_racks):
-        given, bag = bag.draw(rules.rack_size, seat)
-        _check_drawn(f"at the start seat {seat}", rack, given, rules)
+    stream = DrawStream(secret, nonces)
+    bag = Bag.shuffled(rules.distribution, stream, mirrored=mirrored, opening=opening)
+    for seat in dealing_order(held):
+        given, bag = bag.draw(rules.rack_size - len(held[seat]), seat)
+        _check_drawn(f"at the start seat {seat}", opening_racks[seat], (*held[seat], *given), rules)
     for number, (seat, move, drawn) in enumerate(turns, start=1):
         given, bag = _drawn_after(move, seat, bag)
         _check_drawn(f"in turn {number} seat {seat}", drawn, given, rules)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from .bag import Bag
+from .bag import Bag, dealing_order
 from .moves import Exchange, Move, Pass, Place
-from .position import Board, Position, Rack
+from .position import Position, Rack
 from .rules import Rules, Words, canonical, check_move, rack_without, used_tiles
 
 Reason: TypeAlias = Literal["out", "zeroes"]
@@ -55,15 +55,23 @@ class Game:
     opening_racks: tuple[tuple[int, ...], tuple[int, ...]]  # each seat's tiles, in the order drawn
     turns: tuple[Turn, ...] = ()
     over: Ending | None = None
+    opening: Position | None = None  # given at the start; its racks are what it gave
 
     @classmethod
-    def start(cls, rules: Rules, bag: Bag) -> Game:
-        """Deal: seat 0 draws a rack, then seat 1."""
-        first, bag = bag.draw(rules.rack_size, 0)
-        second, bag = bag.draw(rules.rack_size, 1)
-        racks = tuple(sorted(first)), tuple(sorted(second))
-        position = Position(Board.empty(rules.layout), racks, (0, 0))
-        return cls(rules, position, bag, (first, second))
+    def start(cls, rules: Rules, bag: Bag, opening: Position | None = None) -> Game:
+        """Deal: each seat draws what its rack lacks, as ``dealing_order`` has it.
+
+        By default the board is empty and so are the racks; an ``opening`` has seat 0 on turn, and
+        its tiles are not in the bag.
+        """
+        begun = opening or Position.empty(rules.layout)
+        dealt = list(begun.racks)
+        for seat in dealing_order(begun.racks):
+            drawn, bag = bag.draw(rules.rack_size - len(dealt[seat]), seat)
+            dealt[seat] = (*dealt[seat], *drawn)
+        first, second = dealt
+        position = replace(begun, racks=(tuple(sorted(first)), tuple(sorted(second))))
+        return cls(rules, position, bag, (first, second), opening=opening)
 
     def play(self, move: Move, words: Words | None) -> Game:
         """Make the mover's move and draw; settle the racks if that ends the game.

@@ -82,6 +82,11 @@ class Position:
     on_turn: int = 0
     scoreless_turns: int = 0
 
+    @classmethod
+    def empty(cls, layout: BoardLayout) -> Position:
+        """Return the position before anything is drawn or played."""
+        return cls(Board.empty(layout), ((), ()), (0, 0))
+
     def with_rack(self, seat: int, rack: Rack) -> Position:
         """Return the position with a seat's rack replaced."""
         first, second = self.racks
@@ -100,6 +105,15 @@ class Position:
             scoreless_turns=0 if placed else self.scoreless_turns + 1,
         )
         return moved.with_rack(seat, rack)
+
+
+def tiles_of(position: Position) -> Iterator[int]:
+    """Yield the tiles on board and racks, unsorted; a blank on the board is a blank."""
+    for tile in position.board.squares:
+        if tile != EMPTY:
+            yield BLANK if tile & BLANK_FLAG else tile
+    for rack in position.racks:
+        yield from rack
 
 
 def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:

@@ -264,6 +264,7 @@ def games(draw: st.DrawFn) -> GcgGame:
         description=draw(TEXTS),
         id=draw(ONE_LINE),
         lexicon=draw(ONE_LINE),
+        opening=draw(ONE_LINE),
         note=draw(TEXTS),
         incomplete=draw(st.none() | RACKS),
         pragmas=tuple(sorted(draw(st.lists(pragmas, max_size=3)), key=lambda p: p.after)),

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from positions import legal_moves_of
 
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp, write_cgp
-from engine.notation.gcg import EventKind, read_gcg, write_gcg
+from engine.notation.gcg import EventKind, GcgError, read_gcg, write_gcg
 from engine.notation.move_text import format_move, parse_move
 from engine.notation.replaying import gcg_from_game, replay
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.position import Position, tiles_of
 from engine.rules.rules import Rules
 from lexicons.build import build_word_graph
 from lexicons.store import Lexicon
@@ -53,11 +56,14 @@ def choose(game: Game, lexicon: Lexicon, chance: random.Random) -> Move:
     return chance.choice(moves) if roll < 0.3 else moves[0]
 
 
-def games(seed: int, lexicon: Lexicon, rules: Rules) -> Iterator[Game]:
+def games(
+    seed: int, lexicon: Lexicon, rules: Rules, opening: Position | None = None
+) -> Iterator[Game]:
     """Play one game, giving it as it is before the first turn and after each."""
     chance = random.Random(seed)
     stream = DrawStream(seed.to_bytes(32, "big"), (b"one", b"two"))
-    game = Game.start(rules, Bag.shuffled(rules.distribution, stream))
+    bag = Bag.shuffled(rules.distribution, stream, opening=opening)
+    game = Game.start(rules, bag, opening)
     yield game
     while game.over is None:
         game = game.play(choose(game, lexicon, chance), lexicon.graph.contains)
@@ -100,6 +106,43 @@ def test_every_position_of_a_replay_is_the_one_played(
         found = replay(gcg_from_game(line[-1], ("a", "b")), rules)
         before = [step.before for step in found.steps if step.move]
         assert before == [game.position for game in line[:-1]]
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_a_game_may_begin_in_any_position(
+    number: int, played: list[list[Game]], lexicon: Lexicon, rules: Rules
+) -> None:
+    line = played[number]
+    middle = line[number * (len(line) - 1) // 20].position
+    opening = read_cgp(write_cgp(middle, rules), rules).position
+    if number % 2:
+        opening = opening.with_rack(1, opening.racks[1][: number % 7])
+    game, *_, last = games(number + 1_000, lexicon, rules, opening)
+    assert replace(game.position, racks=opening.racks) == opening
+    for held, dealt in zip(opening.racks, game.position.racks, strict=True):
+        assert not Counter(held) - Counter(dealt)
+    in_play = Counter([*game.bag.order, *tiles_of(game.position)])
+    assert in_play == Counter(rules.distribution.all_tiles())
+    gcg = gcg_from_game(last, ("Ada", "Bob"), time_penalties=(0, 10))
+    assert read_gcg(write_gcg(gcg)) == gcg
+    found = replay(gcg, rules)
+    assert found.steps[0].before == game.position
+    assert found.final.board == last.position.board
+    assert found.final.scores == (last.position.scores[0], last.position.scores[1] - 10)
+
+
+def test_a_second_player_may_begin_in_a_position(rules: Rules) -> None:
+    begun = "15/15/15/15/15/15/15/3HOUSE7/15/15/15/15/15/15/15 / 5/20 1"
+    lines = f"#player1 ada\n#player2 bob\n#opening {begun}\n>bob: OX 9C OX +22 27\n"
+    found = replay(read_gcg(lines), rules)
+    first = found.after(0)
+    assert (first.scores, first.on_turn, first.scoreless_turns) == ((20, 5), 1, 1)
+    assert found.final.scores == (20, 27)
+
+
+def test_a_wrong_opening_is_refused(rules: Rules) -> None:
+    with pytest.raises(GcgError, match=r"^#opening: board: 1 rows; the standard board has 15$"):
+        replay(read_gcg("#player1 ada\n#player2 bob\n#opening 15 / 0/0 0\n"), rules)
 
 
 def test_every_position_round_trips_as_cgp(played: list[list[Game]], rules: Rules) -> None:

@@ -5,6 +5,7 @@ import hmac
 import itertools
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from engine.rules.bag import Bag, DrawError, DrawStream, commitment, verify_draws
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
+from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
 from lexicons.alphabet import BLANK_FLAG
 
@@ -219,6 +221,26 @@ def test_what_went_back_decides_later_draws() -> None:
 def test_a_wrong_opening_rack_is_named() -> None:
     with pytest.raises(DrawError, match=r"^at the start seat 1 drew AEILNOP; the secret gives EIL"):
         verify(TURNS, (OPENING[0], tiles("AEILNOP")))
+
+
+def test_a_game_from_a_position_is_checked_with_what_it_gave() -> None:
+    board = Board.empty(RULES.layout).with_move(Place(7, 7, Direction.ACROSS, tiles("HORN")))
+    begun = Position(board, (tiles("AEIQ"), ()), (12, 0))
+    bag = Bag.shuffled(RULES.distribution, STREAM, mirrored=True, opening=begun)
+    first, second, drawn = bag.order[:3], bag.order[:-8:-1], bag.order[3:7]
+    turns = [(0, Place(6, 7, Direction.ACROSS, tiles("AEIQ")), drawn)]
+
+    def check(told: Position | None, committed: bytes) -> None:
+        racks = (*tiles("AEIQ"), *first), second
+        verify_draws(RULES, SECRET, NONCES, committed, racks, turns, mirrored=True, opening=told)
+
+    committed = commitment(SECRET, "AEIQ/")
+    check(begun, committed)
+    for other in (None, begun.with_rack(0, tiles("AEIO")), begun.with_rack(1, tiles("E"))):
+        with pytest.raises(DrawError, match="not the one that was committed to"):
+            check(other, committed)
+    with pytest.raises(DrawError, match="at the start seat 1"):
+        check(replace(begun, board=Board.empty(RULES.layout)), committed)
 
 
 def test_another_secret_is_refused_before_anything_is_drawn() -> None:

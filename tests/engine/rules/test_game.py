@@ -50,6 +50,32 @@ def test_seat_0_draws_first_and_moves_first() -> None:
     assert game.over is None
 
 
+def test_a_game_begins_in_a_given_position() -> None:
+    board = Board.empty(RULES.layout).with_move(opening("HoRN"))
+    begun = Position(board, (tiles("AEIQ"), ()), (12, -3), scoreless_turns=2)
+    bag = Bag.shuffled(RULES.distribution, STREAM, opening=begun)
+    assert len(bag) == 92
+    game = Game.start(RULES, bag, begun)
+    assert game.opening_racks == ((*tiles("AEIQ"), *bag.order[7:10]), bag.order[:7])
+    first, second = (tuple(sorted(rack)) for rack in game.opening_racks)
+    assert game.position == replace(begun, racks=(first, second))
+    everything = Counter(game.bag.order) + Counter(game.opening_racks[0] + game.opening_racks[1])
+    assert everything == Counter(RULES.distribution.all_tiles()) - Counter(tiles("H?RN"))
+    after = game.play(PASS, None)
+    assert (after.position.scoreless_turns, after.turns[0].total) == (3, 12)
+
+
+def test_with_an_empty_bag_what_is_left_is_the_rack_that_is_not_given() -> None:
+    lying = RULES.distribution.all_tiles()[9:]
+    squares = bytes(lying) + bytes(225 - len(lying))
+    begun = Position(Board(RULES.layout, squares), (tiles("??A"), ()), (0, 0))
+    game = Game.start(RULES, Bag.shuffled(RULES.distribution, STREAM, opening=begun), begun)
+    assert game.position.racks == (tiles("??A"), tiles("AAAAAA"))
+    swapped = begun.with_rack(0, ()).with_rack(1, tiles("??A"))
+    game = Game.start(RULES, Bag.shuffled(RULES.distribution, STREAM, opening=swapped), swapped)
+    assert game.position.racks == (tiles("AAAAAA"), tiles("??A"))
+
+
 def test_a_placement_scores_draws_and_passes_the_turn() -> None:
     game = game_with("TEABAGS", ("HORNETS", "QUIETLY")).play(opening(), None)
     turn = game.turns[0]
