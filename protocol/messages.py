@@ -16,6 +16,7 @@ from .parts import (
     Accusation,
     Belief,
     Candidate,
+    Cgp,
     Clocks,
     Code,
     Count,
@@ -210,11 +211,14 @@ class NewGame(_Message, frozen=True, tag="new_game"):
     time: TimeControl = TimeControl()
     """The rules of the clock."""
     commitment: Hex | None = None
-    """SHA-256 of the secret behind the order of the bag; null if the order has a known seed."""
+    """SHA-256 of the secret behind the order of the bag, and of the racks of an opening, as
+    ``SPEC.md`` says; null if the order has a known seed."""
     clocks: Clocks | None = None
     """Time left to both, if the game is being resumed."""
     rack: Tiles | None = None
     """The receiver's rack, if the game is being resumed."""
+    opening: Cgp | None = None
+    """The position that the game begins in, seat 0 first, no racks; null: an empty board."""
     history: tuple[Played, ...] = ()
     """The plays that the receiver has missed, as it may see them; the last is ``seq`` - 1."""
     known_style: Style | None = None
@@ -260,7 +264,7 @@ class YourTurn(_Message, frozen=True, tag="your_turn"):
     game: GameId
     seq: Seq
     """The number of the event that the move will be."""
-    position: Annotated[str, Meta(max_length=2_000)]
+    position: Cgp
     """The position as CGP, the receiver's rack first and the other empty."""
     rack: Tiles
     """The receiver's rack."""
@@ -366,6 +370,8 @@ class GameOver(_Message, frozen=True, tag="game_over"):
     """Every move in full, with exchanged tiles, since those went back into the bag."""
     mirrored: bool = False
     """Whether each seat drew from an end of its own (local pairs only)."""
+    opening_racks: tuple[Tiles, Tiles] | None = None
+    """What an opening gave each seat before the first draw, if the secret is opened."""
 
 
 GameMessage: TypeAlias = (

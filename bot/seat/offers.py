@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 
 from bot.equipment import Equipment, Resources, Tables, load_tables
+from engine.notation.cgp import read_cgp
+from engine.notation.move_text import NotationError
+from engine.rules.position import Position
 from engine.rules.rules import Rules
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.layout import load_layout
@@ -25,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
 
 class Declined(Exception):
-    """The bot can't play the game; ``code`` is ``unknown_lexicon`` or ``unsupported_rules``."""
+    """The bot can't play the game; ``code`` is a word of the table in ``protocol/SPEC.md``."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -58,6 +62,21 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
         scoreless_limit=rules.scoreless_limit,
         challenge=rules.challenge,
     )
+
+
+def beginning(offer: NewGame, rules: Rules) -> Position:
+    """Return the position that a game begins in, without racks.
+
+    Raises:
+        Declined: ``unsupported_opening``, a text that is no position.
+    """
+    if offer.opening is None:
+        return Position.empty(rules.layout)
+    try:
+        opening = read_cgp(offer.opening, rules).position
+    except NotationError as error:
+        raise Declined("unsupported_opening", f"the opening: {error}") from None
+    return replace(opening, racks=((), ()))
 
 
 def preload(equipment: Equipment) -> None:

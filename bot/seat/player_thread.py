@@ -112,7 +112,7 @@ class ThreadPlayer(SeatPlayer):
         self.player.warm_up(view.lexicon, view.rules)
         self.player.make_room(view)
         if self._bot.built_in:
-            some_rack = view.rules.distribution.all_tiles()[-view.rules.rack_size :]
+            some_rack = view.unseen_tiles[-view.rules.rack_size :]
             static_choice(view.holding(some_rack))  # loads its tables
         if self._bot.freeze:
             jit.freeze()

@@ -12,10 +12,12 @@ from bot.player import ExchangedCount, Observed, Refusal, Result, View
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
 from engine.rules.moves import Move, Place
-from engine.rules.position import Board, Position, Rack
+from engine.rules.position import Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules
 from protocol.errors import PeerError
 from protocol.messages import GameOver, NewGame, Played, Refused, Started, YourTurn
+
+from .offers import beginning
 
 
 class MissedPlays(Exception):
@@ -25,11 +27,13 @@ class MissedPlays(Exception):
 class Watched:
     """One game as seen from one seat; every method raises PeerError if a text makes no sense.
 
-    ``offer`` has ``you`` set; ``seed`` is for the player's random choices.
+    ``offer`` has ``you`` set; ``seed`` is for the player's random choices. Declined if the offer's
+    opening makes no sense.
     """
 
     def __init__(self, offer: NewGame, rules: Rules, resources: Resources, seed: int) -> None:
         assert offer.you is not None, "only who has a seat can play"
+        begun = beginning(offer, rules)
         self.seat = offer.you
         self._alphabet = rules.distribution.alphabet
         self._sent: dict[tuple[int, int], Move] = {}
@@ -37,8 +41,8 @@ class Watched:
             game=offer.game,
             seat=offer.you,
             players=offer.players,
-            position=Position(Board.empty(rules.layout), ((), ()), (0, 0)),
-            bag=rules.distribution.total,
+            position=begun,
+            bag=sum(unseen(begun, offer.you, rules)),
             clocks=(offer.time.initial_ms, offer.time.initial_ms),
             time=offer.time,
             rules=rules,
@@ -84,8 +88,7 @@ class Watched:
         self.opening = self.view
 
     def _begin(self) -> None:
-        rules = self.view.rules
-        bag = max(0, rules.distribution.total - 2 * rules.rack_size)
+        bag = bag_count(self.view.position, self.view.rules)
         self.view = self.opening = replace(self.view, bag=bag)
 
     def played(self, message: Played) -> None:

@@ -45,6 +45,8 @@ class Opened(_Record, frozen=True, tag="opened"):
     committed: bool
     """Whether the players' nonces take part and the secret is opened at the end."""
     mirrored: bool
+    opening: str | None = None
+    """The position that it begins in (CGP), seat 0 first, with the racks it gives; None: none."""
 
 
 class Began(_Record, frozen=True, tag="began"):
@@ -178,6 +180,7 @@ def new_game(
     time: TimeControl,
     draws: Draws,
     game: str | None = None,
+    opening: str | None = None,
 ) -> Opened:
     """Return the setup of a game by the standard rules, the first record of its journal.
 
@@ -193,4 +196,5 @@ def new_game(
         secret=draws.secret.hex(),
         committed=draws.committed,
         mirrored=draws.mirrored,
+        opening=opening,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.seat.offers import rules_in_play
+from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
@@ -47,6 +48,8 @@ class Scorebook:
     def __init__(self, opened: Opened, lexicon: Lexicon) -> None:
         self.opened = opened
         self.rules = rules_in_play(opened.rules)
+        self.opening = read_cgp(opened.opening, self.rules).position if opened.opening else None
+        """The position that the game begins in, if one was given."""
         self.nonces: tuple[str, str] | None = None
         self.game: Game | None = None
         self.turns: list[Turn] = []
@@ -106,6 +109,14 @@ class Scorebook:
     def scores(self) -> tuple[int, int]:
         """Both totals, racks settled if the game was played out, overtime not yet deducted."""
         return self.game.position.scores if self.game else (0, 0)
+
+    @property
+    def opening_racks(self) -> tuple[str, str] | None:
+        """What the opening gives each seat, as text; None without an opening."""
+        if self.opening is None:
+            return None
+        first, second = self.opening.racks
+        return self._alphabet.text(first), self._alphabet.text(second)
 
     def rack_text(self, seat: int) -> str:
         """Return the rack of a seat as text."""
@@ -259,8 +270,10 @@ class Scorebook:
         secret, first, second = map(bytes.fromhex, (self.opened.secret, *used))
         stream = DrawStream(secret, (first, second))
         distribution = self.rules.distribution
-        bag = Bag.shuffled(distribution, stream, mirrored=self.opened.mirrored)
-        return Game.start(self.rules, bag)
+        bag = Bag.shuffled(
+            distribution, stream, mirrored=self.opened.mirrored, opening=self.opening
+        )
+        return Game.start(self.rules, bag, self.opening)
 
     def _finish(self, turn: Turn, after: Game) -> None:
         self.turns.append(turn)

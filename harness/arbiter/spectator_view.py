@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bot.seat.offers import Declined, rules_in_play
+from bot.seat.offers import Declined, beginning, rules_in_play
 from engine.notation.move_text import (
     NotationError,
     format_full_move,
@@ -12,7 +12,7 @@ from engine.notation.move_text import (
     parse_move,
 )
 from engine.rules.moves import Move, Place
-from engine.rules.position import Board
+from engine.rules.position import Board, bag_count, unseen
 from engine.rules.rules import Rules
 from protocol.messages import GameOver, NewGame, Played, Started
 
@@ -54,17 +54,17 @@ class Followed:
         """Return the game as offered; raise ValueError if its rules or moves make no sense."""
         try:
             rules = rules_in_play(offer.rules)
+            begun = beginning(offer, rules)
         except Declined as error:
             raise ValueError(f"this game can't be shown: {error}") from None
         time = offer.time.initial_ms
-        begun = rules.rack_size * 2 if offer.seq else 0
         known = cls(
             offer=offer,
             rules=rules,
-            board=Board.empty(rules.layout),
-            scores=(0, 0),
+            board=begun.board,
+            scores=begun.scores,
             clocks=(time, time),
-            bag=rules.distribution.total - begun,
+            bag=bag_count(begun, rules) if offer.seq else sum(unseen(begun, 0, rules)),
             seq=min(offer.seq, 1),
             at_ms=at_ms,
         )

@@ -33,7 +33,8 @@ def new_game(
 ) -> NewGame:
     """Return an offer of a game, or of its events after ``seen``."""
     opened, has_begun = book.opened, book.game is not None
-    secret_hash = commitment(bytes.fromhex(opened.secret)).hex()
+    racks = book.opening_racks
+    secret_hash = commitment(bytes.fromhex(opened.secret), "/".join(racks) if racks else None).hex()
     missed = [turn for turn in book.turns if turn.seq > seen]
     return NewGame(
         game=opened.game,
@@ -47,9 +48,17 @@ def new_game(
         commitment=secret_hash if opened.committed else None,
         clocks=book.clocks(now_ms) if has_begun else None,
         rack=book.rack_text(recipient) if has_begun and recipient is not None else None,
+        opening=_without_racks(book),
         history=tuple(played(book, turn, recipient) for turn in missed),
         known_style=None if recipient is None else known_style,
     )
+
+
+def _without_racks(book: Scorebook) -> str | None:
+    """Return the opening as everybody may know it; None if there is none."""
+    if book.opening is None:
+        return None
+    return write_cgp(replace(book.opening, racks=((), ())), book.rules)
 
 
 def started(book: Scorebook, recipient: Recipient, now_ms: int) -> Started:
@@ -154,4 +163,5 @@ def game_over(book: Scorebook) -> GameOver:
         nonces=book.nonces if opens else None,
         moves=tuple(turn.move for turn in book.turns) if opens else (),
         mirrored=opened.mirrored,
+        opening_racks=book.opening_racks if opens else None,
     )

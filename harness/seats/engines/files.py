@@ -21,7 +21,7 @@ from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
 from engine.notation.move_text import NotationError, format_exchange_count, format_move, parse_move
 
-from .engine import Context, Engine
+from .engine import Context, Engine, check_beginning
 
 HOST_FILE = "host.txt"
 BOT_FILE = "bot.txt"
@@ -139,6 +139,7 @@ class FilesEngine(Engine):
 
     async def start(self, view: View) -> None:
         """Offer the game, and wait until the other side is ready."""
+        check_beginning(self._name, view)
         try:
             self._exchange.open()
         except BlockingIOError:

@@ -33,6 +33,7 @@ from .engine import (
     Context,
     EngineChoice,
     ProcessEngine,
+    check_beginning,
     data_folder,
     difference,
     other_rule,
@@ -117,6 +118,7 @@ class QuackleEngine(ProcessEngine):
             ) from None
 
     def _check_rules(self, view: View) -> None:
+        check_beginning(self._name, view)
         rules = view.rules
         built_in = ("layout", "rack_size", "bingo_bonus", "exchange_minimum", "scoreless_limit")
         if name := other_rule(rules, built_in):

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 
 from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
+from engine.rules.position import Position
 from harness.seats.engines.process import EngineFailed
 from protocol.siu.answers import (
     BestMove,
@@ -78,11 +80,13 @@ class SiuEngine(ProcessEngine):
         self._capabilities: set[str] = set()
         self._go: Mode = self._modes[0]
         self._searching = False
+        self._begun: Position | None = None
         self._racks: dict[int, tuple[int, ...]] = {}
         """Its racks in earlier turns, by number of the turn."""
 
     async def start(self, view: View) -> None:
         """Start it, shake hands, set its options, and learn its words."""
+        self._begun = replace(view.position, racks=((), ()))
         loop = asyncio.get_running_loop()
         end_s = loop.time() + view.time.ready_ms * READY_SHARE / 1_000
         self.process = await EngineProcess.start(
@@ -178,7 +182,8 @@ class SiuEngine(ProcessEngine):
         """Let it search for the planned time of the turn."""
         self._racks[len(view.history) + 1] = view.rack
         await self._finish_earlier()
-        self._say(game_so_far(view, self._racks))
+        assert self._begun is not None, "it is started first"
+        self._say(game_so_far(view, self._begun, self._racks))
         found = Found()
         for fault in await self._ready(STALL_S):
             found.take(fault)

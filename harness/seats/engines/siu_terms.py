@@ -9,10 +9,11 @@ from pathlib import PurePath
 
 from bot.player import Considered, ExchangedCount, Observed, View
 from bot.seat.offers import Declined
+from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move, parse_cgp_move
 from engine.notation.move_text import NotationError
 from engine.rules.moves import Pass, Place
-from engine.rules.position import Board, Rack
+from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
 from protocol.siu.commands import SetOption, SetPosition
@@ -59,19 +60,20 @@ def trial(rules: Rules) -> SetPosition:
     return SetPosition(opening(tuple(sorted(common)), rules))
 
 
-def game_so_far(view: View, racks: Mapping[int, Rack]) -> SetPosition:
+def game_so_far(view: View, begun: Position, racks: Mapping[int, Rack]) -> SetPosition:
     """Write a game from its beginning to the player's turn, with the rack at the end.
 
-    The player's moves include their ``racks``, if known, by number of the turn.
+    It has ``begun`` without racks. The player's moves include their ``racks``, if known, by number
+    of the turn.
     """
-    board = Board.empty(view.rules.layout)
+    board = begun.board
     alphabet = view.rules.distribution.alphabet
     moves = []
     for play in view.history:
         moves.append(_move_text(play, board, view, racks.get(play.seq)))
         if isinstance(play.move, Place):
             board = board.with_move(play.move)
-    return SetPosition(opening((), view.rules), (*moves, f"rack.{alphabet.text(view.rack)}"))
+    return SetPosition(write_cgp(begun, view.rules), (*moves, f"rack.{alphabet.text(view.rack)}"))
 
 
 def same_lexicon(name: str, other: str) -> bool:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import folder_bot
@@ -252,6 +253,14 @@ async def test_what_counts_as_an_answer(
         again.cancel()
     await engine.close()
     assert in_words(host)[-1][1:5] == ["over", "unfinished", "0", "0"]
+
+
+async def test_a_game_that_begins_in_a_position_is_declined(tmp_path: Path) -> None:
+    engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
+    begun = replace(VIEW, position=replace(VIEW.position, scores=(20, 5)))
+    with pytest.raises(Declined, match="ann has to be told a game from an empty board on"):
+        await engine.start(begun)
+    await engine.close()
 
 
 async def test_a_bot_that_will_not_play(tmp_path: Path) -> None:

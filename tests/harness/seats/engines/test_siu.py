@@ -12,6 +12,7 @@ from search_views import opening, view_at
 from bot.player import Budget, Considered, ExchangedCount, Observed, View
 from bot.registry import SeatError
 from bot.seat.offers import Declined
+from engine.notation.cgp import read_cgp
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board, Position
@@ -26,6 +27,7 @@ RULES = standard_rules()
 ALPHABET = RULES.distribution.alphabet
 VIEW = view_at(opening("AEINRST"), time=HASTY)
 EMPTY = "/".join(["15"] * 15)
+HOUSE = "15/15/15/15/15/15/15/3HOUSE7/15/15/15/15/15/15/15 / 20/5 1"
 
 
 def tiles(text: str) -> tuple[int, ...]:
@@ -82,8 +84,20 @@ def test_the_whole_game_is_in_the_question(games: EngineGames) -> None:
     seen = replace(VIEW, seat=1, position=position, history=tuple(history))
     held = {2: tiles("AEIIIII"), 4: tiles("?STUVWX")}
     moves = "8G.WE ex.AE.AEIIIII ex.2 G8.WaS.?STUVWX pass rack.AEINRST"
-    assert game_so_far(seen, held).line() == f"position cgp {EMPTY} / 0/0 0 moves {moves}"
-    assert "moves 8G.WE ex.AE ex.2 G8.WaS pass rack.AEINRST" in game_so_far(seen, {}).line()
+    begun = Position(Board.empty(RULES.layout), ((), ()), (0, 0))
+    assert game_so_far(seen, begun, held).line() == f"position cgp {EMPTY} / 0/0 0 moves {moves}"
+    assert "moves 8G.WE ex.AE ex.2 G8.WaS pass rack.AEINRST" in game_so_far(seen, begun, {}).line()
+
+
+def test_a_game_that_begins_in_a_position_is_told_from_there() -> None:
+    begun = read_cgp(HOUSE, RULES).position
+    move = parse_move("F7 O.", begun.board, ALPHABET)
+    assert isinstance(move, Place)
+    after = replace(begun, board=begun.board.with_move(move), racks=((), tiles("AEINRST")))
+    turn = Observed(1, 0, move, 2, (22, 5), 80, 0)
+    seen = replace(VIEW, seat=1, position=replace(after, on_turn=1), history=(turn,))
+    line = game_so_far(seen, begun, {}).line()
+    assert line == f"position cgp {HOUSE} moves F7.OU rack.AEINRST"
 
 
 async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames) -> None:
