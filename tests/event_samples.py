@@ -27,12 +27,18 @@ TRANSCRIPT = f"{HOSTILE}, crash: it died\n<img src=https://example.org/x>\n```\n
 FIELD = ("static", "greedy", HOSTILE, '=1+1|"*b*"')
 
 
-def write_event(folder: Path, names: Sequence[str] = FIELD, games: int = 2) -> TournamentConfig:
-    """Make a round robin; in game 1 the second player has crashed, which cost it no game."""
+def write_event(
+    folder: Path, names: Sequence[str] = FIELD, games: int = 2, openings: tuple[str, ...] = ()
+) -> TournamentConfig:
+    """Make a round robin; in game 1 the second player has crashed, which cost it no game.
+
+    With openings, all games begin in the first.
+    """
     config = match_config(
         seats=("static",) * len(names),
         names=tuple(names),
         games=games,
+        openings=openings,
         time=TimeControl(initial_ms=60_000),
     )
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +69,9 @@ def _played(config: TournamentConfig, planned: PlannedGame) -> tuple[Scorebook, 
     """Play a game of good placements, of which each takes some milliseconds more."""
     names = config.names[planned.entrant(0)], config.names[planned.entrant(1)]
     draws = Draws.seeded(config.seed or 0, planned.pair)
-    book = Scorebook(new_game(names, words(), config.time, draws), words())
+    opening = config.openings[0] if config.openings else None
+    opened = new_game(names, words(), config.time, draws, opening=opening)
+    book = Scorebook(opened, words())
     records: list[Record] = [book.opened, Began(nonces=NONCES)]
     book.take(records[1])
     chance, now = random.Random(planned.number), 0

@@ -16,9 +16,10 @@ from msgspec import Meta
 from bot.cores import usable_cores
 from bot.registry import SeatSpec
 from bot.seat_text import parse_seat
+from engine.rules.rules import standard_rules
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.config_file import read_config_file
-from harness.figures import plain
+from harness.figures import counted, plain
 from harness.matches.config import (
     MAX_NAME,
     Format,
@@ -27,13 +28,17 @@ from harness.matches.config import (
     read_config,
     told_apart,
 )
+from harness.matches.openings import begins_empty, read_openings, unknown_words
 from harness.matches.sequential import Measure, SequentialTest, parse_hypotheses
 from harness.seats.seat_factory import SeatMaker
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 from . import options
-from .failing import CommandFailed, sentences
+from .failing import UNREADABLE, CommandFailed, sentences
+
+WHOLE_GAMES = ("files", "quackle")
+"""Dialects of engines that can't begin in a position."""
 
 MOST_TESTED = 20_000
 """Games of a match that a sequential test ends, unless there are others said."""
@@ -69,6 +74,14 @@ class _Settings(TypedDict, total=False):
     ponder: options.PonderOption
     seed: Annotated[
         options.SeedOption, Parameter(help="Makes the draws of local seats repeatable.")
+    ]
+    openings: Annotated[
+        Path,
+        Parameter(
+            help="A file of positions that games begin in, a line each: a CGP, GAME.gcg@LINE, or "
+            "first racks such as AEINRST. The two games of a pair have one of them, with the seats "
+            "swapped; every pairing gets the same. [default: an empty board]"
+        ),
     ]
     concurrency: Annotated[options.Count, Parameter(help="Games at once.", show_default="1")]
     transport: Annotated[
@@ -229,6 +242,7 @@ def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfi
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
             SeatMaker(spec, name, equipment).check(words)
+    openings = _openings(settings.get("openings"), specs, words)
     if seed is None and sum(spec.starts_afresh for spec in specs) > 1:
         seed = secrets.randbits(63)
     form, rounds = settings.get("format", "round-robin"), settings.get("rounds", 1)
@@ -258,6 +272,7 @@ def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfi
         format=form,
         rounds=rounds,
         hill=hill,
+        openings=openings,
         concurrency=concurrency,
         transport=settings.get("transport", "websocket" if concurrency == 1 else "pipe"),
         leaves=equipment.leaves,
@@ -266,6 +281,27 @@ def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfi
         ponder=equipment.ponder,
     )
     return config, words
+
+
+def _openings(file: Path | None, specs: Sequence[SeatSpec], words: Lexicon) -> tuple[str, ...]:
+    """Read the openings, and check that the seats can begin in them."""
+    if file is None:
+        return ()
+    rules = standard_rules()
+    with sentences(kinds=UNREADABLE):
+        openings = read_openings(file, rules)
+    if not all(begins_empty(opening, rules) for opening in openings):
+        for spec in specs:
+            if spec.dialect in WHOLE_GAMES:
+                raise CommandFailed(
+                    f"--openings {file}: {spec.text} has to be told a game from an empty board on; "
+                    "it takes openings that are first racks only"
+                )
+    if unknown := unknown_words(openings, words, rules):
+        some = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+        lacking = counted(len(unknown), "word")
+        options.say(f"{file} has {lacking} that {words.name} lacks, which stay: {some}")
+    return openings
 
 
 def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, float], ...]:

@@ -53,6 +53,8 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Names, with ratings that are held fixed."""
     test: SequentialTest | None = None
     """Of a match: it ends when this decides, or after ``games``."""
+    openings: tuple[str, ...] = ()
+    """Positions that games begin in, as CGPs with the racks that are given; taken in turn."""
     concurrency: int = 1
     transport: str = "websocket"
     leaves: str | None = None

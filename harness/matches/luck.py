@@ -34,9 +34,10 @@ import numpy as np
 
 from engine.inference.equity_loss import EquityLosses, Play
 from engine.movegen.generator import Generator
+from engine.rules.bag import dealing_order
 from engine.rules.game import Game, Turn
 from engine.rules.moves import PASS, Exchange, Pass, Place
-from engine.rules.position import Board, Rack
+from engine.rules.position import Board, Position, Rack, tiles_of
 from engine.rules.rules import Rules, rack_without, used_tiles
 from harness.figures import DASH, counted, number
 from lexicons.arrays import F64, I64, U8
@@ -144,8 +145,10 @@ class Luckmeter:
 def is_known(game: Game) -> bool:
     """Return whether every rack and draw of a game is there: a remote arbiter tells fewer."""
     racks, size = [sorted(rack) for rack in game.opening_racks], game.rules.rack_size
-    bag = game.rules.distribution.total - 2 * size
-    if any(len(rack) != size for rack in racks):
+    begun = _begun(game)
+    dealt = sum(map(len, racks)) - sum(map(len, begun.racks))
+    bag = int(_to_draw(begun, game.rules).sum()) - dealt
+    if bag and any(len(rack) != size for rack in racks):
         return False
     for turn in game.turns:
         if sorted(turn.rack) != racks[turn.seat]:
@@ -195,12 +198,14 @@ class _JudgedDraw:
 def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
     """Yield the draws that had an alternative, at their owners' turns."""
     kinds = len(game.rules.distribution.counts)
-    bag = np.array(game.rules.distribution.counts, np.int64)
+    begun = _begun(game)
+    bag = _to_draw(begun, game.rules)
     pending: list[tuple[I64, Rack, Rack] | None] = [None, None]
-    for seat, rack in enumerate(game.opening_racks):
-        pending[seat] = bag, (), rack
-        bag = bag - _counts(rack, kinds)
-    board, scores = Board.empty(game.rules.layout), [0, 0]
+    for seat in dealing_order(begun.racks):
+        rack, held = game.opening_racks[seat], len(begun.racks[seat])
+        pending[seat] = bag, rack[:held], rack[held:]
+        bag = bag - _counts(rack[held:], kinds)
+    board, scores = begun.board, list(begun.scores)
     left_on: list[Rack] = [(), ()]
     for turn in _turns(game):
         seat, draw = turn.seat, pending[turn.seat]
@@ -216,6 +221,17 @@ def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
         elif isinstance(turn.move, Place):
             board = board.with_move(turn.move)
         scores[seat] = turn.total
+
+
+def _begun(game: Game) -> Position:
+    """Return the position before the first draw."""
+    return game.opening or Position.empty(game.rules.layout)
+
+
+def _to_draw(begun: Position, rules: Rules) -> I64:
+    """Count the tiles, by kind, that are neither on the board nor on racks."""
+    counts = np.array(rules.distribution.counts, np.int64)
+    return counts - _counts(tuple(tiles_of(begun)), len(counts))
 
 
 def _counts(tiles: Rack, kinds: int) -> I64:

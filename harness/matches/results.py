@@ -41,6 +41,8 @@ class PlannedGame:
     round: int = 1
     paired: bool = True
     """Whether it shares its draws with the other game of its pair."""
+    opening: int | None = None
+    """Its place in the openings of the tournament, from 0; None: there are none."""
 
     def side_of(self, seat: int) -> int:
         """Return the side at a seat or, equally, the seat of a side."""

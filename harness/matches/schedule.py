@@ -28,6 +28,8 @@ class Schedule:
         self._afresh = config.afresh()
         self._games = self._pairs = 0
         self.rounds: list[Round] = []
+        self._turn = 1 if self.depends_on_results else len(self._cycle(0))
+        """Rounds that get the same openings: those in which each pairing comes once."""
         self.withdrawn = {it.entrant for it in files.decisions if isinstance(it, Withdrawn)}
         self._known = self._paired_before() if self.depends_on_results else self._fixed()
 
@@ -61,8 +63,11 @@ class Schedule:
                 self._files.decide(Paired(paired.number, pairings, paired.byes))
         if paired is None:
             return None
+        pairs = len(self.rounds) // self._turn * -(-self._config.games // 2)
         self.rounds.append(paired)
-        return (game for pairing in paired.pairings for game in self._planned(pairing, paired))
+        return (
+            game for pairing in paired.pairings for game in self._planned(pairing, paired, pairs)
+        )
 
     def withdraw(self, decision: Withdrawn) -> None:
         """Have an entrant play no more."""
@@ -70,9 +75,12 @@ class Schedule:
         self.withdrawn.add(decision.entrant)
 
     def _fixed(self) -> Iterator[Round]:
-        pair = round_robin if self._config.format == "round-robin" else gauntlet
         for cycle in range(self._config.rounds):
-            yield from pair(len(self._config.seats), cycle=cycle)
+            yield from self._cycle(cycle)
+
+    def _cycle(self, cycle: int) -> list[Round]:
+        pair = round_robin if self._config.format == "round-robin" else gauntlet
+        return pair(len(self._config.seats), cycle=cycle)
 
     def _paired_before(self) -> Iterator[Round]:
         for decision in self._files.decisions:
@@ -144,7 +152,9 @@ class Schedule:
         lead = lead or sum(result.spread for result in games)
         return better if lead >= 0 else worse
 
-    def _planned(self, pairing: Pairing, paired: Round) -> Iterator[PlannedGame]:
+    def _planned(self, pairing: Pairing, paired: Round, pairs: int) -> Iterator[PlannedGame]:
+        """Plan the games of a pairing; ``pairs`` openings have gone before, for every pairing."""
+        openings = len(self._config.openings)
         sides = min(pairing.first, pairing.second), max(pairing.first, pairing.second)
         shared = self._config.seed is not None and all(self._afresh[side] for side in sides)
         for at in range(self._config.games):
@@ -157,4 +167,5 @@ class Schedule:
                 players=sides,
                 round=paired.number,
                 paired=shared,
+                opening=(pairs + at // 2) % openings if openings else None,
             )

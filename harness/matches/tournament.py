@@ -257,7 +257,8 @@ class Tournament:
             if again := self._voids[planned.number]:
                 what += f", played again for the {again}. time"
             name = hashlib.sha256(what.encode()).hexdigest()[:16]
-        return new_game(names, self._lexicon, config.time, self._draws(planned), name)
+        opening = None if planned.opening is None else config.openings[planned.opening]
+        return new_game(names, self._lexicon, config.time, self._draws(planned), name, opening)
 
     def _draws(self, planned: PlannedGame) -> Draws:
         if planned.paired and self._config.seed is not None:

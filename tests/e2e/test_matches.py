@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,6 +31,7 @@ elo elo_error faults units paired void win_rate elo_ci95 lost_double won_double 
 largest_ratio_won seconds forfeits moves move_ms_mean move_ms_longest clock_used_ms_mean
 overtime_games time_penalty bingos_mean"""
 
+GCG_FILES = Path(__file__).parents[1] / "fixtures" / "gcg"
 GAMES = 12
 PLAY = ("static", "greedy", "--seed", "11")
 
@@ -233,24 +235,27 @@ def install(wheel: Path, target: Path) -> None:
     subprocess.run([*command, str(wheel)], check=True)
 
 
+def kill_after(wanted: int, folder: Path, *arguments: str | Path) -> None:
+    """Play a match until so many games have a result, and kill it."""
+    results = folder / "results.jsonl"
+    with subprocess.Popen([*COMMAND, *map(str, arguments)], stderr=subprocess.DEVNULL) as host:
+        until = now_ms() + PATIENCE_S * 1_000
+        while not results.exists() or results.read_bytes().count(b"\n") < wanted:
+            assert host.poll() is None, "the match ended before it was killed"
+            assert now_ms() < until
+            time.sleep(0.01)
+        host.kill()
+    assert len(read_results(results)) >= wanted
+
+
 def test_a_match_that_was_killed_goes_on_where_it_was(
     undisturbed: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
     folder = tmp_path / "match"
     play = ["match", *PLAY, "--time", "1m", "--games", "9"]
-    results = folder / "results.jsonl"
-    begun = 0
-    for wanted in (2, 5):
-        arguments = [*play, "--out", folder] if not begun else ["match", "--resume", folder]
-        with subprocess.Popen([*COMMAND, *map(str, arguments)], stderr=subprocess.DEVNULL) as host:
-            until = now_ms() + PATIENCE_S * 1_000
-            while not results.exists() or results.read_bytes().count(b"\n") < wanted:
-                assert host.poll() is None, "the match ended before it was killed"
-                assert now_ms() < until
-                time.sleep(0.01)
-            host.kill()
-        begun = len(read_results(results))
-        assert wanted <= begun < 9
+    kill_after(2, folder, *play, "--out", folder)
+    kill_after(5, folder, "match", "--resume", folder)
+    assert len(read_results(folder / "results.jsonl")) < 9
     # The last pair had one game only: the match is extended in the middle of it.
     done = run_command("match", "--resume", folder, "--games", str(GAMES), "--json")
     assert json.loads(done.stdout.splitlines()[-1])["games"] == GAMES
@@ -262,6 +267,41 @@ def test_a_match_that_was_killed_goes_on_where_it_was(
     assert numbers == list(range(1, GAMES + 1)), "no game was played twice"
     # The luck of each game is that of a match that nobody killed.
     assert games_of(folder) == games_of(undisturbed[0])
+
+
+def test_a_match_from_openings_that_was_killed_goes_on_without_their_file(tmp_path: Path) -> None:
+    whole, killed, file = tmp_path / "whole", tmp_path / "killed", tmp_path / "openings.txt"
+    rows = ["3HOUSE7", *["15"] * 14]
+    house = "/".join(rows[1:8] + rows[:1] + rows[8:])
+    shutil.copy(GCG_FILES / "complete.gcg", tmp_path)
+    file.write_text(f"# three\nAEINRST/DGILNOU\n{house} AEIQ/ 20/5 1\ncomplete.gcg@2\n")
+    play = (*PLAY, "--games", "8", "--openings", file)
+    result = play_match(*play, "--out", whole)
+    assert result["faults"] == result["forfeits"] == {"a": {}, "b": {}}
+    kill_after(3, killed, "match", *play, "--time", "1m", "--out", killed)
+    file.unlink()
+    run_command("match", "--resume", killed)
+    for folder in (whole, killed):
+        check_games(folder, 8)
+    assert games_of(whole) == games_of(killed)
+
+    games = [read_gcg(text) for text in games_of(whole)]
+    begun = [game.opening for game in games]
+    assert begun[1] == begun[0] == begun[6] == begun[7]
+    assert begun[2:4] == [f"{house} AEIQ/ 20/5 1"] * 2
+    assert begun[4] == begun[5]
+    assert games[0].events[0].rack == games[1].events[0].rack == "AEINRST"
+    assert {game.events[1].rack for game in games[:2]} == {"DGILNOU"}
+    first, second = (replay(game, standard_rules()).after(0) for game in games[2:4])
+    assert first == second, "a pair has the same draws, with the seats swapped"
+    assert [player.nick for player in games[2].players] == [
+        player.nick for player in games[3].players[::-1]
+    ]
+    shown = run_command("show", whole / "games" / "00003.gcg", "--turn", "0", "--json")
+    assert json.loads(shown.stdout)["cgp"].startswith(f"{house} ")
+    last = f"{whole / 'games' / '00003.gcg'}@3"
+    reviewed = run_command("analyze", last, "--rollouts", "1", "--json")
+    assert json.loads(reviewed.stdout.splitlines()[0])
 
 
 def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_path: Path) -> None:

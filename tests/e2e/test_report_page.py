@@ -33,9 +33,21 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(page_file: Path) -> Iterator[Browser]:
-    """Start Chromium, after the journal was written: its thread then has an event loop."""
+def begun_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of a game that began in a position."""
+    folder = tmp_path_factory.mktemp("begun")
+    opening = f"{'/'.join(['3HOUSE7', *['15'] * 14])} AEIQ/ 20/5 1"
+    write_event(folder / "event", NAMES[:2], games=1, openings=(opening,))
+    file = folder / "report.html"
+    file.write_text(as_html(read_event(folder / "event")), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def browser(page_file: Path, begun_file: Path) -> Iterator[Browser]:
+    """Start Chromium, after the journals were written: its thread then has an event loop."""
     assert page_file.exists()
+    assert begun_file.exists()
     api = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not here; install it: pip install playwright"
     )
@@ -117,6 +129,29 @@ def test_games_are_clicked_through_turn_by_turn(browser: Browser, page_file: Pat
     page.locator("#game").select_option(index=5)
     assert page.locator("#players").inner_text().startswith("6: ")
     assert page.locator("#later").is_disabled()
+    page.close()
+
+
+def test_a_game_that_began_in_a_position_is_shown_from_there(
+    browser: Browser, begun_file: Path
+) -> None:
+    page = opened(browser, begun_file).page
+    game = json.loads(page.locator("#data").text_content() or "")["games"][0]
+    assert page.locator("#racks").inner_text().endswith("0 in the bag")
+    page.locator("#first").click()
+    assert page.locator("#board .tile").all_inner_texts() == [
+        "H\n4",
+        "O\n1",
+        "U\n1",
+        "S\n1",
+        "E\n1",
+    ]
+    racks = page.locator("#racks").inner_text()
+    assert "static 20, " in racks
+    assert "greedy 5, " in racks
+    assert racks.endswith("81 in the bag")
+    total = page.locator("#sheet tbody tr").first.locator("td").nth(3)
+    assert total.inner_text() == str(20 + game["t"][0][2])
     page.close()
 
 

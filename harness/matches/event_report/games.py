@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bot.seat.offers import rules_in_play
+from engine.notation.cgp import read_cgp
 from engine.rules.rules import Rules
 from harness.arbiter.journal import KeptGame
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import plain
 from harness.matches.results import GameResult
+from lexicons.alphabet import EMPTY
 
 MOST_GAMES = 2_000
 """Games to click through; of more, the first and the last of each pairing."""
@@ -25,7 +27,8 @@ class EventGames:
     * ``names`` of the players, ``layout``, ``points`` of tiles, ``tiles`` in a full bag;
     * ``games``: number ``n``, round ``r``, players ``p`` by seat, final scores ``s``, how it ended
       ``o``, points for racks ``x`` and overtime ``y``, racks left ``k``, and turns ``t``, seats by
-      turns: rack, move, score, milliseconds taken, and left on the clock.
+      turns: rack, move, score, milliseconds taken, and left on the clock; of one that began in a
+      position, tiles ``b`` by the number of their square, and scores ``z``.
     """
 
     def __init__(
@@ -112,4 +115,10 @@ def _game(
             (turn.rack, turn.move, turn.score, turn.think_ms, turn.clocks[turn.seat])
             for turn in turns
         ],
-    }
+    } | (_opening(opened.opening, rules_in_play(opened.rules)) if opened.opening else {})
+
+
+def _opening(opening: str, rules: Rules) -> dict[str, Any]:
+    position, text = read_cgp(opening, rules).position, rules.distribution.alphabet.text
+    lying = [(at, text((tile,))) for at, tile in enumerate(position.board.squares) if tile != EMPTY]
+    return {"b": lying, "z": position.scores}

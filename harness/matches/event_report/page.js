@@ -44,13 +44,13 @@
   };
 
   const totals = (count) => {
-    const sums = [0, 0];
+    const sums = [...(game.z || [0, 0])];
     game.t.slice(0, count).forEach((turn, at) => { sums[at % 2] += turn[2]; });
     return sums;
   };
 
   const drawBoard = () => {
-    const board = new Map();
+    const board = new Map(game.b);
     let fresh = new Set();
     for (const turn of game.t.slice(0, turns)) {
       const put = placed(turn[1]);
@@ -113,7 +113,8 @@
   const full = (move, at) => {
     if (move === "-") return "pass";
     if (move.startsWith("-")) return move;
-    const through = new Map(game.t.slice(0, at).flatMap((turn) => placed(turn[1])));
+    const laid = game.t.slice(0, at).flatMap((turn) => placed(turn[1]));
+    const through = new Map([...(game.b || []), ...laid]);
     const [square, tiles] = move.split(" ");
     const across = /^\d/.test(square);
     let here = (parseInt(square.replace(/\D/g, ""), 10) - 1) * columns

@@ -39,6 +39,8 @@ def finished(folder: Path, games: int = 4) -> TournamentConfig:
         (("--name", "A=greedy"), "both seats would be called greedy"),
         (("--name", "A=x", "--name", "B=x"), "both seats would be called x"),
         (("--config", "none.toml"), "none.toml: No such file or directory"),
+        (("--openings", "none.txt"), "none.txt: No such file or directory"),
+        (("--openings", Path(__file__)), "test_cli_match.py, line 1: "),
     ],
 )
 def test_a_match_that_can_not_be(
@@ -47,6 +49,31 @@ def test_a_match_that_can_not_be(
     assert tilewire("match", "static", "greedy", *options, "--out", tmp_path / "out") == 2
     assert sentence in tilewire.err
     assert not (tmp_path / "out").exists()
+
+
+def test_an_engine_that_needs_a_whole_game_gets_first_racks_only(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    file = tmp_path / "openings.txt"
+    file.write_text(f"AEINRST\n{'/'.join(['15'] * 15)} / 20/5 0\n")
+    seats = "greedy", f"files:{tmp_path}"
+    assert tilewire("match", *seats, "--openings", file, "--out", tmp_path / "out") == 2
+    assert f"files:{tmp_path} has to be told a game from an empty board on" in tilewire.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_words_of_openings_that_the_lexicon_lacks_are_said(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    file, config = tmp_path / "openings.txt", tmp_path / "match.toml"
+    file.write_text(f"{'/'.join(['4ZZXQ7', *['15'] * 14])} / 20/5 0\n")
+    config.write_text(f'seats = ["greedy", "greedy"]\ntime = "1m"\nopenings = "{file}"\n')
+    assert tilewire("match", "--config", config, "--out", tmp_path / "out") == 2
+    assert "openings.txt, line 1: board and racks hold 2 of Z" in tilewire.err
+    file.write_text(f"{'/'.join(['4ZzXQ7', *['15'] * 14])} / 20/5 0\n")
+    assert tilewire("match", "--config", config, "--out", tmp_path / "out") == 0
+    assert "openings.txt has 1 word that scowl lacks, which stay: ZZXQ" in tilewire.err
+    assert len(read_config(tmp_path / "out").openings) == 1
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,18 @@ def test_nobodys_text_is_run_or_loaded(folder: Path) -> None:
     assert "\x1b" not in html
 
 
+def test_a_game_of_a_page_that_began_in_a_position_has_it(tmp_path: Path) -> None:
+    opening = f"{'/'.join(['3HOuSE7', *['15'] * 14])} AEIQ/ 20/5 1"
+    write_event(tmp_path / "event", ("static", "greedy"), games=1, openings=(opening,))
+    (told,) = read_event(tmp_path / "event").games["games"]
+    assert told["b"] == [(3, "H"), (4, "O"), (5, "u"), (6, "S"), (7, "E")]
+    (result,) = read_results(tmp_path / "event" / "results.jsonl")
+    for at, begun in enumerate((20, 5)):
+        scored = begun + sum(turn[2] for turn in told["t"][at::2])
+        assert scored + told["x"][at] == result.sides[at].score
+        assert told["z"][at] == begun
+
+
 def test_the_games_of_a_page_are_those_of_the_journal(folder: Path) -> None:
     told = read_event(folder)
     games = told.games["games"]

@@ -99,6 +99,36 @@ def opening_move(game: Game, tiles: int) -> Place:
     return Place(row, column - 1, Direction.ACROSS, lettered(game.position.racks[0][-tiles:]))
 
 
+# --- games that begin in a position ---------------------------------------------------------------
+
+
+def test_from_a_position_on_draws_have_the_luck_that_they_had_in_the_whole_game() -> None:
+    whole = dealt(shifted(1))
+    whole = whole.play(opening_move(whole, 2), None).play(PASS, None)
+    begun = Game.start(RULES, whole.bag, whole.position)
+    assert begun.position == whole.position
+    for seat in (0, 1):
+        exchange = Exchange(whole.position.racks[seat][:2])
+        whole, begun = whole.play(exchange, None), begun.play(exchange, None)
+    whole, begun = whole.play(PASS, None), begun.play(PASS, None)
+    assert is_known(begun)
+    lucks = [(draw.seat, draw.bag, draw.points) for draw in tiny().draws(begun)]
+    assert len(lucks) == 2
+    assert lucks == [(draw.seat, draw.bag, draw.points) for draw in tiny().draws(whole)][-2:]
+
+
+def test_what_an_opening_gives_is_no_luck() -> None:
+    rack = tuple(sorted(TILES.all_tiles()[-2:]))
+    opening = Position.empty(LAYOUT).with_rack(0, rack)
+    order = tuple((Counter(TILES.all_tiles()) - Counter(rack)).elements())
+    game = Game.start(RULES, Bag(order, DrawStream(b"tiny")), opening).play(PASS, None)
+    assert is_known(game)
+    assert not is_known(replace(game, opening_racks=(rack, game.opening_racks[1])))
+    first, second = tiny().draws(game)
+    bags = len(order) - RULES.rack_size, len(order)
+    assert ((first.seat, first.bag), (second.seat, second.bag)) == ((0, bags[0]), (1, bags[1]))
+
+
 # --- its mean -------------------------------------------------------------------------------------
 
 

@@ -88,6 +88,35 @@ def test_a_round_robin_has_each_two_meet_as_often(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("games", [1, 2, 3])
+def test_every_pairing_gets_the_same_openings(games: int, tmp_path: Path) -> None:
+    pairs = (games + 1) // 2
+    for form in ("round-robin", "gauntlet"):
+        config = event(4, format=form, games=games, rounds=3, openings=("one", "two"))
+        given: dict[tuple[int, int], list[int | None]] = {}
+        for planned in play(config, tmp_path / form, better_seed):
+            given.setdefault(planned.players, []).append(planned.opening)
+        in_turn = [(cycle * pairs + at // 2) % 2 for cycle in range(3) for at in range(games)]
+        assert list(given.values()) == [in_turn] * len(given)
+
+
+def test_every_pairing_of_a_round_gets_the_same_openings(tmp_path: Path) -> None:
+    config = event(6, format="swiss", rounds=4, games=4, openings=("one", "two", "three"))
+    whole = play(config, tmp_path, better_seed)
+    assert [planned.opening for planned in whole] == [
+        opening for pair in (0, 2, 1, 0) for opening in 3 * [pair, pair, *2 * [(pair + 1) % 3]]
+    ]
+    assert play(config, tmp_path, better_seed) == whole
+    config = event(2, format="knockout", openings=("one", "two"))
+    scores = iter([(400, 390), (390, 400), (400, 400), (390, 400)])
+    games = play(config, tmp_path / "final", lambda *_: next(scores))
+    assert [planned.opening for planned in games] == [0, 0, 1, 1]
+
+
+def test_without_openings_there_is_none(tmp_path: Path) -> None:
+    assert {planned.opening for planned in play(event(3), tmp_path, better_seed)} == {None}
+
+
 def test_seats_that_go_on_after_a_game_share_no_draws(tmp_path: Path) -> None:
     config = event(3, seats=("static", "greedy", "ws://there:1/bot"), games=2)
     games = play(config, tmp_path, better_seed)

@@ -1,0 +1,145 @@
+"""Openings of a match or tournament: positions that its games begin in, from a file.
+
+The file has an opening a line; blank lines and lines that begin with ``#`` do not count:
+
+* a CGP, ``board racks scores zeros``; the player on turn is the player who moves first;
+* ``game.gcg@LINE``, the position before that line of a score sheet, with the racks that the file
+  tells; the path is as seen from the file of openings;
+* first racks, ``AEINRST`` of who moves first, or ``AEINRST/DGILNOU`` of both.
+
+Of a rack any tiles may be given: the arbiter draws what it lacks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+from engine.notation.cgp import check_tile_counts, read_cgp, read_rack, write_cgp
+from engine.notation.gcg import read_gcg
+from engine.notation.replaying import replay
+from engine.rules.bag import Bag, DrawStream
+from engine.rules.game import Game
+from engine.rules.position import Board, Position
+from engine.rules.rules import Rules
+from lexicons.alphabet import BLANK_FLAG, EMPTY
+from lexicons.store import Lexicon
+from lexicons.text import read_text
+
+_LINE_OF_GAME = re.compile(r"(.+)@([0-9]{1,9})")
+
+
+def read_openings(path: Path, rules: Rules) -> tuple[str, ...]:
+    """Read a file of openings; return them as CGPs.
+
+    Raises:
+        OSError: the file can't be read.
+        ValueError: names the file, the line, what is wrong, and what to write.
+    """
+    openings = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            position = _read(text, path.parent, rules)
+            _check_begins(position, rules)
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
+        openings.append(write_cgp(position, rules))
+    if not openings:
+        raise ValueError(
+            f"{path} has no opening; write one a line: a CGP, game.gcg@LINE, or first racks "
+            "such as AEINRST"
+        )
+    return tuple(openings)
+
+
+def begins_empty(opening: str, rules: Rules) -> bool:
+    """Check whether an opening gives racks at most, and the game is otherwise an ordinary one."""
+    position = read_cgp(opening, rules).position
+    return replace(position, racks=((), ())) == Position.empty(rules.layout)
+
+
+def unknown_words(openings: Iterable[str], lexicon: Lexicon, rules: Rules) -> list[str]:
+    """Return the words on the boards that the lexicon lacks, in alphabetical order."""
+    unknown = {
+        word
+        for opening in openings
+        for word in _words_on(read_cgp(opening, rules).position.board)
+        if not lexicon.graph.contains(word)
+    }
+    return sorted(map(rules.distribution.alphabet.text, unknown))
+
+
+def _read(text: str, folder: Path, rules: Rules) -> Position:
+    if of_game := _LINE_OF_GAME.fullmatch(text):
+        return _before_line(folder / of_game[1], int(of_game[2]), rules)
+    if len(text.split()) > 1:
+        return read_cgp(text, rules).position
+    try:
+        return _with_racks(text, rules)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; an opening is a CGP 'board racks scores zeros', game.gcg@LINE, or first "
+            "racks such as AEINRST or AEINRST/DGILNOU"
+        ) from None
+
+
+def _with_racks(text: str, rules: Rules) -> Position:
+    first, _, second = text.partition("/")
+    alphabet = rules.distribution.alphabet
+    racks = (
+        read_rack(first, "first rack", alphabet, rules.rack_size),
+        read_rack(second, "second rack", alphabet, rules.rack_size),
+    )
+    board = Board.empty(rules.layout)
+    check_tile_counts(board, racks, rules.distribution)
+    return Position(board, racks, (0, 0))
+
+
+def _before_line(path: Path, line: int, rules: Rules) -> Position:
+    try:
+        played = replay(read_gcg(path.read_bytes()), rules)
+    except OSError as error:
+        raise ValueError(f"{path} can't be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    last = len(played.steps)
+    if not 1 <= line <= last + 1:
+        raise ValueError(
+            f"{path} has lines 1 to {last}; @{last + 1} is the position after them, and there is "
+            f"no {line}"
+        )
+    if played.is_over(line - 1):
+        raise ValueError(f"{path}@{line}: the game is over")
+    position = played.after(line - 1)
+    if position.on_turn == 0:
+        return position
+    (first, second), (own, other) = position.racks, position.scores
+    return replace(position, racks=(second, first), scores=(other, own), on_turn=0)
+
+
+def _check_begins(position: Position, rules: Rules) -> None:
+    """Raise ValueError if the game is over in a position."""
+    if position.scoreless_turns >= rules.scoreless_limit:
+        raise ValueError(
+            f"the game is over: {position.scoreless_turns} scoreless turns in a row; fewer than "
+            f"{rules.scoreless_limit} can go before"
+        )
+    bag = Bag.shuffled(rules.distribution, DrawStream(b""), opening=position)
+    if not all(Game.start(rules, bag, position).position.racks):
+        raise ValueError("the game is over: no tile is left for one of the racks")
+
+
+def _words_on(board: Board) -> Iterator[tuple[int, ...]]:
+    columns = board.layout.columns
+    rows = [board.squares[at : at + columns] for at in range(0, len(board.squares), columns)]
+    for line in (*rows, *map(bytes, zip(*rows, strict=True))):
+        for lies, run in groupby(line, lambda tile: tile != EMPTY):
+            word = tuple(tile & ~BLANK_FLAG for tile in run)
+            if lies and len(word) > 1:
+                yield word

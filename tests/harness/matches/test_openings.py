@@ -1,0 +1,110 @@
+"""Files of openings: each way to write one, and what is said of those that can't be."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine.notation.cgp import read_cgp
+from engine.rules.rules import standard_rules
+from harness.matches.openings import begins_empty, read_openings, unknown_words
+from lexicons.store import load_lexicon
+
+GCG_FILES = Path(__file__).parents[2] / "fixtures" / "gcg"
+RULES = standard_rules()
+EMPTY = "/".join(["15"] * 15)
+HOUSE = EMPTY.replace("15", "3HOUSE7", 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with games."""
+    (tmp_path / "some games").mkdir()
+    for name in ("complete", "six_zeros", "empty_racks"):
+        shutil.copy(GCG_FILES / f"{name}.gcg", tmp_path / "some games")
+    return tmp_path
+
+
+def openings(folder: Path, text: str) -> tuple[str, ...]:
+    (folder / "openings.txt").write_text(text)
+    return read_openings(folder / "openings.txt", RULES)
+
+
+def test_an_opening_is_a_position_or_a_line_of_a_game_or_first_racks(folder: Path) -> None:
+    found = openings(
+        folder,
+        f"# who moves first is on turn\n\n  {HOUSE} /AEIQ 20/5 1 lex NWL18;  \n"
+        "some games/complete.gcg@1\nsome games/complete.gcg@2\nAEINRST\n?QU\n"
+        + "AEINRST/DGILNOU\n/DGILNOU\n",
+    )
+    first, second = found[1], found[2]
+    assert found[0] == f"{HOUSE} /AEIQ 20/5 1"
+    assert first.startswith(f"{EMPTY} ")
+    assert first.endswith(" 0/0 0")
+    assert found[3:] == (
+        f"{EMPTY} AEINRST/ 0/0 0",
+        f"{EMPTY} ?QU/ 0/0 0",
+        f"{EMPTY} AEINRST/DGILNOU 0/0 0",
+        f"{EMPTY} /DGILNOU 0/0 0",
+    )
+    assert [begins_empty(opening, RULES) for opening in found] == [
+        *(False, True, False),
+        *(True,) * 4,
+    ]
+    before, after = (read_cgp(text, RULES).position for text in (first, second))
+    assert all(len(rack) == 7 for rack in before.racks)
+    assert after.racks[0] == before.racks[1], "who moves first is on turn"
+    assert after.scores[0] == 0 < after.scores[1]
+
+
+def test_a_rack_that_a_game_does_not_tell_is_not_given(folder: Path) -> None:
+    (opening,) = openings(folder, "some games/empty_racks.gcg@3")
+    assert read_cgp(opening, RULES).position.racks == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "has no opening; write one a line: a CGP, game.gcg@LINE, or first racks such as"),
+        ("# AEINRST\n", "has no opening"),
+        ("AEINRST\nAEINRSTU\n", "line 2: first rack: 'AEINRSTU' is 8 tiles; a rack holds 7; an o"),
+        ("aeinrst", "line 1: first rack: 'aeinrst' has lower case; on a rack a blank is '?'"),
+        (
+            "QQ/AE",
+            "line 1: board and racks hold 2 of Q; the english distribution has 1; an opening",
+        ),
+        ("game.gcg", "an opening is a CGP 'board racks scores zeros', game.gcg@LINE, or first rac"),
+        ("none.gcg@3", "none.gcg can't be read: No such file or directory"),
+        ("some games/complete.gcg@99", "complete.gcg has lines 1 to 6; @7 is the position after"),
+        ("some games/complete.gcg@0", "there is no 0"),
+        ("some games/six_zeros.gcg@10", "six_zeros.gcg@10: the game is over"),
+        ("openings.txt@1", "openings.txt: line 1: 'openings.txt@1' begins with neither '#' nor"),
+        (f"{EMPTY} AEINRST/ 0/0", "line 1: "),
+        (f"{EMPTY} AEINRST/ 0/0 6", "the game is over: 6 scoreless turns in a row; fewer than 6"),
+        (f"{HOUSE}\n", "line 1: first rack"),
+    ],
+)
+def test_what_is_no_opening_is_named(folder: Path, text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]*/openings\.txt") as refused:
+        openings(folder, text)
+    assert sentence in str(refused.value)
+
+
+def test_a_game_without_tiles_to_draw_is_over(folder: Path) -> None:
+    tiles = RULES.distribution.alphabet.text(RULES.distribution.all_tiles()[2:])
+    rows = [tiles[at : at + 15] for at in range(0, len(tiles), 15)]
+    rows[-1] += str(15 - len(rows[-1]))
+    full = "/".join(rows + ["15"] * (15 - len(rows)))
+    assert openings(folder, f"{full} ?/ 0/0 0")
+    assert openings(folder, f"{full} /? 0/0 0")
+    with pytest.raises(ValueError, match="line 1: the game is over: no tile is left for one of"):
+        openings(folder, f"{full} ??/ 0/0 0")
+
+
+def test_words_that_the_lexicon_lacks_are_counted_in_both_directions() -> None:
+    rows = ["3HoUSE7", "3XQ10", "15"]
+    board = "/".join(rows + ["15"] * 12)
+    unknown = unknown_words([f"{board} / 0/0 0", f"{HOUSE} / 0/0 0"], load_lexicon(), RULES)
+    assert unknown == ["HX", "OQ", "XQ"]
