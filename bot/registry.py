@@ -64,12 +64,12 @@ class SeatError(ValueError):
 class SeatSpec:
     """A seat, read from its text."""
 
-    kind: Literal["local", "remote", "engine"]
+    kind: Literal["local", "remote", "engine", "guest"]
     name: str
     """The name of the bot or factory, or the last part of the URL."""
     target: str
     """``module:factory`` or ``file.py:factory``; the URL of a remote seat; an engine's program and
-    arguments, quoted as for a shell, or its folder."""
+    arguments, quoted as for a shell, or its folder; a guest's name."""
     options: tuple[tuple[str, str], ...] = ()
     text: str = ""
     built_in: bool = False
@@ -128,6 +128,8 @@ def load_factory(spec: SeatSpec) -> Factory:
         raise SeatError(f"{spec.text!r} is elsewhere; it is dialled, not loaded")
     if spec.kind == "engine":
         raise SeatError(f"{spec.text!r} is an engine of its own; a match or a server starts it")
+    if spec.kind == "guest":
+        raise SeatError(f"{spec.text!r} dials in to a server; it is waited for, not loaded")
     where, _, name = spec.target.rpartition(":")
     module = _file_module(Path(where)) if where.endswith(".py") else _module(where)
     factory: Any = getattr(module, name, None)

@@ -7,6 +7,7 @@
 ``ws://host:port/name``        a bot elsewhere (``wss`` with TLS), by its name there
 ``siu:program arguments``      somebody else's engine, by what it speaks: ``siu``, ``quackle``,
                                ``magpie``, or ``files``, which names a folder
+``guest:name``                 whoever logs in by that name to the server that runs a tournament
 =============================  ================================================================
 
 Options for a local player follow after ``?``: ``static?temperature=2&…``, percent-encoded where
@@ -22,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from .registry import DIALECTS, SeatError, SeatSpec, seat_of
 
+_LONGEST_NAME = 64
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -29,6 +31,8 @@ def parse_seat(text: str) -> SeatSpec:
     """Read a seat, whose name, file or package exists; otherwise SeatError lists what does."""
     if text.startswith(("ws://", "wss://")):
         return _remote(text)
+    if text.startswith("guest:"):
+        return _guest(text)
     head, _, query = text.partition("?")
     options = _options(query, text)
     dialect, colon, program = head.partition(":")
@@ -66,7 +70,16 @@ def _remote(text: str) -> SeatSpec:
         shown = text.replace(f"{parts.netloc.rpartition('@')[0]}@", "…@", 1)
         raise SeatError(f"{shown!r}: a secret does not belong in an address, which is logged")
     name = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
-    return SeatSpec("remote", name[:64], text, _options(parts.query, text), text)
+    return SeatSpec("remote", name[:_LONGEST_NAME], text, _options(parts.query, text), text)
+
+
+def _guest(text: str) -> SeatSpec:
+    name = text.removeprefix("guest:")
+    if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable() or name.split() != [name]:
+        raise SeatError(
+            f"{text!r}: a guest's name is one word of 1 to {_LONGEST_NAME} printable characters"
+        )
+    return SeatSpec("guest", name, name, (), text)
 
 
 def _engine(
@@ -89,7 +102,7 @@ def _engine(
     written = f"{dialect}:{target.replace('%', '%25').replace('?', '%3F')}"
     return SeatSpec(
         "engine",
-        name[:64],
+        name[:_LONGEST_NAME],
         target,
         options,
         f"{written}?{query}" if query else written,

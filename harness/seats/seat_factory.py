@@ -127,6 +127,8 @@ class SeatMaker:
                 return EngineSeat(self.name, make, lexicon)
             case "remote":
                 return RemoteSeat(self.name, partial(open_remote, self.spec))
+            case "guest":
+                raise SeatError(f"{self.spec.text!r} dials in; a server's lobby seats it")
             case "local":
                 return ProcessSeat(self.name, partial(self.worker, number))
 
