@@ -1,22 +1,28 @@
-"""The files of a match or tournament: results as they come, and the decisions about its rounds.
+"""The files of a match or tournament: results as they come, and what was decided while it was on.
 
-``results.jsonl`` has a game a line, ``decisions.jsonl`` a decision, ``luck.jsonl`` a game's luck
-where that was asked for. A line counts once its line break is written; each survives the death of
-the process, but not a power failure.
+``results.jsonl`` has a game a line as it ended, ``decisions.jsonl`` a decision, such as a corrected
+result, which counts (``counting``), and ``luck.jsonl`` a game's luck where that was asked for. A line
+counts once its line break is written; each survives the death of the process, but not a power
+failure.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from .config import TournamentConfig
 from .luck import Luck
 from .results import GameResult, read_results, result_line
+
+CORRECTED = "corrected"
+"""The note of a corrected result."""
 
 
 class Paired(Struct, frozen=True, tag="paired", tag_field="decision"):
@@ -35,7 +41,91 @@ class Withdrawn(Struct, frozen=True, tag="withdrawn", tag_field="decision"):
     why: str = ""
 
 
-Decision: TypeAlias = Paired | Withdrawn
+class Joined(Struct, frozen=True, tag="joined", tag_field="decision"):
+    """A guest has joined as the next entrant, and is paired from the next round on."""
+
+    name: str
+
+
+class Absent(Struct, frozen=True, tag="absent", tag_field="decision"):
+    """An entrant has missed games in a row, and is not paired until it returns."""
+
+    entrant: int
+    why: str = ""
+
+
+class Returned(Struct, frozen=True, tag="returned", tag_field="decision"):
+    """An absent entrant is back."""
+
+    entrant: int
+
+
+class Missed(Struct, frozen=True, tag="missed", tag_field="decision"):
+    """Neither entrant came to a game, which is lost to both."""
+
+    number: int
+
+
+class Corrected(Struct, frozen=True, tag="corrected", tag_field="decision"):
+    """A game's result is another than that of ``results.jsonl``."""
+
+    number: int
+    game: str
+    """The id of the game, since a void one is played again under its number."""
+    scores: tuple[int, int] | None
+    """By side, as in ``results.jsonl``; None: the game is void."""
+    why: str = ""
+
+
+class Paused(Struct, frozen=True, tag="paused", tag_field="decision"):
+    """No game begins."""
+
+    why: str = ""
+
+
+class Resumed(Struct, frozen=True, tag="resumed", tag_field="decision"):
+    """Games begin again."""
+
+    why: str = ""
+
+
+Decision: TypeAlias = (
+    Paired | Withdrawn | Joined | Absent | Returned | Missed | Corrected | Paused | Resumed
+)
+
+
+def with_joined(config: TournamentConfig, decisions: Iterable[Decision]) -> TournamentConfig:
+    """Return the settings with the entrants who joined later, unless they have them already."""
+    joined = [decision.name for decision in decisions if isinstance(decision, Joined)]
+    names = tuple(name for name in joined if name not in config.names)
+    seats = tuple(f"guest:{name}" for name in names)
+    return replace(config, seats=config.seats + seats, names=config.names + names)
+
+
+def counting(results: Iterable[GameResult], decisions: Iterable[Decision]) -> list[GameResult]:
+    """Return the results as they count: those that were corrected, corrected."""
+    corrections = {said.game: said for said in decisions if isinstance(said, Corrected)}
+    return [
+        _corrected(result, corrections[result.game]) if result.game in corrections else result
+        for result in results
+    ]
+
+
+def _corrected(result: GameResult, correction: Corrected) -> GameResult:
+    if correction.scores is None:
+        return replace(result, outcome="host_error", winner=None, note=CORRECTED)
+    a, b = correction.scores
+    sides = tuple(
+        replace(seat, score=score)
+        for seat, score in zip(result.sides, correction.scores, strict=True)
+    )
+    return replace(
+        result,
+        sides=(sides[0], sides[1]),
+        outcome="out",
+        winner=None if a == b else int(a < b),
+        note=CORRECTED,
+    )
 
 
 class MeasuredLuck(Struct, frozen=True):
@@ -64,11 +154,27 @@ class FolderContents:
         self.decisions: list[Decision] = list(
             _read(self._decided, Decision, "a decision about a tournament")
         )
-        self.counted = {result.number for result in self.results if not result.void}
+        self.counted: set[int] = set()
         """Numbers of the games with a result that counts."""
+        self.missed: set[int] = set()
+        """Numbers of the games that neither entrant came to."""
+        self._count()
         measured = _read(self._lucks, MeasuredLuck, "the luck of a game")
         self.lucks: dict[int, Luck | None] = {line.number: line.luck for line in measured}
         """The luck of games by number, where it was measured; None where racks are not known."""
+
+    def counting(self) -> list[GameResult]:
+        """Return the results as they count."""
+        return counting(self.results, self.decisions)
+
+    def _count(self) -> None:
+        self.counted = {result.number for result in self.counting() if not result.void}
+        for decision in self.decisions:
+            match decision:
+                case Missed(number=number):
+                    self.missed.add(number)
+                case Corrected(number=number):
+                    self.missed.discard(number)
 
 
 class MatchFolder(FolderContents):
@@ -106,6 +212,7 @@ class MatchFolder(FolderContents):
         """Store a decision."""
         _append(self._decided, decision)
         self.decisions.append(decision)
+        self._count()
 
     def add_luck(self, number: int, luck: Luck | None) -> None:
         """Store the luck of a game."""

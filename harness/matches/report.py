@@ -19,7 +19,7 @@ from lexicons.cache import replacing
 from lexicons.tables import luck_weights
 
 from .config import TournamentConfig
-from .folder import FolderContents, MatchFolder
+from .folder import FolderContents, MatchFolder, with_joined
 from .luck import Corrected, Luck, corrected
 from .luck import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
@@ -396,11 +396,12 @@ def summary_text(
     config: TournamentConfig, files: MatchFolder, columns: int = WIDTH, encoding: str = "utf-8"
 ) -> str:
     """Return the table of a match or a tournament as text."""
+    config, results = with_joined(config, files.decisions), files.counting()
     if config.is_match:
-        stats = _statistics(config, files)
-        return table_text(stats, files.results, columns, encoding, config.test, files.lucks)
-    table, width = standings(config, files.results, files.decisions), max(columns, 40)
-    return as_text(tournament_table(config, table, files.results, width), width, encoding)
+        stats = _statistics(config, results)
+        return table_text(stats, results, columns, encoding, config.test, files.lucks)
+    table, width = standings(config, results, files.decisions), max(columns, 40)
+    return as_text(tournament_table(config, table, results, width), width, encoding)
 
 
 # --- what stays ---------------------------------------------------------------------------------
@@ -408,13 +409,14 @@ def summary_text(
 
 def summary(config: TournamentConfig, files: FolderContents) -> dict[str, Any]:
     """Return the result so far as a JSON object."""
+    config, results = with_joined(config, files.decisions), files.counting()
     if config.is_match:
-        test = {} if config.test is None else {"test": vars(state_of(config.test, files.results))}
-        luck = {"luck": asdict(_less_luck(files.results, files.lucks))} if files.lucks else {}
-        return as_json_object(_statistics(config, files)) | test | luck
-    table = standings(config, files.results, files.decisions)
-    cells = cross_table(files.results)
-    ratings = rate_results(files.results, config.names, dict(config.anchors))
+        test = {} if config.test is None else {"test": vars(state_of(config.test, results))}
+        luck = {"luck": asdict(_less_luck(results, files.lucks))} if files.lucks else {}
+        return as_json_object(_statistics(config, results)) | test | luck
+    table = standings(config, results, files.decisions)
+    cells = cross_table(results)
+    ratings = rate_results(results, config.names, dict(config.anchors))
     return {
         "format": config.format,
         "games": len(files.counted),
@@ -448,5 +450,5 @@ def write_summary(config: TournamentConfig, files: MatchFolder) -> None:
             temporary.write_text(text, encoding="utf-8")
 
 
-def _statistics(config: TournamentConfig, files: FolderContents) -> MatchStatistics:
-    return match_statistics(files.results, (config.names[0], config.names[1]))
+def _statistics(config: TournamentConfig, results: Sequence[GameResult]) -> MatchStatistics:
+    return match_statistics(results, (config.names[0], config.names[1]))

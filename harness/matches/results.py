@@ -7,12 +7,14 @@ process loses at most that game.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from engine.notation.gcg import write_gcg
 from engine.notation.replaying import gcg_from_game
@@ -155,6 +157,30 @@ def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:
         turns=len(book.turns),
         seconds=sum(turn.think_ms for turn in book.turns) / 1_000,
         note="disconnect" if away else "",
+        round=planned.round,
+    )
+
+
+def walkover(
+    planned: PlannedGame, game: str, names: tuple[str, str], gone: Sequence[bool]
+) -> GameResult:
+    """Return the result of a game that is not offered since a side, or both, are gone."""
+    nothing = SeatResult(name="", score=0, moves=0, think_ms=0, longest_ms=0)
+    a, b = (
+        replace(nothing, name=name, faults=("no_show",) if is_gone else ())
+        for name, is_gone in zip(names, gone, strict=True)
+    )
+    return GameResult(
+        game=game,
+        number=planned.number,
+        pair=planned.pair,
+        first=planned.first,
+        sides=(a, b),
+        outcome="no_show",
+        winner=None if all(gone) else gone.index(False),
+        turns=0,
+        seconds=0.0,
+        note="not offered",
         round=planned.round,
     )
 

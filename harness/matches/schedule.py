@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from .config import TournamentConfig
-from .folder import MatchFolder, Paired, Withdrawn
+from .folder import Joined, MatchFolder, Paired, Withdrawn, with_joined
 from .pairings import Pairing, Round, gauntlet, knockout_round, round_robin
 from .results import PlannedGame
 from .standings import standings
@@ -23,9 +23,10 @@ class Schedule:
     """The rounds of a tournament so far, and the games in them, numbered from 1."""
 
     def __init__(self, config: TournamentConfig, files: MatchFolder) -> None:
-        self._config = config
         self._files = files
-        self._afresh = config.afresh()
+        self.config = with_joined(config, files.decisions)
+        """The settings, with the entrants of now."""
+        self._afresh = self.config.afresh()
         self._games = self._pairs = 0
         self.rounds: list[Round] = []
         self._turn = 1 if self.depends_on_results else len(self._cycle(0))
@@ -36,11 +37,11 @@ class Schedule:
     @property
     def depends_on_results(self) -> bool:
         """Whether a round is paired by the results of those before it."""
-        return self._config.format in ("swiss", "knockout")
+        return self.config.format in ("swiss", "knockout")
 
     def expected(self) -> int | None:
         """Return how many games there will be; None if that depends on results."""
-        config = self._config
+        config = self.config
         match config.format:
             case "knockout":
                 return None
@@ -49,6 +50,16 @@ class Schedule:
             case _:
                 pairings = sum(len(paired.pairings) for paired in self._fixed())
         return pairings * config.games
+
+    def last_round(self) -> int | None:
+        """Return the number of the last round; None if that depends on results."""
+        match self.config.format:
+            case "knockout":
+                return None
+            case "swiss":
+                return self.config.rounds
+            case _:
+                return max(paired.number for paired in self._fixed())
 
     def next_round(self, absent: Collection[int] = ()) -> Iterator[PlannedGame] | None:
         """Pair the next round, without those ``absent``; return its games, None if there is none.
@@ -63,7 +74,7 @@ class Schedule:
                 self._files.decide(Paired(paired.number, pairings, paired.byes))
         if paired is None:
             return None
-        pairs = len(self.rounds) // self._turn * -(-self._config.games // 2)
+        pairs = len(self.rounds) // self._turn * -(-self.config.games // 2)
         self.rounds.append(paired)
         return (
             game for pairing in paired.pairings for game in self._planned(pairing, paired, pairs)
@@ -74,13 +85,19 @@ class Schedule:
         self._files.decide(decision)
         self.withdrawn.add(decision.entrant)
 
+    def join(self, decision: Joined) -> None:
+        """Have a guest play from the next round on; in a Swiss only."""
+        self._files.decide(decision)
+        self.config = with_joined(self.config, self._files.decisions)
+        self._afresh = self.config.afresh()
+
     def _fixed(self) -> Iterator[Round]:
-        for cycle in range(self._config.rounds):
+        for cycle in range(self.config.rounds):
             yield from self._cycle(cycle)
 
     def _cycle(self, cycle: int) -> list[Round]:
-        pair = round_robin if self._config.format == "round-robin" else gauntlet
-        return pair(len(self._config.seats), cycle=cycle)
+        pair = round_robin if self.config.format == "round-robin" else gauntlet
+        return pair(len(self.config.seats), cycle=cycle)
 
     def _paired_before(self) -> Iterator[Round]:
         for decision in self._files.decisions:
@@ -92,14 +109,14 @@ class Schedule:
 
     def _pair(self, absent: Collection[int]) -> Round | None:
         """Pair the round after those so far; None if the tournament is over."""
-        if self._config.format == "knockout":
-            return self._next_of_bracket()
+        if self.config.format == "knockout":
+            return self._next_of_bracket(absent)
         number = len(self.rounds) + 1
-        table = standings(self._config, self._files.results, self._files.decisions)
+        table = standings(self.config, self._files.results, self._files.decisions)
         here = [of for of in table if not of.withdrawn and of.entrant not in absent]
-        if number > self._config.rounds or len(here) < 2:
+        if number > self.config.rounds or len(here) < 2:
             return None
-        odd = self._config.games % 2  # games of an even number balance themselves
+        odd = self.config.games % 2  # games of an even number balance themselves
         field = [
             Record(
                 entrant=of.entrant,
@@ -112,52 +129,53 @@ class Schedule:
             )
             for of in here
         ]
-        hill = number > self._config.rounds - self._config.hill
+        hill = number > self.config.rounds - self.config.hill
         return king_of_the_hill(number, field) if hill else swiss_round(number, field)
 
-    def _next_of_bracket(self) -> Round | None:
+    def _next_of_bracket(self, absent: Collection[int]) -> Round | None:
         """Return the next round of a knockout, or more pairs of those who are level in the last."""
         stages: dict[int, Round] = {}
         for paired in self.rounds:
             stages.setdefault(paired.number, paired)
         if not stages:
-            return knockout_round(len(self._config.seats))
+            return knockout_round(len(self.config.seats))
         last = stages[len(stages)]
-        winners = [self._winner(pairing, last.number) for pairing in last.pairings]
+        winners = [self._winner(pairing, last.number, absent) for pairing in last.pairings]
         level = zip(last.pairings, winners, strict=True)
         if undecided := tuple(pairing for pairing, winner in level if winner is None):
             return Round(last.number, undecided)
         if len(last.pairings) + len(last.byes) == 1:
             return None
         decided = [winner for winner in winners if winner is not None]
-        return knockout_round(len(self._config.seats), list(stages.values()), decided)
+        return knockout_round(len(self.config.seats), list(stages.values()), decided)
 
-    def _winner(self, pairing: Pairing, number: int) -> int | None:
+    def _winner(self, pairing: Pairing, number: int, absent: Collection[int]) -> int | None:
         """Return who has won a knockout's pairing; None if it plays on."""
-        for entrant, other in ((pairing.first, pairing.second), (pairing.second, pairing.first)):
+        two = ((pairing.first, pairing.second), (pairing.second, pairing.first))
+        for entrant, other in two:
             if entrant in self.withdrawn:
                 return other
         better, worse = sorted((pairing.first, pairing.second))
-        names = [self._config.names[better], self._config.names[worse]]
+        names = [self.config.names[better], self.config.names[worse]]
         games = [
             result
-            for result in self._files.results
+            for result in self._files.counting()
             if result.round == number
             and not result.void
             and [seat.name for seat in result.sides] == names
         ]
         lead = sum(result.points - 0.5 for result in games)
         if not lead and len(games) < 2 * MOST_PAIRS:
-            return None
+            return next((other for entrant, other in two if entrant in absent), None)
         lead = lead or sum(result.spread for result in games)
         return better if lead >= 0 else worse
 
     def _planned(self, pairing: Pairing, paired: Round, pairs: int) -> Iterator[PlannedGame]:
         """Plan the games of a pairing; ``pairs`` openings have gone before, for every pairing."""
-        openings = len(self._config.openings)
+        openings = len(self.config.openings)
         sides = min(pairing.first, pairing.second), max(pairing.first, pairing.second)
-        shared = self._config.seed is not None and all(self._afresh[side] for side in sides)
-        for at in range(self._config.games):
+        shared = self.config.seed is not None and all(self._afresh[side] for side in sides)
+        for at in range(self.config.games):
             self._games += 1
             self._pairs += at % 2 == 0 or not shared
             yield PlannedGame(

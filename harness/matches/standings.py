@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .config import TournamentConfig
-from .folder import Decision, Paired, Withdrawn
+from .folder import Decision, Paired, Withdrawn, counting, with_joined
 from .results import GameResult
 
 BYE_SPREAD = 50
@@ -40,7 +40,7 @@ class Standing:
     forfeits: int = 0
     """Games lost otherwise than by the score."""
     opponents: list[int | None] = field(default_factory=list)
-    """Whom it was paired with, round by round; None for a bye."""
+    """Whom it was paired with, round by round; None for a bye and for a round that it missed."""
     firsts: int = 0
     """Rounds in which it moved first in the first game; ``seconds`` likewise."""
     seconds: int = 0
@@ -95,11 +95,13 @@ class Standing:
 def standings(
     config: TournamentConfig, results: Iterable[GameResult], decisions: Iterable[Decision] = ()
 ) -> list[Standing]:
-    """Return all entrants, the leader first.
+    """Return all entrants, the leader first, by the results as they count.
 
     By points, then spread, then the order of the seats. In a gauntlet, whose entrants have unequal
     numbers of games, by points and spread a game; in a knockout by the last round and its result.
     """
+    decisions = list(decisions)
+    config = with_joined(config, decisions)
     entrants = [Standing(at, name) for at, name in enumerate(config.names)]
     for decision in decisions:
         match decision:
@@ -108,7 +110,7 @@ def standings(
             case Paired():
                 _count_round(entrants, decision, config)
     by_name = {of.name: of for of in entrants}
-    for result in results:
+    for result in counting(results, decisions):
         _count_game(by_name, result)
 
     def merit(of: Standing) -> tuple[float, ...]:
@@ -132,11 +134,15 @@ def _count_round(entrants: Sequence[Standing], paired: Paired, config: Tournamen
         first.opponents.append(other)
         second.opponents.append(one)
         first.reached = second.reached = paired.round
+    if config.format == "swiss":
+        paired_now = {entrant for pairing in paired.pairings for entrant in pairing}
+        for of in entrants:
+            if of.entrant not in paired_now:
+                of.opponents.append(None)
     for entrant in paired.byes:
         of = entrants[entrant]
         of.reached = paired.round
         if config.format == "swiss":
-            of.opponents.append(None)
             of.byes += 1
             of.points += config.games
             of.spread += config.games * BYE_SPREAD

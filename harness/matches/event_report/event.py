@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from harness.arbiter.journal import read_games
 from harness.figures import DASH, counted, duration, plain
 from harness.matches.config import TournamentConfig, read_config
-from harness.matches.folder import FolderContents
+from harness.matches.folder import FolderContents, with_joined
 from harness.matches.report import (
     TITLES,
     further_rows,
@@ -102,13 +102,13 @@ def read_event(folder: Path) -> Event:
     """
     config = read_config(folder)
     files = FolderContents(folder)
-    results = files.results
+    config, results = with_joined(config, files.decisions), files.counting()
     counting = sorted((it for it in results if not it.void), key=lambda it: it.number)
     if not counting:
         raise ValueError(f"no game in {folder} is over; there is nothing to report yet")
     table = standings(config, results, files.decisions)
     names = [of.name for of in table]
-    match = _verdict(config, files) if config.is_match else None
+    match = _verdict(config, files, results) if config.is_match else None
     journal = folder / "match.db"
     games = EventGames(names, counting, read_games(journal) if journal.exists() else ())
     transcripts, transcripts_note = _transcripts(folder)
@@ -138,14 +138,16 @@ def _title(config: TournamentConfig) -> str:
     return f"{kind[0].upper()}{kind[1:]} of {counted(len(config.names), 'player')}"
 
 
-def _verdict(config: TournamentConfig, files: FolderContents) -> Verdict:
+def _verdict(
+    config: TournamentConfig, files: FolderContents, results: Sequence[GameResult]
+) -> Verdict:
     a, b = config.names
-    stats = match_statistics(files.results, (a, b))
+    stats = match_statistics(results, (a, b))
     *lines, last = verdict(stats)
     shown = [(of.label, ", ".join(filter(None, (of.figure, of.rest.strip())))) for of in lines]
     return Verdict(
         summary=f"{heading(stats)}. {last.rest}",
-        lines=shown + further_rows(files.results, config.test, files.lucks),
+        lines=shown + further_rows(results, config.test, files.lucks),
         names=(plain(a), plain(b)),
         sides=[*rows(stats, "scores"), *rows(stats, "time"), *rows(stats, "faults")],
         values=summary(config, files),

@@ -1,0 +1,154 @@
+"""What was decided of a tournament while it was on, and what that makes of its standings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from match_samples import game, match_config, seat
+
+from harness.matches.config import TournamentConfig
+from harness.matches.folder import (
+    Absent,
+    Corrected,
+    Decision,
+    Joined,
+    MatchFolder,
+    Missed,
+    Paired,
+    Paused,
+    Resumed,
+    Returned,
+    Withdrawn,
+    with_joined,
+)
+from harness.matches.report import summary
+from harness.matches.results import PlannedGame, walkover
+from harness.matches.schedule import Schedule
+from harness.matches.standings import standings
+
+
+def swiss(*names: str, **others: object) -> TournamentConfig:
+    """Make a Swiss of guests, in single games."""
+    seats = tuple(f"guest:{name}" for name in names)
+    field = {"seats": seats, "names": names, "seed": None, "games": 1, "format": "swiss"}
+    return match_config(**(field | {"rounds": 4} | others))
+
+
+def won(number: int, a: str, b: str, *scores: int) -> object:
+    return game(number, (scores[0], scores[1]), sides=(seat(a, scores[0]), seat(b, scores[1])))
+
+
+def test_decisions_are_read_as_they_were_written(tmp_path: Path) -> None:
+    decisions: list[Decision] = [
+        Paired(1, ((0, 1), (2, 3)), (4,)),
+        Withdrawn(2, "hannah: ill"),
+        Joined("late"),
+        Absent(1, "did not come"),
+        Returned(1),
+        Missed(7),
+        Corrected(1, "g1", (300, 200), "hannah"),
+        Corrected(2, "g2", None),
+        Paused("lunch"),
+        Resumed(),
+    ]
+    with MatchFolder(tmp_path) as files:
+        for decision in decisions:
+            files.decide(decision)
+    with MatchFolder(tmp_path) as files:
+        assert files.decisions == decisions
+
+
+def test_a_correction_counts_in_the_standings_and_not_in_the_results(tmp_path: Path) -> None:
+    config = swiss("A", "B")
+    with MatchFolder(tmp_path) as files:
+        files.append(won(1, "A", "B", 400, 300))  # type: ignore[arg-type]
+        files.decide(Corrected(1, "g1", (310, 330)))
+    with MatchFolder(tmp_path) as files:
+        table = standings(config, files.results, files.decisions)
+        assert [(of.name, of.points, of.spread) for of in table] == [("B", 1, 20), ("A", 0, -20)]
+        assert [of.scored for of in table] == [330, 310]
+        assert files.results[0].spread == 100
+        assert summary(config, files)["mean_score"] == {"a": 310, "b": 330}
+        files.decide(Corrected(1, "g1", (320, 320)))
+        table = standings(config, files.results, files.decisions)
+        assert [of.ties for of in table] == [1, 1]
+
+
+def test_a_result_that_is_made_void_leaves_its_number_to_another_game(tmp_path: Path) -> None:
+    config = swiss("A", "B")
+    with MatchFolder(tmp_path) as files:
+        files.append(won(1, "A", "B", 400, 300))  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="has a result already"):
+            files.append(won(1, "A", "B", 0, 1))  # type: ignore[arg-type]
+        files.decide(Corrected(1, "g1", None))
+        assert files.counted == set()
+        again = game(1, (250, 260), game="again", sides=(seat("A", 250), seat("B", 260)))
+        files.append(again)
+    with MatchFolder(tmp_path) as files:
+        assert files.counted == {1}
+        table = standings(config, files.results, files.decisions)
+        assert [(of.name, of.points, of.games) for of in table] == [("B", 1, 1), ("A", 0, 1)]
+        files.decide(Corrected(1, "again", (260, 250)))
+        assert standings(config, files.results, files.decisions)[0].name == "A"
+
+
+def test_who_joins_late_has_no_points_for_the_rounds_before(tmp_path: Path) -> None:
+    config = swiss("A", "B", "C", "D", rounds=3)
+    with MatchFolder(tmp_path) as files:
+        schedule = Schedule(config, files)
+        games = list(schedule.next_round() or ())
+        for planned in games:
+            a, b = (config.names[it] for it in planned.players)
+            files.append(won(planned.number, a, b, 400, 300))  # type: ignore[arg-type]
+        schedule.join(Joined("late"))
+        table = standings(config, files.results, files.decisions)
+        late = next(of for of in table if of.name == "late")
+        assert (late.points, late.byes, late.opponents) == (0, 0, [None])
+        assert schedule.config.seats[4] == "guest:late"
+        list(schedule.next_round() or ())
+        list(schedule.next_round() or ())
+    with MatchFolder(tmp_path) as files:
+        assert with_joined(config, files.decisions).names == ("A", "B", "C", "D", "late")
+        rounds = [it for it in files.decisions if isinstance(it, Paired)]
+        assert [len(it.byes) for it in rounds] == [0, 1, 1]
+        table = standings(config, files.results, files.decisions)
+        assert {len(of.opponents) for of in table} == {3}
+        again = Schedule(config, files)
+        first = list(again.next_round() or ())
+        assert first == games, "what was paired stays"
+
+
+def test_who_is_absent_misses_a_round_without_points(tmp_path: Path) -> None:
+    config = swiss("A", "B", "C", "D")
+    with MatchFolder(tmp_path) as files:
+        schedule = Schedule(config, files)
+        list(schedule.next_round(absent={3}) or ())
+        table = standings(config, files.results, files.decisions)
+    missing = next(of for of in table if of.name == "D")
+    assert (missing.points, missing.byes, missing.opponents) == (0, 0, [None])
+    assert sum(of.byes for of in table) == 1
+
+
+@pytest.mark.parametrize(("gone", "winner"), [((True, False), 1), ((False, True), 0)])
+def test_a_game_that_is_not_offered_is_won_by_who_is_there(
+    gone: tuple[bool, bool], winner: int
+) -> None:
+    planned = PlannedGame(number=3, pair=3, first=1, players=(1, 4), round=2, paired=False)
+    result = walkover(planned, "g", ("B", "E"), gone)
+    assert (result.winner, result.forfeit, result.void) == (winner, True, False)
+    assert [seat.faults for seat in result.sides] == [
+        ("no_show",) if is_gone else () for is_gone in gone
+    ]
+    assert walkover(planned, "g", ("B", "E"), (True, True)).void
+
+
+def test_a_knockout_is_not_played_on_for_who_is_absent(tmp_path: Path) -> None:
+    config = swiss("A", "B", "C", "D", format="knockout")
+    with MatchFolder(tmp_path) as files:
+        schedule = Schedule(config, files)
+        first = list(schedule.next_round() or ())
+        assert [planned.players for planned in first] == [(0, 3), (1, 2)]
+        files.append(won(2, "B", "C", 400, 300))  # type: ignore[arg-type]
+        final = list(schedule.next_round(absent={0, 3}) or ())
+        assert [planned.round for planned in final] == [2]
