@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 
 from .parts import (
     Accusation,
+    Action,
     Belief,
     Candidate,
     Cgp,
@@ -32,11 +33,13 @@ from .parts import (
     Points,
     Retry,
     Role,
+    RoundGame,
     RulesInPlay,
     Search,
     Seat,
     Sentence,
     Seq,
+    StandingRow,
     Style,
     Tiles,
     TimeControl,
@@ -159,6 +162,48 @@ class Watch(_Message, frozen=True, tag="watch"):
 
     game: GameId
     """The game, as ``game_list`` names it."""
+
+
+# --- a tournament -----------------------------------------------------------------------------
+
+
+class Standings(_Message, frozen=True, tag="standings"):
+    """A director, player or spectator asks how the tournament stands."""
+
+
+class StandingList(_Message, frozen=True, tag="standing_list"):
+    """How the tournament stands; also told to directors after each game and each ``direct``."""
+
+    round: Count
+    """The round that is on, or the last; 0: none has begun."""
+    rounds: Count | None = None
+    """How many there will be; null if results decide that."""
+    paused: bool = False
+    """Whether a director has seen to it that no game begins."""
+    over: bool = False
+    """Whether all rounds are played."""
+    rows: tuple[StandingRow, ...] = ()
+    """The entrants, the leader first."""
+    games: tuple[RoundGame, ...] = ()
+    """The games of the round, and earlier ones that are played again."""
+
+
+class Direct(_Message, frozen=True, tag="direct"):
+    """A director's act, answered with ``standing_list``."""
+
+    action: Action
+    """``pause``: no game begins, those that are on go on; ``resume``: games begin, also those of
+    the first round without entrants that it waits for; ``withdraw``: an entrant is
+    paired no more; ``join``: an entrant comes, or comes back if it was absent; ``correct`` a game's
+    result."""
+    name: Name | None = None
+    """The entrant that withdraws or joins."""
+    number: Count | None = None
+    """The number of the game that is corrected."""
+    scores: tuple[Points, Points] | None = None
+    """The scores that count, by seat; null: the game is void, and played again."""
+    why: Sentence = ""
+    """The reason, for the record."""
 
 
 # --- a game -----------------------------------------------------------------------------------
@@ -403,6 +448,9 @@ Message: TypeAlias = (
     | Games
     | GameList
     | Watch
+    | Standings
+    | StandingList
+    | Direct
 )
 """Every message there is."""
 

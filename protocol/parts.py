@@ -20,10 +20,12 @@ MAX_LEAVES = 20
 MAX_MODELS = 16
 """Models of a player that a style may have."""
 
-Role: TypeAlias = Literal["arbiter", "player", "spectator"]
+Role: TypeAlias = Literal["arbiter", "player", "spectator", "director"]
 Outcome: TypeAlias = Literal[
     "out", "zeroes", "resign", "time", "illegal", "crash", "stall", "no_show", "host_error"
 ]
+Action: TypeAlias = Literal["pause", "resume", "withdraw", "join", "correct"]
+Presence: TypeAlias = Literal["here", "away", "absent", "withdrawn"]
 Retry: TypeAlias = Literal["no", "corrected", "later", "reconnect"]
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -60,6 +62,39 @@ class ListedGame(Struct, frozen=True):
     """By seat."""
     turns: Count
     """Turns taken."""
+
+
+class StandingRow(Struct, frozen=True, kw_only=True):
+    """An entrant of a tournament, and its results so far."""
+
+    name: Label
+    """The entrant's name."""
+    points: Annotated[float, Meta(ge=0, le=1_000_000)]
+    """A win or a bye is 1, a tie a half."""
+    spread: Points
+    """Own scores less the opponents', and what byes add."""
+    games: Count
+    """Games with a result."""
+    byes: Count = 0
+    """Rounds without an opponent that count as won."""
+    presence: Presence = "here"
+    """``here``; ``away``, but still paired; ``absent``: it missed games in a row, and is not paired
+    until it logs in again; ``withdrawn``."""
+
+
+class RoundGame(Struct, frozen=True, kw_only=True):
+    """A game of a tournament's round."""
+
+    number: Count
+    """The game's number in the tournament, for ``direct``."""
+    players: tuple[Label, Label]
+    """By seat."""
+    scores: tuple[Points, Points] | None = None
+    """By seat, as they count; null before the game has begun, or if neither player came."""
+    game: GameId | None = None
+    """The game's id, for ``watch``; null if it is not on."""
+    outcome: Code | None = None
+    """How the game ended: an outcome of ``game_over``, or ``corrected``; null if it did not."""
 
 
 class RulesInPlay(Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ import protocol.parts
 from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.rules import standard_rules
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
-from protocol.messages import MESSAGES, Info
+from protocol.messages import MESSAGES, Direct, Info
 from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, Search
 from protocol.session import _TABLE, Side, State
 
@@ -40,6 +40,9 @@ FROM = {
     **dict.fromkeys(("seeking",), "Server → player."),
     **dict.fromkeys(("games", "watch"), "Spectator → server."),
     **dict.fromkeys(("game_list",), "Server → spectator."),
+    **dict.fromkeys(("standings",), "Director, player, spectator → server."),
+    **dict.fromkeys(("standing_list",), "Server → director, player, spectator."),
+    **dict.fromkeys(("direct",), "Director → server."),
     **dict.fromkeys(("new_game", "started", "played", "game_over"), "Arbiter → bot, spectator."),
     **dict.fromkeys(("your_turn", "refused"), "Arbiter → bot."),
     **dict.fromkeys(("ready", "decline", "move", "resign", "info", "resume"), "Bot → arbiter."),
@@ -52,6 +55,8 @@ NAMES = {
     "Belief": "belief",
     "LeaveChance": "chance of a leave",
     "ListedGame": "listed game",
+    "StandingRow": "standing",
+    "RoundGame": "game of a round",
     "Accusation": "accusation",
 }
 COMMON = {"game": "The game.", "seq": "The number of the event.", "seat": "Whose turn it was."}
@@ -301,6 +306,18 @@ def test_the_examples_of_a_belief_are_messages() -> None:
     assert without.belief is not None
     assert {name for name, value in _given(full.belief) if not value} == {"note", "unseen"}
     assert without.belief.note
+
+
+def test_the_examples_of_directions_are_messages() -> None:
+    section = spec().partition("### Tournaments")[2].partition("```json\n")[2].partition("```")[0]
+    acts = [JSON.decode(text) for text in section.splitlines()]
+    assert all(isinstance(act, Direct) for act in acts)
+    assert [act.action for act in acts if isinstance(act, Direct)] == [
+        "pause",
+        "withdraw",
+        "correct",
+        "correct",
+    ]
 
 
 def test_nothing_is_left_to_be_filled_in() -> None:
