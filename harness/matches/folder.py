@@ -1,8 +1,8 @@
 """The files of a match or tournament: results as they come, and what was decided while it was on.
 
 ``results.jsonl`` has a game a line as it ended, ``decisions.jsonl`` a decision, such as a corrected
-result, which counts (``counting``), and ``luck.jsonl`` a game's luck where that was asked for. A line
-counts once its line break is written; each survives the death of the process, but not a power
+result, which counts (``counting``), and ``luck.jsonl`` a game's luck where that was asked for. A
+line counts once its line break is written; each survives the death of the process, but not a power
 failure.
 """
 

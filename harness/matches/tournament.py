@@ -12,11 +12,11 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import closing, suppress
-from dataclasses import asdict
+from contextlib import AsyncExitStack, closing, suppress
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol, TypeAlias
 
 import structlog
 
@@ -32,15 +32,17 @@ from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.figures import counted
 from harness.seats.seat_factory import seating
+from harness.seats.seats import GuestSeat
 from harness.workers import Cluster, WorkersError
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
 from .cluster import play_pair
 from .config import MatchError, TournamentConfig
-from .folder import MatchFolder
+from .folder import Absent, Corrected, MatchFolder, Missed, Returned
 from .luck import Luckmeter
-from .results import GameResult, PlannedGame, game_record, game_result
+from .pairings import Round
+from .results import GameResult, PlannedGame, game_record, game_result, walkover
 from .schedule import Schedule
 
 log = structlog.get_logger(__name__)
@@ -55,11 +57,43 @@ LOOK_S = 1.0
 """How often is looked whether a cluster has more workers."""
 
 
+_OpenSeat: TypeAlias = Callable[[int, int], Seat]
+"""Makes the seat of an entrant for a game by number."""
+
+
+class Hall(Protocol):
+    """Where games are played: on their own, or in the lobby of a server."""
+
+    @property
+    def journal(self) -> Journal:
+        """Where the games are kept."""
+        ...
+
+    async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
+        """Play a game that the journal has, to its end."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Room:
+    """A hall without a door: nobody watches, and no guests come."""
+
+    journal: Journal
+    lag: LagMeter
+
+    async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
+        await GameHost(book, seats, self.journal, self.lag).run()
+
+
 class Tournament:
     """A match or tournament in its folder.
 
     ``finished`` takes each new result, void games too; ``notice`` a sentence when a process takes
     long. Once ``enough`` is true, no further game begins. On a ``cluster`` its workers play.
+
+    One that is ``directed`` has guests. It goes round by round, waits at its end for corrections,
+    and doesn't offer games of those who are gone. While ``hold`` is true, no game begins; call
+    ``look_again`` when that changes. ``paired`` takes each round, and None when it is over.
     """
 
     def __init__(
@@ -71,6 +105,10 @@ class Tournament:
         notice: Callable[[str], None] | None = None,
         enough: Callable[[], bool] = lambda: False,
         cluster: Cluster | None = None,
+        *,
+        directed: bool = False,
+        hold: Callable[[], bool] = lambda: False,
+        paired: Callable[[Round | None], None] = lambda _round: None,
     ) -> None:
         self._config = config
         self._lexicon = lexicon
@@ -79,28 +117,46 @@ class Tournament:
         self._notice = notice
         self._enough = enough
         self._cluster = cluster
+        self._directed = directed
+        self._hold = hold
+        self._paired = paired
         self.schedule = Schedule(config, files)
         self.playing: dict[int, Scorebook] = {}
         """The games that are on, by number."""
+        self.planned: dict[int, PlannedGame] = {}
+        """The games of a directed tournament's rounds so far, by number."""
+        self.over = False
+        """Whether no game is left, until a result is annulled."""
+        self._again: list[PlannedGame] = []
+        """Games whose results were annulled."""
         self._todo: Iterator[list[PlannedGame]] = iter(())
         """Units of work: games, or on a cluster pairs."""
         self._on = 0
         """Units that are being played."""
-        self._ended = asyncio.Condition()
+        self._changed = asyncio.Event()
         self._all_begun = asyncio.Event()
         self._halves: dict[int, KeptGame] = {}
         """Unfinished games of the journal, by number."""
-        self._absent = [0] * len(config.seats)
+        self._absent = Counter[int]()
         """Games in a row that each entrant has missed."""
-        self._voids = Counter(result.number for result in files.results if result.void)
+        self._voids = Counter(result.number for result in files.counting() if result.void)
         """How often a game came to nothing, by number."""
         self.absentees: dict[int, str] = {}
-        """Entrants that missed too many, who play no more until this is resumed, and why."""
+        """Entrants that missed too many, who play no more until this is resumed, and why; in a
+        directed tournament until they return."""
+        for result in files.results if directed else ():
+            self._count_absences(result)
+        for decision in files.decisions:
+            match decision:
+                case Absent(entrant=entrant, why=why):
+                    self.absentees[entrant] = why
+                case Returned(entrant=entrant):
+                    self.absentees.pop(entrant, None)
         self._games = files.path / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
-    async def play(self) -> None:
-        """Play every game that the journal does not have yet.
+    async def play(self, hall: Hall | None = None) -> None:
+        """Play every game that the journal does not have yet, by default in a room of its own.
 
         Raises:
             MatchError: it can't go on.
@@ -118,15 +174,20 @@ class Tournament:
             notice=self._notice,
             folder=self._files.path / "seats",
         )
-        async with players as open_seat:
-            with closing(Journal(self._files.path / "match.db")) as journal:
-                self._recall(journal)
-                try:
-                    async with LagMeter() as lag, asyncio.TaskGroup() as tables:
-                        async for _ in self._tables():
-                            tables.create_task(self._table(open_seat, journal, lag))
-                except* (MatchError, JournalError, SeatError, WorkersError, OSError) as errors:
-                    raise errors.exceptions[0] from None
+        async with AsyncExitStack() as stack:
+            open_seat = await stack.enter_async_context(players)
+            place = hall or await self._room(stack)
+            self._recall(place.journal)
+            try:
+                async with asyncio.TaskGroup() as tables:
+                    async for _ in self._tables():
+                        tables.create_task(self._table(open_seat, place))
+            except* (MatchError, JournalError, SeatError, WorkersError, OSError) as errors:
+                raise errors.exceptions[0] from None
+
+    async def _room(self, stack: AsyncExitStack) -> _Room:
+        journal = stack.enter_context(closing(Journal(self._files.path / "match.db")))
+        return _Room(journal, await stack.enter_async_context(LagMeter()))
 
     async def _tables(self) -> AsyncIterator[int]:
         """Yield for each table to open; on a cluster there are more as workers come."""
@@ -146,55 +207,105 @@ class Tournament:
 
     async def _next(self) -> list[PlannedGame]:
         """Return the next games without a result; wait where they depend on games that are on."""
-        async with self._ended:
-            while not self._enough():
-                for unit in self._todo:
-                    if games := [each for each in unit if self._is_due(each)]:
-                        self._on += 1
-                        return games
-                if self._on and self.schedule.depends_on_results:
-                    await self._ended.wait()
-                elif (planned := self.schedule.next_round(self.absentees)) is not None:
-                    self._todo = self._units(planned)
-                else:
+        waits_for_rounds = self._directed or self.schedule.depends_on_results
+        while not self._enough():
+            if self._hold():
+                await self._changed.wait()
+            elif games := self._next_unit():
+                self._on += 1
+                return games
+            elif self._on and waits_for_rounds:
+                await self._changed.wait()
+            elif not self._next_round():
+                if not self._directed:
                     break
-            self._all_begun.set()
+                await self._changed.wait()
+        self._all_begun.set()
         return []
 
+    def _next_unit(self) -> list[PlannedGame]:
+        if self._again:
+            self.over = False
+            return [self._again.pop(0)]
+        for unit in self._todo:
+            if games := [each for each in unit if self._is_due(each)]:
+                return games
+        return []
+
+    def _next_round(self) -> bool:
+        """Pair the next round, if there is one."""
+        planned = self.schedule.next_round(self.absentees)
+        if planned is not None:
+            self.over = False
+            self._todo = self._units(planned)
+            self._paired(self.schedule.rounds[-1])
+        elif not self.over:
+            self.over = True
+            self._paired(None)
+        return planned is not None
+
     def _units(self, games: Iterator[PlannedGame]) -> Iterator[list[PlannedGame]]:
+        if self._directed:  # one game at a time for each entrant
+            planned = list(games)
+            self.planned |= {each.number: each for each in planned}
+            return (list(pairing) for _, pairing in groupby(planned, key=lambda it: it.players))
         if self._cluster is None:
             return ([planned] for planned in games)
         return (list(pair) for _, pair in groupby(games, key=lambda planned: planned.pair))
 
     def _is_due(self, planned: PlannedGame) -> bool:
-        return planned.number not in self._files.counted and not self._is_off(planned)
+        """Return whether a game is to be played; one that is not offered is decided here."""
+        if planned.number in self._files.counted | self._files.missed:
+            return False
+        gone = [self._is_gone(entrant) for entrant in planned.players]
+        if any(gone) and self._directed and planned.number not in self._halves:
+            a, b = (self.schedule.config.names[entrant] for entrant in planned.players)
+            self._store(walkover(planned, self._set_up(planned).game, (a, b), gone))
+        return not any(gone)
 
-    def _is_off(self, planned: PlannedGame) -> bool:
-        return any(entrant in self.absentees for entrant in planned.players)
+    def _is_gone(self, entrant: int) -> bool:
+        return entrant in self.absentees or (self._directed and entrant in self.schedule.withdrawn)
 
-    async def _over(self) -> None:
-        async with self._ended:
-            self._on -= 1
-            self._ended.notify_all()
+    def look_again(self) -> None:
+        """Have tables that wait look whether a game may begin."""
+        self._changed.set()
+        self._changed.clear()
+
+    # --- what is decided while it is on ---------------------------------------------------------
+
+    def welcome_back(self, entrant: int) -> None:
+        """Have an entrant that missed games play again from the next round on."""
+        self._absent[entrant] = 0
+        if self.absentees.pop(entrant, None) is not None:
+            self._files.decide(Returned(entrant))
+            self.look_again()
+
+    def correct(self, correction: Corrected) -> None:
+        """Have a result count otherwise, or be void and the game played again."""
+        counted = correction.number in self._files.counted
+        self._files.decide(correction)
+        if correction.scores is None:
+            self._voids[correction.number] += counted
+            self._again.append(self.planned[correction.number])
+        self.look_again()
 
     # --- one game -------------------------------------------------------------------------------
 
-    async def _table(
-        self, open_seat: Callable[[int, int], Seat], journal: Journal, lag: LagMeter
-    ) -> None:
+    async def _table(self, open_seat: _OpenSeat, hall: Hall) -> None:
         """Play games one after another, each until it has a result that counts."""
         while games := await self._next():
             try:
                 begun_here = any(planned.number in self._halves for planned in games)
                 if self._cluster is not None and not begun_here:
-                    await self._play_away(self._cluster, games, journal)
+                    await self._play_away(self._cluster, games, hall.journal)
                     continue
                 for planned in games:
-                    await self._play(planned, open_seat, journal, lag)
+                    await self._play(planned, open_seat, hall)
             finally:
                 for planned in games:
                     self.playing.pop(planned.number, None)
-                await self._over()
+                self._on -= 1
+                self.look_again()
 
     async def _play_away(
         self, cluster: Cluster, games: list[PlannedGame], journal: Journal
@@ -213,28 +324,38 @@ class Tournament:
                 return
         self._give_up(games[0], book)
 
-    async def _play(
-        self,
-        planned: PlannedGame,
-        open_seat: Callable[[int, int], Seat],
-        journal: Journal,
-        lag: LagMeter,
-    ) -> None:
+    async def _play(self, planned: PlannedGame, open_seat: _OpenSeat, hall: Hall) -> None:
+        while self._hold():
+            await self._changed.wait()
+        if self._enough() or not self._is_due(planned):
+            return
         for _ in range(HOST_ERRORS):
-            self.playing[planned.number] = book = await self._open_book(journal, planned)
-            first, second = (open_seat(planned.entrant(seat), planned.number) for seat in (0, 1))
-            await GameHost(book, (first, second), journal, lag).run()
+            self.playing[planned.number] = book = await self._open_book(hall.journal, planned)
+            await hall.host(
+                book, (self._seat(planned, 0, open_seat), self._seat(planned, 1, open_seat))
+            )
             self._keep(planned, book)
             self._watch_absences(planned, book)
             if not self._is_due(planned):
                 return
         self._give_up(planned, book)
 
+    def _seat(self, planned: PlannedGame, seat: int, open_seat: _OpenSeat) -> Seat:
+        entrant = planned.entrant(seat)
+        if self.is_guest(entrant):
+            return GuestSeat(self.schedule.config.names[entrant])
+        return open_seat(entrant, planned.number)
+
+    def is_guest(self, entrant: int) -> bool:
+        """Return whether an entrant dials in."""
+        return self.schedule.config.seats[entrant].startswith("guest:")
+
     def _recall(self, journal: Journal) -> None:
         """Load the journal's games; void games are played again."""
+        known = {result.game for result in self._files.results}
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
-            if planned.number not in self._files.counted:
+            if planned.number not in self._files.counted and kept.game not in known:
                 book = Scorebook.restored(kept.records, None, self._lexicon)
                 if not game_result(book, planned).void:
                     self._keep(planned, book)
@@ -249,7 +370,7 @@ class Tournament:
         return Scorebook(opened, self._lexicon)
 
     def _set_up(self, planned: PlannedGame) -> Opened:
-        config = self._config
+        config = self.schedule.config
         names = config.names[planned.entrant(0)], config.names[planned.entrant(1)]
         name = None
         if config.seed is not None:
@@ -276,9 +397,15 @@ class Tournament:
             self._games.joinpath(f"{number:05d}.gcg").write_text(gcg, encoding="utf-8")
         else:
             assert book.ended is not None
-            self._voids[number] += 1
-            log.warning("game void, played again", number=number, reason=book.ended.message)
+            if not (self._directed and result.outcome == "no_show"):
+                log.warning("game void, played again", number=number, reason=book.ended.message)
+        self._store(result)
+
+    def _store(self, result: GameResult) -> None:
+        self._voids[result.number] += result.void
         self._files.append(result)
+        if self._directed and result.void and result.outcome == "no_show":
+            self._files.decide(Missed(result.number))
         self._finished(result)
 
     @staticmethod
@@ -291,6 +418,13 @@ class Tournament:
     def _faults(self, number: int) -> Path:
         return self._games / f"{number:05d}.faults.txt"
 
+    def _count_absences(self, result: GameResult) -> None:
+        """Count the games that an entrant has missed in a row before this was resumed."""
+        for seat in result.sides:
+            entrant = self.schedule.config.names.index(seat.name)
+            missed = "no_show" in seat.faults
+            self._absent[entrant] = self._absent[entrant] + 1 if missed else 0
+
     def _watch_absences(self, planned: PlannedGame, book: Scorebook) -> None:
         """Leave out the games of an entrant that does not come; a match ends with it."""
         assert book.ended is not None
@@ -298,17 +432,20 @@ class Tournament:
         for seat in (0, 1):
             entrant = planned.entrant(seat)
             self._absent[entrant] = self._absent[entrant] + 1 if seat in absent else 0
-            if self._absent[entrant] >= NO_SHOWS:
+            if self._absent[entrant] >= NO_SHOWS and entrant not in self.absentees:
                 faults = self._faults(planned.number)
                 clue = f"; {faults} has its last words" if faults.exists() else ""
                 why = (
-                    f"{self._config.names[entrant]} did not come to {NO_SHOWS} games in a row: "
+                    f"{book.opened.players[seat]} did not come to {NO_SHOWS} games in a row: "
                     f"{book.ended.message}{clue}"
                 )
-                if self._config.is_match:
+                if self._config.is_match and not self._directed:
                     raise MatchError(why)
-                log.warning("entrant absent", name=self._config.names[entrant], reason=why)
                 self.absentees[entrant] = why
+                if self._directed:
+                    self._files.decide(Absent(entrant, why))
+                else:
+                    log.warning("entrant absent", name=book.opened.players[seat], reason=why)
 
 
 def measure_luck(

@@ -104,6 +104,24 @@ class Lobby:
             self._stop_seeking(player)
             self._forget(player)
 
+    def is_here(self, name: str) -> bool:
+        """Return whether a player is connected."""
+        player = self._players.get(name)
+        return player is not None and player.link is not None
+
+    def dismiss(self, name: str, code: str, message: str) -> Link | None:
+        """Say goodbye to a player who is here and in no game; return the connection."""
+        player = self._players.get(name)
+        if player is None or player.link is None or player.link.closing or player.seats:
+            return None
+        player.link.dismiss(1000, code, message)
+        return player.link
+
+    async def dismiss_all(self, code: str, message: str) -> None:
+        """Say goodbye to all players who are in no game."""
+        links = [self.dismiss(name, code, message) for name in self._players]
+        await asyncio.gather(*(link.flush() for link in links if link is not None))
+
     def _stop_seeking(self, player: Player) -> None:
         player.rest = None
         self._wishes.pop(player, None)
@@ -249,31 +267,42 @@ class Lobby:
         self._run(book, kept.label, fresh=False)
 
     def _run(self, book: Scorebook, label: dict[str, Any], *, fresh: bool) -> None:
+        seats = [
+            self.bots[side["name"]]() if side["kind"] == "bot" else GuestSeat(side["name"])
+            for side in label["sides"]
+        ]
+        self._open(book, (seats[0], seats[1]), label if fresh else None)
+
+    async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
+        """Play a game that the journal has, to its end; its guests are players of this lobby."""
+        begins = "begins" if book.game is None else "goes on"
+        self.tell(f"game {book.opened.game} {begins}: {' – '.join(book.opened.players)}")
+        await self._open(book, seats, None)
+
+    def _open(
+        self, book: Scorebook, seats: tuple[Seat, Seat], label: dict[str, Any] | None
+    ) -> asyncio.Task[None]:
+        """Begin a game or go on with it; its ``label``, if any, is to be stored first."""
         game = book.opened.game
         guests: list[Player] = []
-        seats: list[Seat] = []
-        for side in label["sides"]:
-            if side["kind"] == "bot":
-                seats.append(self.bots[side["name"]]())
-                continue
-            guest = self.player(side["name"])
-            seat = guest.seats[game] = GuestSeat(guest.name)
-            if fresh and guest.link is not None:
-                seat.sit(guest.link)
-            guests.append(guest)
-            seats.append(seat)
+        for seat in seats:
+            if isinstance(seat, GuestSeat):
+                guest = self.player(seat.name)
+                guest.seats[game] = seat
+                if guest.link is not None:
+                    seat.sit(guest.link)
+                guests.append(guest)
         names = frozenset(guest.name for guest in guests)
-        host = GameHost(book, (seats[0], seats[1]), self.journal, self.lag, names)
-        self.games[game] = host
-        task = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
-        self._tasks[game] = task
+        host = self.games[game] = GameHost(book, seats, self.journal, self.lag, names)
+        task = self._tasks[game] = asyncio.create_task(self._play(host, label, guests))
         task.add_done_callback(lambda _task: self._tasks.pop(game))
+        return task
 
     async def _play(
-        self, host: GameHost, label: dict[str, Any], guests: list[Player], *, fresh: bool
+        self, host: GameHost, label: dict[str, Any] | None, guests: list[Player]
     ) -> None:
         try:
-            if fresh:
+            if label is not None:
                 await self.journal.create(host.book.opened, label)
                 self.tell(f"game {host.game} begins: {' – '.join(host.book.opened.players)}")
             await host.run()

@@ -30,6 +30,7 @@ from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
     PROTOCOL_VERSION,
+    Direct,
     Error,
     GameMessage,
     Games,
@@ -37,12 +38,14 @@ from protocol.messages import (
     Hello,
     Message,
     Seek,
+    Standings,
     Watch,
     Welcome,
 )
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
+from .direction import Direction, Plan
 from .lobby import Lobby, Player
 from .relay import relay
 from .tokens import Gatekeeper
@@ -78,6 +81,10 @@ class MatchServer:
     tls: ssl.SSLContext | None = None
     tell: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about whatever happens; the names in it are as peers chose them."""
+    plan: Plan | None = None
+    """A tournament to run; then players play in nothing else."""
+    playing: asyncio.Task[None] | None = None
+    """The tournament, once the server listens; it ends before the server only if it fails."""
     _connections: int = 0
     _server: Server | None = None
 
@@ -93,6 +100,7 @@ class MatchServer:
             self.gatekeeper.may_come,
             self.tell,
         )
+        self.direction = Direction(self.plan, self._lobby) if self.plan else None
 
     async def start(self) -> None:
         """Resume unfinished games, and listen.
@@ -101,18 +109,25 @@ class MatchServer:
             OSError: the address can't be had.
         """
         await self._lag.__aenter__()
-        for kept in self.journal.unfinished():
-            self._lobby.restore(kept)
+        if self.direction is None:  # whose games the tournament goes on with
+            for kept in self.journal.unfinished():
+                self._lobby.restore(kept)
         self._server = await listen(
             self.host, self.port, self._on_channel, on_http=self._on_http, tls=self.tls
         )
         self.port = next(iter(self._server.sockets)).getsockname()[1]
+        if self.direction is not None:
+            self.playing = asyncio.create_task(self.direction.play())
         log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
         """Refuse peers, wait for games or ``at_once``, close; return how many are unfinished."""
         assert self._server is not None, "the server was not started"
         left = await self._lobby.drain(self.drain_s, at_once or asyncio.Event())
+        if self.direction is not None and self.playing is not None:
+            await self.direction.close()
+            self.playing.cancel()
+            await asyncio.wait([self.playing])
         self._server.close(code=1001, reason="the server is closing")
         await self._server.wait_closed()
         await self._lag.__aexit__(None, None, None)
@@ -133,6 +148,13 @@ class MatchServer:
         """Return what somebody reads who opens the server in a browser."""
         host = next(iter(request.headers.get_all("Host")), f"{self.host}:{self.port}")
         url = f"{'wss' if self.tls else 'ws'}://{host}"
+        if self.direction is not None:
+            return (
+                "This is a tilewire server: a tournament of bots is played here, over WebSockets.\n"
+                "Follow a game, or see how it stands, with the program tilewire:\n\n"
+                f"    tilewire watch {url}\n"
+                f"    tilewire direct {url} standings\n"
+            )
         return (
             "This is a tilewire server: bots play crossword games here, over WebSockets.\n"
             "Follow a game, or have a bot play one, with the program tilewire:\n\n"
@@ -167,6 +189,8 @@ class MatchServer:
                 self.gatekeeper.check(hello.name, token)
                 await self._lend_bot(channel, request.path.split("?")[0].strip("/"))
             case "player":
+                if self.direction is not None:
+                    self.direction.check_player(hello.name)
                 used_from = self._lobby.used_from(hello.name)
                 await self.gatekeeper.admit(
                     hello.name, token, used_from=used_from, peer=channel.peer
@@ -174,6 +198,8 @@ class MatchServer:
                 await self._serve_player(channel, hello.name)
             case "spectator":
                 await self._serve_spectator(channel)
+            case "director":
+                await self._serve_director(channel, hello.name, token)
 
     async def _lend_bot(self, channel: WebSocketChannel, name: str) -> None:
         if name not in self.bots:
@@ -208,6 +234,8 @@ class MatchServer:
         bots, games = tuple(sorted(self.bots)), tuple(player.seats)
         link.send(Welcome(name="tilewire", software=software(), bots=bots, games=games))
         self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
+        if self.direction is not None:
+            self.direction.arrived(name)
         why = "the host failed"
         try:
             why = await link.run()
@@ -220,8 +248,12 @@ class MatchServer:
         match message:
             case Error() | Goodbye():
                 pass
+            case Seek() if self.direction is not None:
+                self.direction.seek(player, message)
             case Seek():
                 self._lobby.seek(player, message)
+            case Standings():
+                link.send(self._directed().standing_list())
             case _ if isinstance(message, get_args(GameMessage)):
                 self._lobby.hear(player, link, cast("GameMessage", message), at_ms)
             case _:
@@ -243,6 +275,8 @@ class MatchServer:
                 pass
             case Games():
                 link.send(self._lobby.listed())
+            case Standings():
+                link.send(self._directed().standing_list())
             case Watch(game=game):
                 host = self._lobby.find(game)
                 if host is None:
@@ -254,6 +288,36 @@ class MatchServer:
                 host.watch(link.send)
             case _:
                 raise wrong_role(message, "a spectator")
+
+    async def _serve_director(
+        self, channel: WebSocketChannel, name: str, token: str | None
+    ) -> None:
+        direction = self._directed()
+        direction.check_director(name, token)
+        link = Link(channel, lambda message, _at_ms: self._hear_director(link, name, message))
+        link.send(Welcome(name="tilewire", software=software()))
+        self.tell(f"{name}, a director, is here, from {channel.peer}")
+        direction.follow(link)
+        try:
+            await link.run()
+        finally:
+            direction.unfollow(link)
+
+    def _hear_director(self, link: Link, name: str, message: Message) -> None:
+        match message:
+            case Error() | Goodbye():
+                pass
+            case Standings():
+                link.send(self._directed().standing_list())
+            case Direct():
+                self._directed().direct(message, name)
+            case _:
+                raise wrong_role(message, "a director")
+
+    def _directed(self) -> Direction:
+        if self.direction is None:
+            raise PeerError("no_tournament", "no tournament is played on this server", retry="no")
+        return self.direction
 
 
 async def _hello(channel: Channel) -> Hello:

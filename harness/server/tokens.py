@@ -137,7 +137,7 @@ class Gatekeeper:
             return
         # Nobody has claimed the name. While in use it belongs to its user.
         if used_from is not None and (token is not None or _host(used_from) != _host(peer)):
-            raise _forbidden(f"the name {name!r} is in use")
+            raise forbidden(f"the name {name!r} is in use")
         if token is not None:
             await self.journal.claim_name(name, hash_token(token))
             self.check(name, token)  # fails if another peer claimed it meanwhile
@@ -149,16 +149,16 @@ class Gatekeeper:
             PeerError: ``forbidden``; the connection is to be closed.
         """
         if not self.may_come(name):
-            raise _forbidden(f"nobody called {name!r} is known here")
+            raise forbidden(f"nobody called {name!r} is known here")
         known_hash = (
             self.tokens.read()[name] if self.tokens is not None else self.journal.token_hash(name)
         )
         if known_hash is None:
             return False
         if token is None:
-            raise _forbidden(f"the name {name!r} needs its token, and none was sent")
+            raise forbidden(f"the name {name!r} needs its token, and none was sent")
         if not hmac.compare_digest(known_hash, hash_token(token)):
-            raise _forbidden(f"the name {name!r} needs its token, and this is not it")
+            raise forbidden(f"the name {name!r} needs its token, and this is not it")
         return True
 
     def may_come(self, name: str) -> bool:
@@ -170,5 +170,6 @@ def _host(peer: str) -> str:
     return peer.rpartition(":")[0]
 
 
-def _forbidden(message: str) -> PeerError:
+def forbidden(message: str) -> PeerError:
+    """Return the refusal of a login."""
     return PeerError("forbidden", message, retry="corrected", close=1008)

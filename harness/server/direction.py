@@ -1,0 +1,388 @@
+"""A tournament on a server: who is here, when rounds begin, and what its directors want.
+
+Games are hosted by the lobby, and what is decided is kept in the tournament's folder, so a server
+that is killed goes on with both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from bot.registry import SeatError, did_you_mean
+from bot.seat.link import Link
+from bot.seat_text import parse_seat
+from harness.matches.config import TournamentConfig
+from harness.matches.folder import (
+    CORRECTED,
+    Corrected,
+    Joined,
+    MatchFolder,
+    Paired,
+    Paused,
+    Resumed,
+    Withdrawn,
+)
+from harness.matches.pairings import Round
+from harness.matches.report import write_summary
+from harness.matches.results import GameResult, PlannedGame
+from harness.matches.standings import standings
+from harness.matches.tournament import Tournament
+from protocol.errors import PeerError
+from protocol.messages import Direct, Seek, Seeking, StandingList
+from protocol.parts import Presence, RoundGame, StandingRow
+
+from .lobby import Lobby, Player
+from .tokens import forbidden, hash_token
+
+_T = TypeVar("_T")
+
+MOST_LISTED = 1_000
+"""Entrants, and games of a round, in a ``standing_list``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A tournament that a server is to run."""
+
+    config: TournamentConfig
+    files: MatchFolder
+    directors: Mapping[str, str]
+    """Hashes of the directors' tokens, by name."""
+    is_open: bool = False
+    """Whether names that are not registered may join."""
+    wait_s: float = 600.0
+    """How long the first round waits for entrants that are not here."""
+    notice: Callable[[str], None] | None = None
+    """Takes a sentence when a process of a local seat takes long."""
+
+
+class Direction:
+    """A tournament, its entrants who come and go, and its directors."""
+
+    def __init__(self, plan: Plan, lobby: Lobby) -> None:
+        self._plan = plan
+        self._files = plan.files
+        self._lobby = lobby
+        self._links: set[Link] = set()
+        """The directors' connections."""
+        changes = [it for it in plan.files.decisions if isinstance(it, Paused | Resumed)]
+        self._paused = bool(changes) and isinstance(changes[-1], Paused)
+        begun = any(isinstance(it, Paired) for it in plan.files.decisions)
+        self._waits = not (begun or plan.files.results)
+        """Whether the first round waits for entrants."""
+        self._late = False
+        """Whether it has waited long enough."""
+        self.tournament = Tournament(
+            plan.config,
+            lobby.lexicon,
+            plan.files,
+            self._finished,
+            plan.notice,
+            enough=lambda: lobby.closing,
+            directed=True,
+            hold=lambda: self._paused or self._waits,
+            paired=self._tell_round,
+        )
+        self._schedule = self.tournament.schedule
+        self._rounds = self._schedule.last_round()
+
+    async def play(self) -> None:
+        """Run the tournament until the server closes; raises as ``Tournament.play``."""
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._plan.wait_s, self._wait_no_longer)
+        self._begin_if_all_are_here()
+        try:
+            await self.tournament.play(self._lobby)
+        finally:
+            timer.cancel()
+
+    async def close(self) -> None:
+        """Let all players go if the tournament is over, and write its summary."""
+        self._summarize()
+        if self.tournament.over:
+            await self._lobby.dismiss_all("done", "the tournament is over")
+
+    def _summarize(self) -> None:
+        if self._files.results:
+            write_summary(self._plan.config, self._files)
+
+    # --- entrants -------------------------------------------------------------------------------
+
+    def _entrant(self, name: str) -> int | None:
+        """Return the guest of a name."""
+        names = self._schedule.config.names
+        at = names.index(name) if name in names else None
+        return at if at is not None and self.tournament.is_guest(at) else None
+
+    def check_player(self, name: str) -> None:
+        """Check that somebody may log in to play.
+
+        Raises:
+            PeerError: ``forbidden``; the connection is to be closed.
+        """
+        if self._entrant(name) is None:
+            if name in self._schedule.config.names:
+                raise forbidden(f"{name!r} is a player of the server's own")
+            if not self._may_join:
+                raise forbidden(f"{name!r} is not registered in this tournament")
+            if wrong := _wrong_name(name):
+                raise forbidden(wrong)
+
+    @property
+    def _may_join(self) -> bool:
+        return self._plan.is_open and not self.tournament.over
+
+    def arrived(self, name: str) -> None:
+        """Note that a player is here: registered, or joining now; late, or back."""
+        entrant = self._entrant(name)
+        if entrant is None:
+            self._join(name)
+        else:
+            self.tournament.welcome_back(entrant)
+        self._begin_if_all_are_here()
+
+    def seek(self, player: Player, wish: Seek) -> None:
+        """Answer a player who seeks games: the tournament pairs it.
+
+        Raises:
+            PeerError: it names an opponent, or has withdrawn.
+        """
+        if self._entrant(player.name) in self._schedule.withdrawn:
+            raise PeerError("withdrawn", "you have withdrawn from the tournament", retry="no")
+        if wish.opponent is not None:
+            raise PeerError(
+                "bad_opponent", "the tournament says who plays whom; seek without an opponent"
+            )
+        player.tell(Seeking(games=wish.games))
+
+    def _join(self, name: str) -> None:
+        self._schedule.join(Joined(name))
+        self._lobby.tell(f"{name} joins the tournament")
+        self.tournament.look_again()
+
+    def _begin_if_all_are_here(self) -> None:
+        """Begin with the first round, as soon as two entrants and all who are listed are here."""
+        config = self._schedule.config
+        playing = [it for it in range(len(config.seats)) if it not in self._schedule.withdrawn]
+        listed = len(self._plan.config.seats) > 1
+        all_here = listed and all(self._presence(entrant) == "here" for entrant in playing)
+        if self._waits and len(playing) > 1 and (self._late or all_here):
+            self._waits = False
+            self.tournament.look_again()
+
+    def _wait_no_longer(self) -> None:
+        self._late = True
+        self._begin_if_all_are_here()
+
+    # --- what is told ---------------------------------------------------------------------------
+
+    def _tell_round(self, paired: Round | None) -> None:
+        if paired is None:
+            self._lobby.tell("the tournament is over; its results can still be corrected")
+            self._summarize()
+        else:
+            names = self._schedule.config.names
+            pairs = [f"{names[it.first]} – {names[it.second]}" for it in paired.pairings]
+            byes = [f"{names[entrant]} has a bye" for entrant in paired.byes]
+            absent = [f"{names[entrant]} is absent" for entrant in self.tournament.absentees]
+            self._lobby.tell(f"round {paired.number}: {', '.join(pairs + byes + absent)}")
+        self._tell_directors()
+
+    def _finished(self, result: GameResult) -> None:
+        self._tell_directors()
+        for entrant in self._schedule.withdrawn:
+            self._let_go(entrant)
+
+    def _tell_directors(self) -> None:
+        for link in self._links:
+            link.send(self.standing_list())
+
+    def standing_list(self) -> StandingList:
+        """Return how the tournament stands."""
+        rounds, files = self._schedule.rounds, self._files
+        table = standings(self._plan.config, files.results, files.decisions)
+        planned = self.tournament.planned.values()
+        number = rounds[-1].number if rounds else 0
+        shown = [it for it in planned if it.round == number or not self._has_result(it)]
+        return StandingList(
+            round=number,
+            rounds=self._rounds,
+            paused=self._paused,
+            over=self.tournament.over,
+            rows=tuple(
+                StandingRow(
+                    name=of.name,
+                    points=of.points,
+                    spread=of.spread,
+                    games=of.games,
+                    byes=of.byes,
+                    presence=self._presence(of.entrant),
+                )
+                for of in table[:MOST_LISTED]
+            ),
+            games=tuple(map(self._listed, shown[:MOST_LISTED])),
+        )
+
+    def _presence(self, entrant: int) -> Presence:
+        if entrant in self._schedule.withdrawn:
+            return "withdrawn"
+        if entrant in self.tournament.absentees:
+            return "absent"
+        name = self._schedule.config.names[entrant]
+        is_here = not self.tournament.is_guest(entrant) or self._lobby.is_here(name)
+        return "here" if is_here else "away"
+
+    def _has_result(self, planned: PlannedGame) -> bool:
+        return planned.number in self._files.counted | self._files.missed
+
+    def _listed(self, planned: PlannedGame) -> RoundGame:
+        names = self._schedule.config.names
+        first, second = names[planned.entrant(0)], names[planned.entrant(1)]
+        game = RoundGame(number=planned.number, players=(first, second))
+        if self._has_result(planned):
+            result = self._last_result(planned.number)
+            a, b = (seat.score for seat in result.sides)
+            return replace(
+                game,
+                scores=(a, b) if planned.first == 0 else (b, a),
+                outcome="corrected" if result.note == CORRECTED else result.outcome,
+            )
+        book = self.tournament.playing.get(planned.number)
+        if book is None or book.ended is not None:
+            return game
+        return replace(game, scores=book.scores, game=book.opened.game)
+
+    def _last_result(self, number: int) -> GameResult:
+        return next(it for it in reversed(self._files.counting()) if it.number == number)
+
+    # --- directors ------------------------------------------------------------------------------
+
+    def check_director(self, name: str, token: str | None) -> None:
+        """Check the token of a director.
+
+        Raises:
+            PeerError: ``forbidden``; the connection is to be closed.
+        """
+        known = self._plan.directors.get(name, "")
+        if token is None or not hmac.compare_digest(known, hash_token(token)):
+            raise forbidden(f"{name!r} is no director with this token")
+
+    def follow(self, link: Link) -> None:
+        """Tell a director how the tournament stands, from now on."""
+        self._links.add(link)
+
+    def unfollow(self, link: Link) -> None:
+        """Tell a director nothing more."""
+        self._links.discard(link)
+
+    def direct(self, message: Direct, by: str) -> None:
+        """Do what a director wants, and tell all directors how the tournament stands then.
+
+        Raises:
+            PeerError: it can't be done; nothing has changed.
+        """
+        why = f"{by}: {message.why}" if message.why else by
+        match message.action:
+            case "pause":
+                self._pause(why)
+            case "resume":
+                self._resume(why)
+            case "withdraw":
+                self._withdraw(_given(message.name, "withdraw needs the entrant's name"), why)
+            case "join":
+                self._direct_to_join(_given(message.name, "join needs a name"))
+            case "correct":
+                number = _given(message.number, "correct needs the number of a game")
+                self._correct(number, message.scores, why)
+        self._lobby.tell(f"{by} directs: {_in_words(message)}")
+        self._tell_directors()
+
+    def _pause(self, why: str) -> None:
+        if self._paused:
+            raise PeerError("bad_direction", "the tournament is paused already", retry="no")
+        self._files.decide(Paused(why))
+        self._paused = True
+
+    def _resume(self, why: str) -> None:
+        if not self._paused and not self._waits:
+            raise PeerError("bad_direction", "the tournament is not paused", retry="no")
+        if self._paused:
+            self._files.decide(Resumed(why))
+            self._paused = False
+        self._wait_no_longer()
+        self.tournament.look_again()
+
+    def _withdraw(self, name: str, why: str) -> None:
+        names = self._schedule.config.names
+        if name not in names:
+            raise PeerError(
+                "unknown_entrant", f"no entrant is called {name!r}{did_you_mean(name, names)}"
+            )
+        entrant = names.index(name)
+        if entrant in self._schedule.withdrawn:
+            raise PeerError("bad_direction", f"{name} has withdrawn already", retry="no")
+        self._schedule.withdraw(Withdrawn(entrant, why))
+        self._let_go(entrant)
+        self._begin_if_all_are_here()
+        self.tournament.look_again()
+
+    def _let_go(self, entrant: int) -> None:
+        name = self._schedule.config.names[entrant]
+        self._lobby.dismiss(name, "withdrawn", "you have withdrawn from the tournament")
+
+    def _direct_to_join(self, name: str) -> None:
+        config = self._schedule.config
+        absent = name in config.names and config.names.index(name) in self.tournament.absentees
+        if absent:
+            self.tournament.welcome_back(config.names.index(name))
+            return
+        if name in config.names:
+            raise PeerError("bad_direction", f"{name} is an entrant already", retry="no")
+        if config.format != "swiss" or self.tournament.over:
+            raise PeerError(
+                "bad_direction", "a Swiss that is not over can be joined, and no other", retry="no"
+            )
+        if wrong := _wrong_name(name):
+            raise PeerError("bad_direction", wrong)
+        self._join(name)
+
+    def _correct(self, number: int, scores: tuple[int, int] | None, why: str) -> None:
+        planned = self.tournament.planned.get(number)
+        if planned is None or not self._has_result(planned):
+            raise PeerError("unknown_game", f"game {number} has no result that can be corrected")
+        if scores is not None and planned.first == 1:
+            scores = scores[1], scores[0]
+        game = self._last_result(number).game
+        self.tournament.correct(Corrected(number, game, scores, why))
+        self._summarize()
+
+
+def _wrong_name(name: str) -> str:
+    """Return what is wrong with a guest's name, if anything."""
+    try:
+        parse_seat(f"guest:{name}")
+    except SeatError as error:
+        return str(error)
+    return ""
+
+
+def _given(value: _T | None, sentence: str) -> _T:
+    """Return what an act needs, or refuse the act."""
+    if value is None:
+        raise PeerError("bad_direction", sentence)
+    return value
+
+
+def _in_words(message: Direct) -> str:
+    parts = [message.action, message.name]
+    if message.action == "correct":
+        scores = message.scores
+        parts += [f"game {message.number}", f"{scores[0]} to {scores[1]}" if scores else "void"]
+    return " ".join(filter(None, chain(parts, [message.why and f"({message.why})"])))
