@@ -31,6 +31,7 @@ COMMANDS = {
     "siu": "Be an engine for analysis, driven over standard input and output (SIU).",
     "files": "Play for somebody else's host, through two files in a folder.",
     "connect": "Join somebody's server as a player.",
+    "direct": "Direct a tournament on a server, or ask how it stands.",
     "watch": "Follow a game on a server, in the terminal.",
     "show": "Print a game (GCG) or a position (CGP).",
     "report": "Write a report of a match or tournament: a page, Markdown or CSV.",
@@ -61,6 +62,7 @@ _MODULES = {"endgame": "endings", "preendgame": "endings"}
 _USAGES = {
     "match": "[OPTIONS] SEAT SEAT",
     "tournament": "[OPTIONS] SEAT SEAT SEAT... | FILE.toml",
+    "direct": "[OPTIONS] URL ACTION [ARGUMENT...]",
     "watch": "[OPTIONS] URL [GAME]",
     "leaves": "[OPTIONS] [LEAVE...]",
 }

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
@@ -22,7 +21,6 @@ from bot.seat.connection import BotRunner, TurnedAway
 from bot.seat.runtime import log_to_stderr, software
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
-from harness.arbiter.clock import is_loopback
 from harness.arbiter.records import verdict
 from harness.figures import plain
 from harness.matches.report import table_text
@@ -84,8 +82,8 @@ def connect(
     log_to_stderr("info" if verbose else "error")
     with sentences():
         spec = parse_seat(bot)
-        host = urlsplit(url).hostname
     token = _token(token_file)
+    options.warn_of_readers(url, token)
     if search.ponder and spec.kind != "remote":
         options.check_pondering(1, search.threads, "--threads")
     equipment, tables = search.equipment(), search.tables
@@ -93,8 +91,6 @@ def connect(
         tables.lexicon not in lexicon_names() or tables.leaves or tables.winprob
     ):
         options.load_equipped(equipment)  # what is embedded is known to be sound
-    if token and host and url.startswith("ws:") and not is_loopback(host):
-        options.say(f"the token can be read on its way to {host}, since {url} is not wss://")
     tls = options.client_tls(url, ca)
     name = name or spec.name
     wish = Seek(opponent=opponent, games=games)

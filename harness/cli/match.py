@@ -15,6 +15,7 @@ from typing import Annotated, cast
 from cyclopts import Parameter
 
 from bot.registry import SeatError
+from bot.seat_text import parse_seat
 from harness.arbiter.journal import JournalError
 from harness.figures import counted
 from harness.matches.config import MatchError, TournamentConfig, write_config
@@ -34,6 +35,7 @@ from .match_settings import (
     Settings,
     check_cluster,
     check_cores,
+    check_guests,
     configure,
     read_settings,
     taken_up,
@@ -132,6 +134,7 @@ def go_on(
     luck: bool = False,
 ) -> None:
     """Go on with what was begun in a folder."""
+    check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
     check_cores(terms)
     check_cluster(terms, cluster)
     words = options.load_equipped(terms.equipment)
@@ -147,7 +150,7 @@ def _kind(terms: TournamentConfig) -> str:
     return "match" if terms.is_match else "tournament"
 
 
-_FAILURES = (MatchError, JournalError, SeatError, WorkersError, OSError)
+FAILURES = (MatchError, JournalError, SeatError, WorkersError, OSError)
 
 
 def _run(
@@ -169,7 +172,7 @@ def _run(
             options.say(f"all {counted(terms.games, 'game')} are played; --games N goes on to more")
         try:
             with (
-                sentences(kinds=_FAILURES, status=1),
+                sentences(kinds=FAILURES, status=1),
                 open_cluster(cluster, options.say) if cluster else nullcontext() as workers,
             ):
                 options.run(_play(terms, words, files, workers))
@@ -185,7 +188,7 @@ def _run(
             ) from None
         finally:
             if files.results or as_json:
-                _report(files, terms, as_json=as_json)
+                print_table(files, terms, as_json=as_json)
     _check_failures(files, terms)
 
 
@@ -220,7 +223,7 @@ def _enough(terms: TournamentConfig, files: MatchFolder) -> Callable[[], bool]:
     return lambda: state_of(test, files.results).verdict != "unfinished"
 
 
-def _report(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:
+def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:
     """Print the games so far as a table."""
     write_summary(terms, files)
     columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding

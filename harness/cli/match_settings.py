@@ -132,10 +132,11 @@ class _ClockedSettings(_Settings, total=False):
     first_move: options.FirstMoveOption
 
 
-class _Duration(int):
-    """Milliseconds, written in a file as ``"25m"``."""
+class Span(int):
+    """A duration in milliseconds, written in a file as ``"25m"``."""
 
-    def __new__(cls, text: str) -> _Duration:
+    def __new__(cls, text: str) -> Span:
+        """Read a duration, or raise ValueError."""
         return super().__new__(cls, options.parse_duration(text))
 
 
@@ -143,12 +144,12 @@ class _ClockedFile(_Settings, total=False):
     """The same as keys of a file, and the seats."""
 
     seats: list[str]
-    time: _Duration
-    increment: _Duration
-    max_overtime: _Duration
-    move_cap: _Duration
-    margin: _Duration
-    first_move: _Duration
+    time: Span
+    increment: Span
+    max_overtime: Span
+    move_cap: Span
+    margin: Span
+    first_move: Span
 
 
 @Parameter(name="*")
@@ -213,12 +214,17 @@ def read_settings(
         said = cast("dict[str, Any]", read_config_file(path, kind))
     seats = said.pop("seats", [])
     return seats, {
-        key: int(value) if isinstance(value, _Duration) else value for key, value in said.items()
+        key: int(value) if isinstance(value, Span) else value for key, value in said.items()
     }
 
 
-def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfig, Lexicon]:
-    """Check the settings, and load the words that are played with."""
+def configure(
+    seats: Sequence[str], settings: Settings, *, guests_at: str | None = None
+) -> tuple[TournamentConfig, Lexicon]:
+    """Check the settings, and load the words that are played with.
+
+    ``guests_at`` is the host of the server that guests dial in to, if there is one.
+    """
     equipment = options.equip(
         settings.get("lexicon", "scowl"),
         settings.get("leaves"),
@@ -230,10 +236,11 @@ def configure(seats: Sequence[str], settings: Settings) -> tuple[TournamentConfi
     with sentences():
         specs = [parse_seat(seat) for seat in seats]
         names = _named(settings.get("name", []), told_apart(*specs))
+        check_guests(specs, names, guests_at)
         hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
-        control = _time_control(settings, hosts)
+        control = _time_control(settings, hosts + ([] if guests_at is None else [guests_at]))
         check_time_control(control)
-        _check_concurrency(concurrency, equipment.threads, specs)
+        _check_concurrency(concurrency, equipment.threads, specs, directed=guests_at is not None)
         if seed is not None and not all(spec.starts_afresh for spec in specs):
             raise CommandFailed(
                 "--seed would let a seat that goes on after a game work out the draws; it is for "
@@ -393,23 +400,46 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(called)
 
 
-def _check_concurrency(games: int, threads: int, specs: Sequence[SeatSpec]) -> None:
+def check_guests(specs: Sequence[SeatSpec], names: Sequence[str], at: str | None = None) -> None:
+    """Check that guests have a server to come to, and the names by which they log in."""
+    for spec, name in zip(specs, names, strict=True):
+        if spec.kind == "guest" and at is None:
+            raise CommandFailed(
+                f"{spec.text} waits for a player that logs in to a server; "
+                "tilewire serve --tournament FILE runs a tournament with guests"
+            )
+        if spec.kind == "guest" and name != spec.name:
+            raise CommandFailed(
+                f"{spec.text} would be called {name}; a guest is called as it logs in, and nobody "
+                "else may have its name"
+            )
+
+
+def _check_concurrency(
+    games: int, threads: int, specs: Sequence[SeatSpec], *, directed: bool
+) -> None:
     """Check that this machine can play several games at once."""
-    cores = usable_cores()
-    if games > 1 and games * threads > cores and any(spec.kind != "remote" for spec in specs):
+    cores, option = usable_cores(), "--concurrency"
+    if directed:  # each entrant plays one game at a time
+        games, option = min(games, sum(map(_plays_here, specs))), "--max-games"
+    if games > 1 and games * threads > cores and any(map(_plays_here, specs)):
         each = f" with --threads {threads}" if threads > 1 else ""
         raise CommandFailed(
-            f"--concurrency {games}{each} would have players share a core, and moves would come "
+            f"{option} {games}{each} would have players share a core, and moves would come "
             f"late because of that: this machine has {cores}"
         )
     if games > 1 and any(spec.dialect == "files" for spec in specs):
-        raise CommandFailed(f"--concurrency {games}: a seat files:… plays one game at a time")
+        raise CommandFailed(f"{option} {games}: a seat files:… plays one game at a time")
+
+
+def _plays_here(spec: SeatSpec) -> bool:
+    return spec.kind not in ("remote", "guest")
 
 
 def check_cores(config: TournamentConfig) -> None:
     """Check that seats that ponder have their cores, also when a match is resumed."""
     if config.ponder:
-        here = min(2, sum(not seat.startswith(("ws://", "wss://")) for seat in config.seats))
+        here = min(2, sum(_plays_here(parse_seat(seat)) for seat in config.seats))
         options.check_pondering(
             here * config.concurrency, config.threads, "--concurrency or --threads"
         )

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args
+from urllib.parse import urlsplit
 
 from cyclopts import UNSET, App, ArgumentCollection, Parameter, Token
 from msgspec import Meta
@@ -334,6 +335,16 @@ def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
         return ssl.create_default_context(cafile=ca)
     except (OSError, ssl.SSLError) as error:
         raise CommandFailed(f"{ca} holds no certificates that can be read: {error}") from None
+
+
+def warn_of_readers(url: str, token: str | None) -> None:
+    """Say so if a token that is sent to a server can be read on its way."""
+    from harness.arbiter.clock import is_loopback
+
+    with sentences():
+        host = urlsplit(url).hostname
+    if token and host and url.startswith("ws:") and not is_loopback(host):
+        say(f"the token can be read on its way to {host}, since {url} is not wss://")
 
 
 def writable_folder(path: Path) -> Path:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Annotated, TypedDict, cast
+from typing import Annotated, Any, TypedDict, cast
 
 import msgspec
 from cyclopts import Parameter
@@ -25,14 +27,18 @@ from harness.config_file import read_config_file
 from harness.figures import counted, plain
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
+from harness.server.direction import Plan
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, KnownTokens
+from lexicons.store import Lexicon
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
 from protocol.websocket import check_address
 
 from . import options
+from .directed import plan_of
 from .failing import CommandFailed, sentences
+from .match import FAILURES, print_table
 
 
 @Parameter(name="*")
@@ -64,6 +70,10 @@ class ServerSettings(TypedDict, total=False):
     ]
     max_games: options.Count
     """Games at once. [default: one a core]"""
+
+
+_WITH_A_TOURNAMENT = {"host", "port", "tokens", "tls_cert", "tls_key", "max_games"}
+"""Settings beside ``--tournament``, which has all others in its file."""
 
 
 class ServerTime(TimeControl, frozen=True):
@@ -102,21 +112,40 @@ def serve(
     increment: options.IncrementOption | None = None,
     first_move: options.FirstMoveOption | None = None,
     drain: options.Duration = 30_000,
+    tournament: Path | None = None,
+    out: Path | None = None,
     verbose: options.VerboseOption = False,
 ) -> None:
-    """Serve arbiters, players and spectators over WebSockets.
+    """Serve arbiters, players and spectators over WebSockets, or run a tournament.
 
     An arbiter that dials ``ws://HOST:PORT/BOT`` gets that bot; a player is seated against a bot
     or another player; a spectator watches. ``/healthz`` tells whether all is well. After
     SIGTERM, games may end within ``--drain``; those that are left go on at the next start.
 
+    With ``--tournament`` the players are its entrants: seats ``guest:NAME`` dial in by that name.
+
     Args:
         config: A TOML file with the settings below, ``[bots]`` and ``[time]``; options replace
             what it says.
         drain: How long games may go on after SIGTERM.
+        tournament: A TOML file with the tournament to run: keys of ``tilewire tournament``, and
+            ``wait``, ``no_show``, ``directors``, ``open``.
+        out: The tournament's folder, where it goes on if it was begun.
+            [default: tournaments/TIME]
     """
     options.log_to_stderr(verbose)
-    settings = _defaults() | read_config(config) | cast("ServerFile", given or {})
+    said = read_config(config) | cast("ServerFile", given or {})
+    settings = _defaults() | said
+    if tournament is not None:
+        clocks = {"time": time, "increment": increment, "first_move": first_move}
+        others = said.keys() - _WITH_A_TOURNAMENT
+        others |= {name for name, ms in clocks.items() if ms is not None}
+        if others:
+            raise CommandFailed(f"{', '.join(sorted(others))}: {tournament} says that, or nothing")
+        _run_tournament(settings, tournament, out, drain / 1_000)
+        return
+    if out is not None:
+        raise CommandFailed("--out is the folder of a tournament, and needs --tournament")
     host, threads, ponder = settings["host"], settings["threads"], settings["ponder"]
     clock = {"initial_ms": time, "increment_ms": increment, "first_move_ms": first_move}
     control = _time_control(settings["time"], clock, host)
@@ -124,10 +153,10 @@ def serve(
     with sentences():
         check_time_control(control)
         specs = {name: parse_seat(text) for name, text in bots.items()}
-        tokens = KnownTokens(settings["tokens"], _tell) if "tokens" in settings else None
-    if not 0 <= (port := settings["port"]) < 1 << 16:
-        raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
-    tls = _tls(settings.get("tls_cert"), settings.get("tls_key"))
+    for name, spec in specs.items():
+        if spec.kind == "guest":
+            raise CommandFailed(f"bots.{name}: {spec.text} is no bot of this server's own")
+    tokens, tls = _doors(settings)
     tables = settings.get("leaves"), settings.get("winprob")
     equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
     if ponder:
@@ -137,6 +166,60 @@ def serve(
             options.run(SeatMaker(spec, name, equipment).try_out())
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         options.run(_serve(settings, control, drain / 1_000, tls, equipment, tokens, specs))
+
+
+def _doors(settings: ServerFile) -> tuple[KnownTokens | None, ssl.SSLContext | None]:
+    """Check the port; return the tokens, and the certificate, if there are any."""
+    with sentences():
+        tokens = KnownTokens(settings["tokens"], _tell) if "tokens" in settings else None
+    if not 0 <= (port := settings["port"]) < 1 << 16:
+        raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
+    return tokens, _tls(settings.get("tls_cert"), settings.get("tls_key"))
+
+
+def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s: float) -> None:
+    """Run a tournament until a signal comes, and print its table."""
+    tokens, tls = _doors(settings)
+    with sentences(kinds=(OSError,), status=1):  # before there is a folder
+        options.run(check_address(settings["host"], settings["port"]))
+    plan, words = plan_of(file, out, settings["host"], settings["max_games"], tokens)
+    with plan.files as files:
+        try:
+            with sentences(kinds=(*FAILURES, PeerError), status=1):
+                options.run(_serve_tournament(settings, drain_s, tls, words, tokens, plan))
+        finally:
+            if files.results:
+                print_table(files, plan.config, as_json=False)
+
+
+async def _serve_tournament(
+    settings: ServerFile,
+    drain_s: float,
+    tls: ssl.SSLContext | None,
+    lexicon: Lexicon,
+    tokens: KnownTokens | None,
+    plan: Plan,
+) -> None:
+    async def open_bot(name: str) -> Worker:
+        raise PeerError("unknown_bot", f"no bot is lent during a tournament, not {name}")
+
+    with closing(Journal(plan.files.path / "match.db")) as journal:
+        server = MatchServer(
+            lexicon,
+            journal,
+            Gatekeeper(journal, tokens),
+            {},
+            open_bot,
+            host=settings["host"],
+            port=settings["port"],
+            time=plan.config.time,
+            max_games=settings["max_games"],
+            drain_s=drain_s,
+            tls=tls,
+            tell=_tell,
+            plan=plan,
+        )
+        await _until_stopped(server, str(plan.files.path), open_to_all=tokens is None)
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -215,24 +298,40 @@ async def _serve(
         tell=_tell,
     )
     try:
-        await server.start()
-        url = f"{'wss' if tls else 'ws'}://{server.host}:{server.port}"
-        _tell(f"serving on {url}, journal {settings['db']}")
-        for warning in exposures(server.host, open_to_all=tokens is None, tls=tls):
-            options.say(warning)
-        at_once = await options.until_told_to_stop()
-        _tell(
-            f"stopping; games may end within {drain_s:.0f} s; "
-            "a second signal (Ctrl-C) ends it at once"
-        )
-        left = await server.stop(at_once)
-        are = "is" if left == 1 else "are"
-        resumed = f"; {counted(left, 'game')} {are} left to be resumed at the next start"
-        _tell(f"stopped{resumed if left else ''}")
+        await _until_stopped(server, f"journal {settings['db']}", open_to_all=tokens is None)
     finally:
         for maker in makers.values():
             await maker.close()
         journal.close()
+
+
+async def _until_stopped(server: MatchServer, kept: str, *, open_to_all: bool) -> None:
+    """Run a server until a signal comes, or its tournament can't go on."""
+    await server.start()
+    url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
+    _tell(f"serving on {url}, {kept}")
+    for warning in exposures(server.host, open_to_all=open_to_all, tls=server.tls):
+        options.say(warning)
+    told = asyncio.ensure_future(options.until_told_to_stop())
+    ends: set[asyncio.Future[Any]] = {told, server.playing} if server.playing else {told}
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    if not told.done():
+        told.cancel()
+        at_once = asyncio.Event()
+        at_once.set()
+        await server.stop(at_once)
+        assert server.playing is not None
+        await server.playing
+        return
+    at_once = told.result()
+    _tell(
+        f"stopping; games may end within {server.drain_s:.0f} s; "
+        "a second signal (Ctrl-C) ends it at once"
+    )
+    left = await server.stop(at_once)
+    are = "is" if left == 1 else "are"
+    resumed = f"; {counted(left, 'game')} {are} left to be resumed at the next start"
+    _tell(f"stopped{resumed if left else ''}")
 
 
 def _tell(sentence: str) -> None:

@@ -31,6 +31,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "siu": ("--lexicon NONE", "--threads 0"),
     "files": ("",),
     "connect": ("", "nowhere"),
+    "direct": ("", "ws://there", "ws://there stop", "ws://there pause", "ws://there correct 7"),
     "watch": ("",),
     "show": ("", "none.gcg", "none.cgp"),
     "games": ("", "none.db"),

@@ -34,22 +34,25 @@ class Server:
         folder: for its journal and configuration.
         options: more of the command line.
         settings: the configuration file's content.
+        db: whether it has a journal of its own, and not a tournament's.
     """
 
-    def __init__(self, folder: Path, *options: str | Path, settings: str = SETTINGS) -> None:
+    def __init__(
+        self, folder: Path, *options: str | Path, settings: str = SETTINGS, db: bool = True
+    ) -> None:
         self.db = folder / "serve.db"
         self.url = ""
         self.said: list[str] = []
         self.port = 0
         self._config = folder / "serve.toml"
         self._config.write_text(settings, encoding="utf-8")
-        self._options = options
+        self._options = ("--db", self.db, *options) if db else options
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def start(self) -> None:
         """Start it, again on the port that it had, and wait until it listens."""
-        command = [*COMMAND, "serve", "--config", str(self._config), "--db", str(self.db)]
+        command = [*COMMAND, "serve", "--config", str(self._config)]
         command += ["--port", str(self.port), *map(str, self._options)]
         self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self._lines = queue.SimpleQueue()

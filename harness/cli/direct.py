@@ -1,0 +1,198 @@
+"""``tilewire direct``."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bot.seat.runtime import software
+from harness.figures import number, plain
+from harness.matches.report import as_text
+from harness.seats.seats import welcomed
+from lexicons.text import read_text
+from protocol.channel import ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import Direct, Error, Hello, Message, Ping, Pong, StandingList, Standings
+from protocol.parts import Role, RoundGame, StandingRow
+from protocol.websocket import dial
+
+from . import options
+from .failing import CommandFailed, print_json, sentences
+
+ANSWER_S = 10.0
+
+_ACTIONS = {
+    "standings": "",
+    "pause": "",
+    "resume": "",
+    "withdraw": "NAME",
+    "join": "NAME",
+    "correct": "GAME SCORE SCORE, or GAME void",
+}
+"""What follows each action."""
+
+
+def direct(
+    url: str,
+    action: str,
+    /,
+    *arguments: str,
+    name: str | None = None,
+    token_file: Path | None = None,
+    why: Annotated[str, Parameter(show_default=False)] = "",
+    ca: Path | None = None,
+    json_: options.JsonOption = False,
+) -> None:
+    """Direct a tournament on a server, and print how it stands.
+
+    ``standings`` only asks, and needs no name. ``pause``: no game begins, until ``resume``, which
+    also begins the first round without waiting for entrants. ``withdraw NAME`` and ``join NAME``:
+    an entrant goes, comes or comes back. ``correct GAME SCORE SCORE``: a game, by its number, has
+    another result, the score of who moved first before the other; after ``correct GAME void`` it is
+    played again.
+
+    Args:
+        url: The server, ws://host:port or wss://host:port.
+        action: standings, pause, resume, withdraw, join or correct.
+        arguments: What the action needs.
+        name: The director's name.
+        token_file: A file with the director's token.
+        why: The reason, for the record.
+        ca: Certificates (PEM) to trust for wss, instead of the system's.
+        json_: Print one JSON object.
+    """
+    asked = _asked(action, arguments, why)
+    if isinstance(asked, Direct) and (name is None or token_file is None):
+        raise CommandFailed(f"{action} is a director's act: give --name and --token-file")
+    token = None
+    if token_file is not None:
+        with sentences(kinds=(ValueError, OSError)):
+            token = read_text(token_file).strip()
+    options.warn_of_readers(url, token)
+    role: Role = "spectator" if token is None else "director"
+    hello = Hello(role=role, name=name or role, software=software())
+    tls = options.client_tls(url, ca)
+    try:
+        listed = options.run(_ask(url, hello, token, tls, asked))
+    except ChannelClosed as closed:
+        raise CommandFailed(plain(str(closed)), status=1) from None
+    if json_:
+        print_json(msgspec.json.encode(listed).decode())
+    else:
+        print(as_text(_shown(listed)), end="")
+
+
+def _asked(action: str, arguments: Sequence[str], why: str) -> Message:
+    """Return the message of an action, or fail with a sentence."""
+    match action, list(arguments):
+        case "standings", []:
+            return Standings()
+        case (("pause" | "resume"), []):
+            return _checked({"action": action, "why": why})
+        case (("withdraw" | "join"), [name]):
+            return _checked({"action": action, "name": name, "why": why})
+        case "correct", [game, "void"]:
+            return _checked({"action": action, "number": _number(game), "why": why})
+        case "correct", [game, first, second]:
+            scores = _number(first), _number(second)
+            fields = {"action": action, "number": _number(game), "scores": scores, "why": why}
+            return _checked(fields)
+    if action in _ACTIONS:
+        raise CommandFailed(f"write: tilewire direct URL {action} {_ACTIONS[action]}".rstrip())
+    raise CommandFailed(f"no action is called {plain(action)!r}; there are {', '.join(_ACTIONS)}")
+
+
+def _number(text: str) -> int:
+    with sentences(f"{plain(text)} is no whole number; "):
+        return int(text)
+
+
+def _checked(fields: dict[str, object]) -> Direct:
+    """Make the message, with all its limits checked."""
+    try:
+        return msgspec.convert(fields, Direct)
+    except msgspec.ValidationError as error:
+        raise CommandFailed(str(error)) from None
+
+
+async def _ask(
+    url: str, hello: Hello, token: str | None, tls: ssl.SSLContext | None, asked: Message
+) -> StandingList:
+    channel = await dial(url, token=token, tls=tls)
+    try:
+        await channel.send(hello)
+        await welcomed(channel)
+        await channel.send(asked)
+        await channel.send(Ping(id=0))  # its answer comes after that to the question
+        listed: StandingList | None = None
+        async with asyncio.timeout(ANSWER_S):
+            while True:
+                match (await channel.receive()).content:
+                    case StandingList() as listed:
+                        pass
+                    case Ping(id=number):
+                        await channel.send(Pong(id=number))
+                    case Error(message=message):
+                        raise CommandFailed(plain(message), status=1)
+                    case PeerError() as error:
+                        raise ChannelClosed(f"{channel.peer} is not understood: {error}")
+                    case Pong() if listed is not None:
+                        return listed
+    except TimeoutError:
+        raise ChannelClosed(f"{channel.peer} does not answer") from None
+    finally:
+        await channel.close()
+
+
+# --- the answer -----------------------------------------------------------------------------------
+
+
+def _shown(listed: StandingList) -> RenderableType:
+    rounds = f" of {listed.rounds}" if listed.rounds else ""
+    heading = f"round {listed.round}{rounds}" if listed.round else "no round has begun"
+    heading += ", over" if listed.over else ""
+    heading += ", paused" if listed.paused else ""
+    entrants = _table("", "name", "games", "points", "spread", "byes", "")
+    for place, row in enumerate(listed.rows, start=1):
+        entrants.add_row(*map(Text, _row(place, row)))
+    games = _table("game", "moves first", "", "", "moves second", "")
+    for game in listed.games:
+        games.add_row(*map(Text, _game(game)))
+    return Group(Text(heading), entrants, *([games] if listed.games else []))
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=box.ROUNDED, header_style="")
+    for head in heads:
+        is_text = head in ("name", "moves first", "moves second")
+        table.add_column(head, justify="left" if is_text else "right", overflow="fold")
+    return table
+
+
+def _row(place: int, row: StandingRow) -> list[str]:
+    return [
+        str(place),
+        plain(row.name),
+        str(row.games),
+        f"{row.points:g}",
+        number(row.spread, 0, sign=True),
+        str(row.byes or ""),
+        "" if row.presence == "here" else row.presence,
+    ]
+
+
+def _game(game: RoundGame) -> list[str]:
+    first, second = map(plain, game.players)
+    scores = ("", "") if game.scores is None else tuple(map(str, game.scores))
+    state = game.outcome or ("on" if game.game else "to come")
+    return [str(game.number), first, scores[0], scores[1], second, state]

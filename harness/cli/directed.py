@@ -1,0 +1,122 @@
+"""The tournament of ``tilewire serve --tournament``: its file, its folder, its directors."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from msgspec.structs import fields, replace
+
+from harness.matches.config import TournamentConfig, read_config, write_config
+from harness.matches.folder import MatchFolder
+from harness.server.direction import Plan
+from harness.server.tokens import KnownTokens, hash_token, new_token, write_private
+from lexicons.store import Lexicon
+from lexicons.text import read_text
+
+from . import options
+from .failing import UNREADABLE, CommandFailed, sentences
+from .match_settings import (
+    Settings,
+    Span,
+    TournamentFile,
+    check_cores,
+    configure,
+    read_settings,
+    try_out,
+)
+
+WAIT_MS = 10 * 60_000
+NO_SHOW_MS = 5 * 60_000
+
+_IN_WORDS = {"time": "clock", "lexicon_checksum": "words", "names": "name"}
+"""What a setting is called where it is not the key of the file."""
+
+
+class DirectedFile(TournamentFile, total=False):
+    """The keys of a tournament that a server runs."""
+
+    wait: Span
+    """How long the first round waits for entrants that are not here."""
+    no_show: Span
+    """How long an entrant may take to come to a game before it loses the game."""
+    directors: list[str]
+    open: bool
+    """Whether names that are not registered may join."""
+
+
+def plan_of(
+    file: Path, out: Path | None, host: str, max_games: int, tokens: KnownTokens | None
+) -> tuple[Plan, Lexicon]:
+    """Read a tournament's file, and begin it or go on with it in its folder."""
+    seats, said = read_settings(file, DirectedFile)
+    settings = cast("Settings", {**said, "concurrency": max_games})
+    is_open = bool(said.get("open"))
+    if len(seats) < 2 and not is_open:
+        raise CommandFailed(f"{file}: seats must be two or more, or open = true")
+    if is_open and said.get("format") != "swiss":
+        raise CommandFailed(f'{file}: open = true needs format = "swiss"')
+    for name in said.get("directors", []):
+        if not name.isprintable() or name.split() != [name] or "/" in name or len(name) > 64:
+            raise CommandFailed(f"directors: {name!r} can't be a name: one word without /")
+    config, words = configure(seats, settings, guests_at=host)
+    time = replace(config.time, ready_ms=said.get("no_show", NO_SHOW_MS))
+    config = replace(config, time=time)
+    check_cores(config)
+    try_out(config)  # before there is a folder
+    default = Path("tournaments") / clock.strftime("%Y%m%d-%H%M%S")
+    folder = options.writable_folder(out or default)
+    with sentences(kinds=UNREADABLE, status=1):
+        config = _as_begun(config, folder, file)
+        directors = _director_tokens(said.get("directors", []), folder, tokens)
+        files = MatchFolder(folder)
+        write_config(config, folder)
+        plan = Plan(
+            config=config,
+            files=files,
+            directors=directors,
+            is_open=is_open,
+            wait_s=said.get("wait", WAIT_MS) / 1_000,
+            notice=options.say_once(),
+        )
+    return plan, words
+
+
+def _as_begun(config: TournamentConfig, folder: Path, file: Path) -> TournamentConfig:
+    """Return the settings that a folder's tournament began with, if it has one and they agree."""
+    if not (folder / "match.json").exists():
+        return config
+    begun = read_config(folder)
+    anew = replace(config, seed=config.seed and begun.seed)  # by itself, seeds differ each time
+    free = ("concurrency", "transport")
+    differ = [
+        _IN_WORDS.get(field.name, field.name)
+        for field in fields(TournamentConfig)
+        if field.name not in free and getattr(anew, field.name) != getattr(begun, field.name)
+    ]
+    if differ:
+        raise CommandFailed(
+            f"{file} differs from the tournament that was begun in {folder}: {', '.join(differ)}; "
+            "mend that, or begin another with another --out"
+        )
+    return replace(begun, concurrency=config.concurrency, transport=config.transport)
+
+
+def _director_tokens(
+    names: Sequence[str], folder: Path, tokens: KnownTokens | None
+) -> dict[str, str]:
+    """Return the hashes of directors' tokens: those that are known, or of tokens made now."""
+    known = tokens.read() if tokens is not None else {}
+    hashes = {}
+    for name in names:
+        if name in known:
+            hashes[name] = known[name]
+            continue
+        path = folder / f"{name}.token"
+        if not path.exists():
+            write_private(path, f"{new_token()}\n")
+            options.say(f"the token of {name}, a director, is in {path}")
+        hashes[name] = hash_token(read_text(path).strip())
+    return hashes

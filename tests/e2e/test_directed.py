@@ -1,0 +1,241 @@
+"""A director's session: a Swiss over WebSockets, whose entrants come, come late, leave and return.
+
+Real processes: the server, which is killed once in mid-round, two bots, the director's commands.
+The other entrants are connections of this process. ``pytest -s`` prints what happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from e2e.processes import COMMAND, PATIENCE_S, Server, run_command
+from guests import Guest
+
+from harness.arbiter.journal import read_games
+from harness.lab.bench.client import Client
+from harness.matches.config import read_config
+from harness.matches.folder import Absent, Joined, MatchFolder, Paired, Withdrawn
+from protocol.messages import StandingList, Standings
+
+EVENT = """
+seats = ["guest:ann", "guest:bob", "guest:cem", "guest:dan", "guest:eve", "guest:fay", "guest:gus",
+         "guest:nobody"]
+format = "swiss"
+rounds = 4
+games = 1
+time = "2m"
+wait = "10m"
+no_show = "20s"
+directors = ["hannah"]
+open = true
+"""
+DIALLING = {"eve": "greedy", "fay": "static"}
+"""Bots in processes of their own."""
+PASSING = ("ann", "bob", "cem", "dan", "gus")
+
+
+@dataclass
+class Session:
+    """A server with a tournament, its guests, and the commands of its director."""
+
+    server: Server
+    folder: Path
+    guests: dict[str, Guest] = field(default_factory=dict)
+
+    async def direct(self, *act: str) -> StandingList:
+        """Direct as one does it, and print the answer."""
+        who = ("--name", "hannah", "--token-file", self.folder / "hannah.token")
+        command = partial(run_command, "direct", self.server.url, *act, *who, "--json")
+        done = await asyncio.to_thread(command)
+        listed = msgspec.json.decode(done.stdout, type=StandingList)
+        self.tell(f"$ tilewire direct {' '.join(act)}")
+        for row in listed.rows:
+            self.tell(f"    {row.name:8} {row.points:>3g} {row.spread:+5} {row.presence}")
+        for game in listed.games:
+            first, second = game.players
+            scores = " – ".join(map(str, game.scores)) if game.scores else "–"
+            state = game.outcome or ("on" if game.game else "to come")
+            self.tell(f"    game {game.number:>2}: {first} {scores} {second}, {state}")
+        return listed
+
+    async def until(self, holds: Callable[[StandingList], object]) -> StandingList:
+        """Ask how the tournament stands until that holds."""
+        asking = await Client.login(self.server.url, "spectator", "spectator")
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while True:
+                    await asking.channel.send(Standings())
+                    if holds(listed := await asking.expect(StandingList)):
+                        return listed
+                    await asyncio.sleep(0.1)
+        finally:
+            await asking.close()
+
+    async def come(self, *names: str) -> None:
+        """Have guests log in, for the first time or again."""
+        for name in names:
+            self.guests.setdefault(name, Guest(self.server.url, name))
+            await self.guests[name].come()
+            self.tell(f"{name} comes")
+
+    @staticmethod
+    def tell(line: str) -> None:
+        """Print what happens."""
+        print(line, flush=True)
+
+
+@asynccontextmanager
+async def session(folder: Path) -> AsyncIterator[Session]:
+    """Serve the tournament."""
+    file = folder / "event.toml"
+    file.write_text(EVENT, encoding="utf-8")
+    out = folder / "event"
+    settings = "max_games = 4\n"
+    server = Server(folder, "--tournament", file, "--out", out, settings=settings, db=False)
+    there = Session(server, out)
+    try:
+        await asyncio.to_thread(server.start)
+        yield there
+    finally:
+        for guest in there.guests.values():
+            await guest.leave()
+        server.close()
+
+
+@contextmanager
+def dialling(url: str) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """Have bots dial in from processes of their own."""
+    bots = {}
+    try:
+        for name, bot in DIALLING.items():
+            command = [*COMMAND, "connect", url, "--bot", bot, "--name", name, "--games", "100"]
+            bots[name] = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+        yield bots
+    finally:
+        for process in bots.values():
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+
+
+def is_decided(listed: StandingList, name: str) -> bool:
+    """Return whether the round's game of an entrant has a result."""
+    return any(game.outcome for game in listed.games if name in game.players)
+
+
+def presences(listed: StandingList) -> dict[str, str]:
+    return {row.name: row.presence for row in listed.rows}
+
+
+async def test_a_session_with_guests_that_come_and_go(tmp_path: Path) -> None:
+    await asyncio.to_thread(run_command, "match", "greedy", "static", "--out", tmp_path / "warm")
+    async with session(tmp_path) as there:
+        with dialling(there.server.url) as bots:
+            await there.come(*PASSING)
+            here = {*PASSING, *DIALLING}
+            await there.until(
+                lambda it: {n for n, p in presences(it).items() if p == "here"} == here
+            )
+
+            there.tell("--- round 1: nobody never comes; gus leaves after it, and dan is lost")
+            await there.direct("resume", "--why", "no waiting for nobody")
+            await there.until(lambda it: it.round == 1)
+            paused = await there.direct("pause")
+            assert (paused.paused, paused.round) == (True, 1)
+            listed = await there.until(lambda it: all(game.outcome for game in it.games))
+            assert (listed.round, len(listed.games)) == (1, 4)
+            lost = next(game for game in listed.games if "nobody" in game.players)
+            assert lost.outcome == "no_show"
+            for name in ("gus", "dan"):
+                await there.guests[name].leave()
+                there.tell(f"{name} leaves")
+            await there.direct("withdraw", "gus", "--why", "gone home")
+            await there.come("late")
+            wrong = next(game for game in listed.games if game is not lost)
+            assert wrong.scores is not None
+            first_won = wrong.scores[0] > wrong.scores[1]
+            scores = ("301", "302") if first_won else ("302", "301")
+            corrected = await there.direct("correct", str(wrong.number), *scores)
+            points = {row.name: row.points for row in corrected.rows}
+            assert points[wrong.players[first_won]] == 1
+            assert (corrected.round, corrected.paused) == (1, True), "it is still round 1"
+
+            there.tell("--- round 2: the server is killed while cem thinks")
+            cem = there.guests["cem"]
+            cem.thinks.clear()
+            cem.moves.clear()
+            await there.direct("resume")
+            await cem.thinks.wait()
+            await there.until(lambda it: it.round == 2)
+            there.server.kill()
+            there.tell("kill -9")
+            await asyncio.to_thread(there.server.start)
+            await there.come(*({*PASSING, "late"} - {"dan", "gus"}))
+            listed = await there.until(lambda it: is_decided(it, "dan"))
+            assert listed.round == 2, "cem still thinks"
+            assert not is_decided(listed, "cem")
+            await there.come("dan")
+            cem.moves.set()
+
+            there.tell("--- rounds 3 and 4: dan is back, nobody is absent")
+            listed = await there.until(lambda it: it.over)
+            await there.direct("standings")
+            assert presences(listed) == {
+                **dict.fromkeys(("ann", "bob", "cem", "dan", "eve", "fay", "late"), "here"),
+                "gus": "withdrawn",
+                "nobody": "absent",
+            }
+
+            there.tell("--- the last game was wrong: it is played again")
+            again = listed.games[-1].number
+            await there.direct("correct", str(again), "void")
+            await there.until(lambda it: it.over and is_decided(it, listed.games[-1].players[0]))
+            there.server.terminate()
+            assert await asyncio.to_thread(there.server.wait) == 0
+            for name, process in bots.items():
+                out, _ = await asyncio.to_thread(process.communicate)
+                assert process.returncode == 0, f"{name}: {out}"
+            for name in ("ann", "dan", "late"):
+                goodbye = there.guests[name].goodbye
+                assert goodbye is not None
+                assert goodbye.code == "done"
+        for line in there.server.said:
+            there.tell(line)
+    check_folder(tmp_path / "event", again)
+    reported = await asyncio.to_thread(run_command, "report", there.folder, "--format", "markdown")
+    assert "report.md" in reported.stdout
+
+
+def check_folder(folder: Path, again: int) -> None:
+    """Check what the session has left: who was paired, and that each game counts once."""
+    names = read_config(folder).names
+    with MatchFolder(folder) as files:
+        rounds = [it for it in files.decisions if isinstance(it, Paired)]
+        there = [{it for pairing in each.pairings for it in pairing} for each in rounds]
+        assert [it for it in files.decisions if isinstance(it, Joined)] == [Joined("late")]
+        (gone,) = (it for it in files.decisions if isinstance(it, Withdrawn))
+        (absent,) = (it for it in files.decisions if isinstance(it, Absent))
+        assert (names[gone.entrant], gone.why) == ("gus", "hannah: gone home")
+        assert names[absent.entrant] == "nobody"
+        assert [len(each.pairings) for each in rounds] == [4, 4, 3, 3]
+        assert [len(each.byes) for each in rounds] == [0, 0, 1, 1]
+        assert all(gone.entrant not in each for each in there[1:])
+        assert all(absent.entrant not in each for each in there[2:])
+        assert 8 in there[1], "late was paired from round 2 on"
+        assert len(files.counted | files.missed) == 14
+        numbers = [result.number for result in files.results if not result.void]
+        assert sorted(numbers) == sorted([*files.counted, again])
+    kept = list(read_games(folder / "match.db"))
+    assert len(kept) == len({game.game for game in kept}) == 15
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    assert {row["name"] for row in summary["standings"]} == {*names, "late"}

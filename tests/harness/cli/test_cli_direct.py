@@ -1,0 +1,147 @@
+"""``tilewire direct`` and ``serve --tournament``: what is typed wrong, and what is shown."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+from match_samples import match_config
+
+from harness.cli.direct import _shown
+from harness.matches.config import write_config
+from harness.matches.report import as_text
+from protocol.messages import StandingList
+from protocol.parts import RoundGame, StandingRow
+
+URL = "ws://127.0.0.1:9"
+DIRECTOR = ("--name", "hannah", "--token-file")
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (("stop",), "no action is called 'stop'; there are standings, pause, resume, withdraw"),
+        (("withdraw",), "write: tilewire direct URL withdraw NAME"),
+        (("pause", "now"), "write: tilewire direct URL pause\n"),
+        (("correct", "7", "400"), "correct GAME SCORE SCORE, or GAME void"),
+        (("correct", "x", "1", "2"), "x is no whole number"),
+        (("correct", "-1", "1", "2"), "Expected `int` >= 0"),
+        (("pause",), "pause is a director's act: give --name and --token-file"),
+        (("standings", "--token-file", "none"), "No such file"),
+    ],
+)
+def test_what_is_typed_wrong(
+    tilewire: CommandLine, asked: tuple[str, ...], sentence: str, tmp_path: Path
+) -> None:
+    assert tilewire("direct", URL, *asked) == 2
+    assert sentence in tilewire.err
+
+
+def test_a_server_that_is_not_there(tilewire: CommandLine) -> None:
+    assert tilewire("direct", URL, "standings") == 1
+    assert URL in tilewire.err
+
+
+def test_the_standings_are_two_tables() -> None:
+    listed = StandingList(
+        round=2,
+        rounds=4,
+        paused=True,
+        rows=(
+            StandingRow(name="ann", points=1.5, spread=12, games=2),
+            StandingRow(name="bob\x1b", points=1, spread=-12, games=1, byes=1, presence="away"),
+        ),
+        games=(
+            RoundGame(number=3, players=("ann", "bob"), scores=(400, 388), outcome="corrected"),
+            RoundGame(number=4, players=("cem", "dan"), scores=(20, 0), game="g"),
+            RoundGame(number=5, players=("eve", "fay")),
+        ),
+    )
+    shown = as_text(_shown(listed))
+    assert shown.startswith("round 2 of 4, paused\n")
+    for cells in (
+        ("1", "ann", "2", "1.5", "+12", "", ""),
+        ("3", "ann", "400", "388", "bob", "corrected"),
+        ("4", "cem", "20", "0", "dan", "on"),
+        ("5", "eve", "", "", "fay", "to come"),
+    ):
+        assert any(
+            [cell.strip() for cell in line[1:-1].split("│")] == list(cells)
+            for line in shown.splitlines()
+        )
+    assert "\x1b" not in shown
+    assert "away" in shown
+    assert as_text(_shown(StandingList(round=0))).startswith("no round has begun\n")
+
+
+def tournament(folder: Path, text: str) -> Path:
+    file = folder / "club.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+SWISS = 'seats = ["guest:ann", "guest:bob"]\nformat = "swiss"\nrounds = 3\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        ('seats = ["guest:ann"]\n', (), "seats must be two or more, or open = true"),
+        ("open = true\n", (), 'open = true needs format = "swiss"'),
+        (SWISS + 'no_show = "soon"\n', (), "no_show: 'soon' is no duration"),
+        (SWISS + "waits = 1\n", (), "there is no key 'waits'; did you mean wait?"),
+        (SWISS + 'directors = ["a b"]\n', (), "directors: 'a b' can't be a name"),
+        (SWISS + 'name = ["A=Anna"]\n', (), "guest:ann would be called Anna"),
+        ('seats = ["guest:a", "guest:a"]\n', (), "guest:a would be called a-1"),
+        ('seats = ["guest:", "static"]\n', (), "a guest's name is one word of 1 to 64"),
+        (SWISS + "seed = 3\n", (), "--seed would let a seat that goes on"),
+        (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time: "),
+    ],
+)
+def test_a_tournament_that_can_not_be(
+    tilewire: CommandLine, tmp_path: Path, text: str, options: tuple[str, ...], sentence: str
+) -> None:
+    file = tournament(tmp_path, text)
+    out = tmp_path / "out"
+    assert tilewire("serve", "--tournament", file, "--out", out, "--port", 0, *options) == 2
+    assert sentence in tilewire.err
+    assert not (out / "match.json").exists()
+
+
+def test_a_file_that_differs_from_what_was_begun(tilewire: CommandLine, tmp_path: Path) -> None:
+    begun = match_config(seats=("guest:ann", "guest:bob"), names=("ann", "bob"), format="swiss")
+    write_config(begun, tmp_path)
+    file = tournament(tmp_path, SWISS + 'time = "1m"\n')
+    assert tilewire("serve", "--tournament", file, "--out", tmp_path, "--port", 0) == 2
+    assert f"{file} differs from the tournament that was begun in {tmp_path}: " in tilewire.err
+    for what in ("clock", "words", "rounds"):
+        assert what in tilewire.err.split(": ")[-1]
+
+
+def test_a_port_that_is_taken_leaves_no_folder(tilewire: CommandLine, tmp_path: Path) -> None:
+    file = tournament(tmp_path, SWISS)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        out = tmp_path / "out"
+        assert tilewire("serve", "--tournament", file, "--out", out, "--port", port) == 1
+    assert f"can't listen at 127.0.0.1, port {port}" in tilewire.err
+    assert not out.exists()
+
+
+def test_no_other_command_seats_a_guest(tilewire: CommandLine, tmp_path: Path) -> None:
+    for command in ("match", "tournament"):
+        assert tilewire(command, "guest:ann", "static") == 2
+        assert "guest:ann waits for a player that logs in to a server" in tilewire.err
+    write_config(match_config(seats=("guest:ann", "static"), names=("ann", "static")), tmp_path)
+    assert tilewire("match", "--resume", tmp_path) == 2
+    assert "tilewire serve --tournament FILE" in tilewire.err
+    assert tilewire("connect", URL, "--bot", "guest:ann") == 2
+    assert "it is waited for, not loaded" in tilewire.err
+    config = tmp_path / "serve.toml"
+    config.write_text('[bots]\nann = "guest:ann"\n', encoding="utf-8")
+    assert tilewire("serve", "--config", config) == 2
+    assert "bots.ann: guest:ann is no bot of this server's own" in tilewire.err
+    assert tilewire("serve", "--out", tmp_path) == 2
+    assert "needs --tournament" in tilewire.err
