@@ -32,6 +32,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "files": ("",),
     "connect": ("", "nowhere"),
     "direct": ("", "ws://there", "ws://there stop", "ws://there pause", "ws://there correct 7"),
+    "report": ("", "none"),
     "watch": ("",),
     "show": ("", "none.gcg", "none.cgp"),
     "games": ("", "none.db"),
