@@ -235,11 +235,13 @@ def test_features_are_learned_in_one_process(tilewire: CommandLine, tmp_path: Pa
 def test_a_training_under_way_is_not_disturbed_and_can_be_interrupted(
     tilewire: CommandLine, ground: Path, tmp_path: Path
 ) -> None:
-    options = ("--out", tmp_path / "t.klv2", "--games", "600000", *on(ground))
+    options = ("--out", tmp_path / "t.klv2", "--games", "60000", *on(ground))
     first = start(*options)
     try:
         wait_for(first, "generation 2 of 4")
+        first.send_signal(signal.SIGSTOP)  # it is under way as long as the other takes to start
         refused(tilewire, f"another training (process {first.pid})", "leaves", *options, "--resume")
+        first.send_signal(signal.SIGCONT)
         first.send_signal(signal.SIGINT)
         told = said(first)
     finally:
