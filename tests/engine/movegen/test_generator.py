@@ -30,7 +30,7 @@ from lexicons.store import Lexicon
 
 RULES = standard_rules()
 COUNTS = (1, 2, 5, 20, MAX_KEPT)
-GAMES = 100
+GAMES = 200
 POSITIONS_A_GAME = 8
 NO_WORDS = WordGraph(np.zeros(2, np.uint32))
 
@@ -43,7 +43,7 @@ def generator(evaluation: Evaluation = STANDARD) -> Generator:
 @cache
 def positions_of(game: int) -> list[Position]:
     """Positions of a game, and some more: with short racks, and with none of the opponent's."""
-    blanks = {0: 2, 1: 1, 2: 1, 3: 1}.get(game % 25, 0)
+    blanks = {0: 2, 1: 1, 2: 1, 3: 1}.get(game % 50, 0)
     positions = game_positions(scowl(), RULES, 5_000 + game, POSITIONS_A_GAME, blanks)
     chance = random.Random(game)
     short = chance.choice(positions)
@@ -90,14 +90,14 @@ def test_the_best_moves_are_the_head_of_all_moves(game: int) -> None:
 
 def test_the_positions_are_of_every_kind() -> None:
     positions = [position for game in range(GAMES) for position in positions_of(game)]
-    assert len(positions) == 1_000
+    assert len(positions) == 2_000
     racks = [position.racks[position.on_turn] for position in positions]
     blanks = Counter(rack.count(BLANK) for rack in racks)
     assert min(blanks[count] for count in range(3)) >= 30
-    assert sum(len(rack) < RULES.rack_size for rack in racks) >= 200
+    assert sum(len(rack) < RULES.rack_size for rack in racks) >= 400
     assert sum(position.board.is_empty for position in positions) >= GAMES
     bags = [bag_count(position, RULES) for position in positions]
-    assert bags.count(0) >= 100
+    assert bags.count(0) >= 200
     assert sum(0 < bag < RULES.exchange_minimum for bag in bags) >= 50
 
 
