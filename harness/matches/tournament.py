@@ -255,7 +255,7 @@ class Tournament:
 
     def _is_due(self, planned: PlannedGame) -> bool:
         """Return whether a game is to be played; one that is not offered is decided here."""
-        if planned.number in self._files.counted | self._files.missed:
+        if planned.number in self._files.counted or planned.number in self._files.missed:
             return False
         gone = [self._is_gone(entrant) for entrant in planned.players]
         if any(gone) and self._directed and planned.number not in self._halves:
