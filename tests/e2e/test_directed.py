@@ -175,8 +175,8 @@ async def test_a_session_with_guests_that_come_and_go(tmp_path: Path) -> None:
             for name in here:
                 there.guests[name].thinks.clear()
                 there.guests[name].moves.clear()
-            listed = await there.direct("resume")
-            assert listed.round == 2
+            await there.direct("resume")
+            listed = await there.until(lambda it: it.round == 2)
             games = [set(game.players) for game in listed.games]
             met = (game for game in games if not game & {"dan", "nobody"})
             (thinks, *_) = sorted(here & {name for game in met for name in game})
