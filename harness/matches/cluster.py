@@ -23,7 +23,6 @@ from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Opened, Record
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
-from harness.seats.seat_factory import seating
 from lexicons.store import load_lexicon
 
 from .config import MatchError, TournamentConfig
@@ -94,17 +93,7 @@ class _Tables:
             self._loop.call_later(IDLE_S, self._rest, self._pairs)
 
     async def _open(self) -> tuple[Callable[[int, int], Seat], LagMeter]:
-        config = self._config
-        players = seating(
-            config.seats,
-            config.names,
-            config.equipment,
-            self._lexicon,
-            seed=config.seed,
-            by_websocket=False,
-            notice=None,
-            folder=None,
-        )
+        players = self._config.seating(self._lexicon)
         lag = await self._seats.enter_async_context(LagMeter())
         return await self._seats.enter_async_context(players), lag
 

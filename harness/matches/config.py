@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -16,8 +17,11 @@ import msgspec
 from bot.equipment import Equipment
 from bot.registry import SeatSpec
 from bot.seat_text import parse_seat
+from harness.arbiter.seat import Seat
 from harness.figures import plain
+from harness.seats.seat_factory import seating
 from lexicons.cache import replacing
+from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 from .sequential import SequentialTest
@@ -71,6 +75,26 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     def is_match(self) -> bool:
         """Whether it has two seats, so that all of its games are of one pairing."""
         return len(self.seats) == 2
+
+    def seating(
+        self,
+        lexicon: Lexicon,
+        *,
+        by_websocket: bool = False,
+        notice: Callable[[str], None] | None = None,
+        folder: Path | None = None,
+    ) -> AbstractAsyncContextManager[Callable[[int, int], Seat]]:
+        """Open the seats, as ``harness.seats.seat_factory.seating``."""
+        return seating(
+            self.seats,
+            self.names,
+            self.equipment,
+            lexicon,
+            seed=self.seed,
+            by_websocket=by_websocket,
+            notice=notice,
+            folder=folder,
+        )
 
     def afresh(self) -> tuple[bool, ...]:
         """Return for each seat whether it starts afresh, so that a pair may share its draws."""

@@ -31,7 +31,6 @@ from harness.arbiter.records import Draws, Opened, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.figures import counted
-from harness.seats.seat_factory import seating
 from harness.seats.seats import GuestSeat
 from harness.workers import Cluster, WorkersError
 from lexicons.store import Lexicon
@@ -163,14 +162,9 @@ class Tournament:
             JournalError: the folder's journal can't be used.
             SeatError: a seat's text is invalid.
         """
-        config = self._config
-        players = seating(
-            config.seats,
-            config.names,
-            config.equipment,
+        players = self._config.seating(
             self._lexicon,
-            seed=config.seed,
-            by_websocket=config.transport == "websocket",
+            by_websocket=self._config.transport == "websocket",
             notice=self._notice,
             folder=self._files.path / "seats",
         )

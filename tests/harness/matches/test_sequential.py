@@ -206,7 +206,7 @@ def test_points_count_forfeits_and_ties() -> None:
     assert state_of(ELO_TEST, results).llr == pytest.approx(expected)
 
 
-def test_a_standing_is_json() -> None:
+def test_a_state_is_json() -> None:
     for spreads in ([], [10], [0, 0] * 40, [50, -50] * 40, [500, 500] * 40):
         for test in (ELO_TEST, SPREAD_TEST):
             json.dumps(asdict(state_of(test, played(spreads))), allow_nan=False)
