@@ -31,10 +31,15 @@ from protocol.errors import PeerError
 from protocol.messages import Error, GameList, GameMessage, Message, Resume, Seek, Seeking
 from protocol.parts import ListedGame, TimeControl
 
+from .seeking import Seeks
+
 log = structlog.get_logger(__name__)
 
 KEPT_GAMES = 64
 """Finished games that can still be watched."""
+
+MOST_COMPARED = 32
+"""Length of an unknown name that is compared with those of bots; a comparison takes time."""
 
 
 @dataclass(eq=False)
@@ -78,8 +83,9 @@ class Lobby:
     _lent: int = 0
     """Built-in bots that play elsewhere; each takes the place of a game."""
     _players: dict[str, Player] = field(default_factory=dict)
-    _wishes: dict[Player, Seek] = field(default_factory=dict)
-    """Players' seeks, first come first served."""
+    _seeks: Seeks = field(default_factory=Seeks)
+    _pairing: asyncio.Handle | None = None
+    """The next look at the seeks, once a turn of the loop."""
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     # --- players --------------------------------------------------------------------------------
@@ -124,7 +130,7 @@ class Lobby:
 
     def _stop_seeking(self, player: Player) -> None:
         player.rest = None
-        self._wishes.pop(player, None)
+        self._seeks.pop(player.name)
 
     def _forget(self, player: Player) -> None:
         if player.link is None and not player.seats:
@@ -173,6 +179,9 @@ class Lobby:
         Raises:
             PeerError: no place is free.
         """
+        if self._pairing is not None:
+            self._pairing.cancel()
+            self._pair()  # who waits already comes first
         if self.closing or self._is_full:
             raise PeerError("busy", "no core is free for a bot", retry="later", close=1013)
         self._lent += 1
@@ -180,7 +189,7 @@ class Lobby:
             yield
         finally:
             self._lent -= 1
-            self._pair()
+            self._pair_soon()
 
     @property
     def _is_full(self) -> bool:
@@ -204,39 +213,39 @@ class Lobby:
         if any(not self.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
         player.rest = None
-        self._wishes[player] = wish
+        self._seeks.put(player.name, wish)
         player.tell(Seeking(opponent=wish.opponent, games=wish.games, absent=absent))
-        self._pair()
+        self._pair_soon()
 
     def _absent(self, name: str | None) -> str | None:
         """Return a sentence if nobody of a name is here; a player with a running game is."""
-        here = self._players.keys() | self.bots.keys()
-        if name is None or name in here:
+        if name is None or name in self._players or name in self.bots:
             return None
-        return f"nobody called {name!r} is here{did_you_mean(name, here)}"
+        meant = did_you_mean(name, self.bots) if len(name) <= MOST_COMPARED else ""
+        return f"nobody called {name!r} is here{meant}"
+
+    def _pair_soon(self) -> None:
+        """Look at new seeks once in this turn of the loop, however many there are."""
+        if self._pairing is None:
+            self._pairing = asyncio.get_running_loop().call_soon(self._pair)
 
     def _pair(self) -> None:
-        for player in list(self._wishes):
-            if self.closing or self._is_full:
+        self._pairing = None
+        seeks = self._seeks.untried()
+        while not (self.closing or self._is_full):
+            name, wish = next(seeks, (None, None))
+            if name is None or wish is None:
                 return
-            wish = self._wishes.get(player)
-            if wish is None:
-                continue  # seated just now
             if wish.opponent is not None and wish.opponent in self.bots:
-                self._seat(player, None, wish.opponent)
-                continue
-            other = next((seeker for seeker in self._wishes if self._suit(player, seeker)), None)
-            if other is not None:
-                self._seat(player, other, other.name)
-
-    def _suit(self, player: Player, other: Player) -> bool:
-        first, second = self._wishes[player].opponent, self._wishes[other].opponent
-        return player is not other and first in (None, other.name) and second in (None, player.name)
+                self._seat(self._players[name], None, wish.opponent)
+            elif (other := self._seeks.partner(name)) is not None:
+                self._seat(self._players[name], self._players[other], other)
 
     def _seat(self, player: Player, other: Player | None, opponent: str) -> None:
         for seeker in (player, other):
             if seeker is not None:
-                wish = self._wishes.pop(seeker)
+                wish = self._seeks.pop(seeker.name)
+                assert wish is not None, "it seeks"
                 left = wish.games - 1
                 seeker.rest = Seek(opponent=wish.opponent, games=left) if left else None
         sides: list[dict[str, Any]] = [
@@ -320,7 +329,7 @@ class Lobby:
         for guest in guests:
             self._seek_on(guest)
             self._forget(guest)
-        self._pair()
+        self._pair_soon()
 
     def _tell_end(self, host: GameHost) -> None:
         players, ended = host.book.opened.players, host.book.ended
@@ -329,9 +338,10 @@ class Lobby:
 
     def _seek_on(self, guest: Player) -> None:
         """Renew the seek of a player who asked for several games."""
-        busy = guest.seats or guest in self._wishes  # it sought anew while this game was closing
+        busy = guest.seats or guest.name in self._seeks  # sought anew while this game was closing
         if guest.rest is not None and guest.link is not None and not (busy or self.closing):
-            self._wishes[guest], guest.rest = guest.rest, None
+            self._seeks.put(guest.name, guest.rest)
+            guest.rest = None
 
     def find(self, game: str) -> GameHost | None:
         """Return a running or recently finished game."""
