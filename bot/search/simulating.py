@@ -40,8 +40,11 @@ DEEPER = 0.006
 ALIVE = 0.025
 """How far behind the leader, in wins, a candidate may be to take part in the next stage."""
 
-ENOUGH = 0.0002
-"""Expected regret, in wins, below which more time is wasted."""
+ENOUGH = 0.00001
+"""Usual expected regret, in wins, below which no more time is spent.
+
+It is estimated from few samples and is too low at first: 0.0002 ended most turns within 0.3 s, and
+cost wins (docs/results/oracle.md)."""
 CLOSE = 0.002
 """Least expected regret, in wins, of a close decision."""
 
@@ -86,6 +89,8 @@ class Settings:
     """By default the usual one."""
     stages: Callable[[int], Sequence[Stage]] = usual_stages
     """By the number of tiles in the bag."""
+    enough: float | None = None
+    """Expected regret, in wins, below which no more time is spent; None: ``ENOUGH``."""
 
     def stages_with(self, bag: int) -> Sequence[Stage]:
         """Return the stages with so many tiles in the bag."""
@@ -124,7 +129,9 @@ class Search:
         self._generators = [generator, *(generator_for(view) for _ in range(view.threads - 1))]
         self._view, self._settings, self._belief, self._seed = view, settings, belief, seed
         self._is_counted = settings.iterations is not None
-        self._enough = -1.0 if self._is_counted else ENOUGH
+        self._enough = ENOUGH if settings.enough is None else settings.enough
+        if self._is_counted:
+            self._enough = -1.0
         self._is_forced = len(candidates) == 1
         self._before: list[Estimate] = []
         """Estimates of earlier stages, also of candidates that have dropped out."""
