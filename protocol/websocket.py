@@ -1,8 +1,9 @@
 """The client and server ends of the conversation over WebSockets.
 
 Arrival times are noted in the socket's callback, before any task runs: a busy host that stamps
-later would flag moves that were in time. Each peer has a budget of bytes: WebSocket pings are
-answered below any limit of the application, so a flood of them would starve other connections.
+later would flag moves that were in time. Each peer has a budget of frames and bytes, and what it
+sends is read in slices: WebSocket pings are answered below any limit of the application, so a flood
+of them would starve other connections (``protocol.intake``).
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import errno
 import re
 import socket
 import ssl
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.connection import Connection
@@ -28,6 +29,7 @@ from websockets.typing import Subprotocol
 
 from .channel import Arrival, ChannelClosed, now_ms
 from .codec import CODECS, MAX_FRAME, MSGPACK
+from .intake import SLICE, Gate, Intake, Visit, open_gate, trusting_gate
 from .messages import Message
 
 _SETTINGS: dict[str, Any] = {
@@ -43,55 +45,158 @@ _SETTINGS: dict[str, Any] = {
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
 
-class BytesBudget:
-    """A leaky bucket: ``burst`` bytes at once, ``per_second`` in the long run.
+STALLED_S = 20.0
+"""How long a peer may leave unread what has been sent to it."""
 
-    An honest bot sends a few hundred bytes a turn and perhaps twenty ``info`` messages a second.
+MOST_UNREAD = 1 << 20
+"""Bytes of answers to WebSocket pings that may wait for a peer."""
+
+CLOSE_S = 4.0
+"""How long closing may take; then the socket is closed without the other side."""
+
+
+class Metered(Connection):
+    """A connection read in slices, for which its peer pays, frame by frame.
+
+    It is cut off if it sends more than it may, or does not read what is sent to it.
     """
 
-    def __init__(self, burst: int = 1 << 20, per_second: int = 64 << 10) -> None:
-        self._burst = burst
-        self._per_second = per_second
-        self._left = float(burst)
-        self._at = 0.0
+    def __init__(
+        self, *args: Any, gate: Gate = open_gate, intake: Intake | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.visit: Visit | None = None
+        """What the gate knows of it; None before it was let in."""
+        self._gate = gate
+        self._intake = intake or Intake()
+        self._pending: deque[tuple[int, memoryview]] = deque()
+        """Bytes to be handed on, and when they came; while there are any, no more are received."""
+        self._is_full = False
+        """Whether messages wait that nobody has taken yet."""
+        self._is_queued = False
+        self._frames = 0
+        self._stalled: asyncio.TimerHandle | None = None
 
-    def spend(self, count: int, now: float) -> bool:
-        """Take ``count`` bytes at time ``now`` in seconds; return whether the budget had them."""
-        self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
-        self._at = now
-        self._left -= count
-        return self._left >= 0
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin, if the gate lets the peer in."""
+        self.visit = self._gate((transport.get_extra_info("peername") or ("?",))[0])
+        if self.visit is None:
+            cast("asyncio.Transport", transport).abort()
+            return
+        super().connection_made(transport)
+        self.recv_messages.pause = self._fill
+        self.recv_messages.resume = self._go_on
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        if self.visit is None:
+            return
+        self.visit.leave()
+        self._pending.clear()
+        if self._stalled is not None:
+            self._stalled.cancel()
+        super().connection_lost(exc)
 
-class Budgeted(Connection):
-    """A connection closed when it receives too many bytes, pings included."""
-
-    budget: BytesBudget
+    # --- reading --------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Receive bytes, if the budget has them; a read costs 64 more."""
-        if self.budget.spend(len(data) + 64, time.monotonic()):
-            super().data_received(data)
-        elif not self.protocol.close_expected():
-            self.protocol.fail(CloseCode.POLICY_VIOLATION, "too many bytes a second")
-            self.send_data()
+        """Receive bytes, for which the peer pays; hand them on now, or in a later turn."""
+        assert self.visit is not None, "only who was let in is read"
+        at_ms = now_ms()
+        if not self.visit.spend(0, len(data), at_ms / 1_000):
+            self._cut_off()
+        elif len(data) <= SLICE and not self._pending and self._intake.has_room():
+            self._intake.note(self._hand_on(data, at_ms, at_ms))
+        else:
+            self._pending.append((at_ms, memoryview(data)))
+            self.transport.pause_reading()
+            self._queue()
+
+    def read_slice(self) -> tuple[int, bool]:
+        """Hand a slice on; return its frames, and whether more can be handed on now."""
+        frames = 0
+        if self._pending and not self._is_full:
+            at_ms, data = self._pending.popleft()
+            if len(data) > SLICE:
+                self._pending.appendleft((at_ms, data[SLICE:]))
+            frames = self._hand_on(data[:SLICE], at_ms, now_ms())
+        self._is_queued = bool(self._pending) and not self._is_full
+        if not self._pending and not self._is_full:
+            self.transport.resume_reading()
+        return frames, self._is_queued
+
+    def owed(self) -> float:
+        """Return what the peer owes."""
+        assert self.visit is not None, "only who was let in is read"
+        return self.visit.owed(now_ms() / 1_000)
+
+    def _hand_on(self, data: bytes | memoryview, at_ms: int, now: int) -> int:
+        """Hand bytes on that came at ``at_ms``; return how many frames they ended."""
+        assert self.visit is not None, "only who was let in is read"
+        self._stamp(at_ms)
+        self._frames = 0
+        super().data_received(cast("bytes", data))
+        if not self.visit.spend(self._frames, 0, now / 1_000):
+            self._cut_off()
+        elif self.transport.get_write_buffer_size() > MOST_UNREAD:
             self.transport.abort()
+        return self._frames
+
+    def _stamp(self, at_ms: int) -> None:
+        """Take the time when the bytes came that are handed on next."""
+
+    def process_event(self, event: Any) -> None:
+        """Count a frame."""
+        self._frames += isinstance(event, Frame)
+        super().process_event(event)
+
+    def _fill(self) -> None:
+        self._is_full = True
+        self.transport.pause_reading()
+
+    def _go_on(self) -> None:
+        self._is_full = False
+        if self._pending:
+            self._queue()
+        else:
+            self.transport.resume_reading()
+
+    def _queue(self) -> None:
+        if not self._is_queued and not self._is_full:
+            self._is_queued = True
+            self._intake.add(self)
+
+    def _cut_off(self) -> None:
+        self._pending.clear()
+        if not self.protocol.close_expected():
+            self.protocol.fail(CloseCode.POLICY_VIOLATION, "too many frames or bytes a second")
+            self.send_data()
+        self.transport.abort()
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def pause_writing(self) -> None:
+        """Wait for the peer to read, but not for ever: nobody else would end this connection."""
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALLED_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        if self._stalled is not None:
+            self._stalled.cancel()
+        super().resume_writing()
 
 
-class _Guarded(Budgeted):
-    """A connection that notes arrival times; a trusted peer has a larger budget."""
-
-    _trusted = False
+class _Stamped(Metered):
+    """A connection that notes when messages arrived."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.budget = BytesBudget(8 << 20, 1 << 20) if self._trusted else BytesBudget()
         self._stamps: deque[int] = deque()
         self._arrived_ms = 0
 
-    def data_received(self, data: bytes) -> None:
-        self._arrived_ms = now_ms()
-        super().data_received(data)
+    def _stamp(self, at_ms: int) -> None:
+        self._arrived_ms = at_ms
 
     def process_event(self, event: Any) -> None:
         if isinstance(event, Frame) and event.opcode in _DATA and event.fin:
@@ -103,23 +208,21 @@ class _Guarded(Budgeted):
         return self._stamps.popleft()
 
 
-class _ServerEnd(_Guarded, ServerConnection):
+class _ServerEnd(_Stamped, ServerConnection):
     pass
 
 
-class _TrustedServerEnd(_ServerEnd):
-    _trusted = True
-
-
-class _ClientEnd(_Guarded, ClientConnection):
-    _trusted = True
+class _ClientEnd(_Stamped, ClientConnection):
+    pass
 
 
 class WebSocketChannel:
     """A channel over one WebSocket; the subprotocol names the codec."""
 
     def __init__(self, connection: _ServerEnd | _ClientEnd, peer: str) -> None:
+        assert connection.visit is not None, "it is connected"
         self.peer = peer
+        self.visit = connection.visit
         self._connection = connection
         self._codec = CODECS.get(connection.subprotocol or "", MSGPACK)
 
@@ -145,7 +248,11 @@ class WebSocketChannel:
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the WebSocket with a code and a reason of at most 123 bytes."""
-        await self._connection.close(code, reason.encode()[:123].decode(errors="ignore"))
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._connection.close(code, reason.encode()[:123].decode(errors="ignore"))
+        except TimeoutError:  # what was sent before is not read
+            self._connection.transport.abort()
 
     async def ended(self) -> None:
         """Wait until the connection has ended, from either side."""
@@ -182,7 +289,7 @@ async def dial(
             url,
             additional_headers=headers,
             open_timeout=open_timeout,
-            create_connection=_ClientEnd,
+            create_connection=cast("Any", partial(_ClientEnd, gate=trusting_gate)),
             proxy=None,
             **_SETTINGS,
             **trust,
@@ -254,14 +361,13 @@ async def listen(
     *,
     on_http: Callable[[Request], HttpAnswer | None] = lambda _request: None,
     tls: ssl.SSLContext | None = None,
-    trusted: bool = False,
+    gate: Gate = open_gate,
 ) -> Server:
     """Listen at an address (``""`` for all) and a port (0 for any free one).
 
     ``on_channel`` is called for each connection, which closes when the call returns. ``on_http``
     answers a plain HTTP request, or returns None to let it become a WebSocket. ``tls`` is a
-    certificate, to serve ``wss``; ``trusted`` is for local processes only, with the byte budget of
-    a dialled server.
+    certificate, to serve ``wss``; ``gate`` lets peers in and has their budgets.
 
     Raises:
         OSError: the address is not available; the message says why, and what to do.
@@ -270,14 +376,20 @@ async def listen(
     async def handle(connection: ServerConnection) -> None:
         assert isinstance(connection, _ServerEnd)
         assert connection.request is not None
-        address = connection.remote_address or ("?", 0)
-        channel = WebSocketChannel(connection, f"{address[0]}:{address[1]}")
+        assert connection.visit is not None
+        _, port, *_ = connection.remote_address or ("?", 0)
+        channel = WebSocketChannel(connection, f"{connection.visit.address}:{port}")
         await on_channel(channel, connection.request)
 
     def process_request(connection: ServerConnection, request: Request) -> Response | None:
+        assert isinstance(connection, _ServerEnd)
+        assert connection.visit is not None
         answer = on_http(request)
         if answer is None:
-            return None
+            refusal = connection.visit.ask(request)
+            if refusal is None:
+                return None
+            answer = HttpAnswer(503, f"{refusal}\n")
         response = connection.respond(answer.status, answer.text)
         del response.headers["Content-Type"]
         response.headers["Content-Type"] = answer.content_type
@@ -297,7 +409,7 @@ async def listen(
             process_request=process_request,
             open_timeout=10,
             **_SETTINGS,
-            create_connection=_TrustedServerEnd if trusted else _ServerEnd,
+            create_connection=cast("Any", partial(_ServerEnd, gate=gate, intake=Intake())),
             ssl=tls,
         )
     except OSError as error:

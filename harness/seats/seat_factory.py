@@ -30,6 +30,7 @@ from bot.seat_text import parse_seat
 from harness.arbiter.seat import Seat
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
+from protocol.intake import trusting_gate
 from protocol.messages import Hello, Welcome
 from protocol.websocket import WebSocketChannel, dial, listen
 
@@ -60,7 +61,7 @@ class Reception:
         self._server: Server | None = None
 
     async def __aenter__(self) -> Reception:
-        self._server = await listen("127.0.0.1", 0, self._receive, trusted=True)
+        self._server = await listen("127.0.0.1", 0, self._receive, gate=trusting_gate)
         self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets)).getsockname()[1]}"
         return self
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -21,9 +22,14 @@ from wire import made_message
 from protocol.channel import ChannelClosed, now_ms
 from protocol.codec import CODECS, JSON, MAX_FRAME, MSGPACK
 from protocol.errors import PeerError
-from protocol.messages import MESSAGES, Ping, Pong
-from protocol.websocket import BytesBudget, HttpAnswer, WebSocketChannel, dial, listen
+from protocol.intake import SLICE, TURN_FRAMES, trusting_gate
+from protocol.messages import MESSAGES, Error, Ping, Pong
+from protocol.websocket import HttpAnswer, WebSocketChannel, dial, listen
 
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "tls"
 OnChannel = Callable[[WebSocketChannel, Request], Awaitable[None]]
 
@@ -203,13 +209,100 @@ async def test_a_flood_of_websocket_pings_is_cut_off_too() -> None:
         assert flooder.close_code in (1006, 1008)
 
 
-def test_a_budget_fills_up_again_and_never_beyond_its_burst() -> None:
-    budget = BytesBudget(burst=100, per_second=10)
-    assert budget.spend(100, now=1_000.0)
-    assert not budget.spend(1, now=1_000.0)
-    assert budget.spend(9, now=1_001.0)
-    assert budget.spend(100, now=2_000.0)
-    assert not budget.spend(1, now=2_000.0)
+async def test_who_does_not_read_its_answers_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protocol.websocket.STALLED_S", 0.1)
+    reasons: list[str] = []
+    over = asyncio.Event()
+
+    async def talk(channel: WebSocketChannel, _request: Request) -> None:
+        try:
+            while True:  # until the socket's buffers are full, and then some
+                await channel.send(Error(code="x", message="y" * 2_000))
+        except ChannelClosed as closed:
+            reasons.append(str(closed))
+        await channel.close()
+        over.set()
+
+    async with server(talk) as url:
+        _, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(HANDSHAKE)
+        await over.wait()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+    assert reasons
+    assert "connection was lost" in reasons[0]
+
+
+async def test_pings_whose_answers_are_not_read_are_not_answered_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("protocol.websocket.MOST_UNREAD", 1 << 12)
+    over = asyncio.Event()
+
+    async def listener(channel: WebSocketChannel, _request: Request) -> None:
+        with suppress(ChannelClosed):
+            await channel.receive()
+        over.set()
+
+    async with server(listener, gate=trusting_gate) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(HANDSHAKE)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096
+        )
+        reader._transport.pause_reading()  # type: ignore[attr-defined]
+        ping = b"\x89\xfd\0\0\0\0" + bytes(125)
+        with suppress(ConnectionError):
+            for _ in range(60_000):
+                writer.write(ping)
+                await writer.drain()
+        await over.wait()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def test_a_burst_is_read_in_many_turns_of_the_loop_and_others_come_between() -> None:
+    """As 20,000 pings in 120 KB that come at once; half a second's work in one callback before."""
+    turns: list[int] = []
+
+    async def count_turns() -> None:
+        turns.append(0)
+        while True:
+            turns[0] += 1
+            await asyncio.sleep(0)
+
+    async with server(gate=trusting_gate) as url, bare(url) as client:
+        pong = await client.ping()
+        await pong
+        counting = asyncio.create_task(count_turns())
+        await asyncio.sleep(0)
+        before = turns[0]
+        client.transport.write(b"\x89\x80\0\0\0\0" * 20_000)
+        last = await client.ping()
+        await last
+        assert turns[0] - before >= 20_000 // (TURN_FRAMES + SLICE // 6)
+        counting.cancel()
+
+
+async def test_a_message_in_a_long_burst_has_the_time_of_its_arrival() -> None:
+    arrivals: list[int] = []
+
+    async def note(channel: WebSocketChannel, _request: Request) -> None:
+        with suppress(ChannelClosed):
+            while True:
+                arrivals.append((await channel.receive()).at_ms)
+
+    frame = MSGPACK.encode(Ping(id=1))
+    assert isinstance(frame, bytes)
+    masked = bytes([0x82, 0x80 | len(frame), 0, 0, 0, 0]) + frame
+    async with server(note, gate=trusting_gate) as url, bare(url) as client:
+        client.transport.write(masked * 5_000)
+        await client.close()
+    assert len(arrivals) == 5_000
+    assert arrivals == sorted(arrivals)
 
 
 async def test_a_token_goes_in_the_header_and_never_in_the_url() -> None:

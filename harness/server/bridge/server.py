@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from harness.figures import once
-from protocol.websocket import Budgeted, BytesBudget, no_listening
+from protocol.intake import Intake, OpenVisit, Rates
+from protocol.websocket import Metered, no_listening
 
 from .config import BridgeConfig
 from .page import House, Page
@@ -27,10 +29,12 @@ REVOKED_S = 0.5
 _OUR_NAMES = re.compile(r"(localhost|127\.0\.0\.1)(:\d+)?", re.IGNORECASE)
 
 
-class _PageEnd(Budgeted, ServerConnection):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.budget = BytesBudget(burst=1 << 18)
+class _PageEnd(Metered, ServerConnection):
+    pass
+
+
+def _page_gate(address: str) -> OpenVisit:
+    return OpenVisit(address, Rates(burst_s=4))
 
 
 class Bridge:
@@ -69,7 +73,7 @@ class Bridge:
                 ping_interval=10,
                 ping_timeout=20,
                 max_size=MAX_LINE,
-                create_connection=_PageEnd,
+                create_connection=cast("Any", partial(_PageEnd, gate=_page_gate, intake=Intake())),
             )
         except OSError as error:
             raise no_listening(LOOPBACK, self._config.port, error) from None

@@ -1,0 +1,186 @@
+"""Reading from many peers: how much each may send, and how much is read in a turn of the loop.
+
+The bytes that arrive at once may hold 40,000 pings, each of which is answered: half a second in one
+callback. So bytes are handed on in slices, and a turn of the loop has work for few frames. What it
+leaves is read in later turns, from whoever owes least first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Protocol, TypeAlias
+
+from websockets.http11 import Request
+
+SLICE = 512
+"""Bytes handed on at a time; they hold 85 frames at most."""
+
+TURN_FRAMES = 192
+"""Frames after which other work of the loop comes first, about 2 ms."""
+
+
+class Bucket:
+    """A leaky bucket: ``burst`` at once, ``per_second`` in the long run."""
+
+    __slots__ = ("_at", "_burst", "_owed", "_per_second")
+
+    def __init__(self, burst: float, per_second: float) -> None:
+        self._burst = burst
+        self._per_second = per_second
+        self._owed = 0.0
+        self._at = 0.0
+
+    def owed(self, now: float) -> float:
+        """Return what was spent and has not run out yet, at a time in seconds."""
+        return max(0.0, self._owed - (now - self._at) * self._per_second)
+
+    def spend(self, amount: float, now: float) -> bool:
+        """Spend an amount; return whether the bucket had it.
+
+        Who goes on beyond the burst owes twice of it at most, so that it recovers.
+        """
+        owed = self.owed(now) + amount
+        self._owed, self._at = min(owed, 2 * self._burst), now
+        return owed <= self._burst
+
+    def has(self, amount: float, now: float) -> bool:
+        """Return whether the bucket has an amount, without spending it."""
+        return self.owed(now) + amount <= self._burst
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a peer may send: each frame and each byte takes its share of a second."""
+
+    frames_per_s: float = 1_000
+    bytes_per_s: float = 64 << 10
+    burst_s: float = 8
+    """Seconds' worth that may come at once; the largest message must fit."""
+
+    def cost(self, frames: int, size: int) -> float:
+        """Return what frames and bytes take, in seconds."""
+        return frames / self.frames_per_s + size / self.bytes_per_s
+
+    def bucket(self, share: float = 1) -> Bucket:
+        """Return a bucket of seconds, ``share`` times as large."""
+        return Bucket(self.burst_s * share, share)
+
+
+TRUSTED = Rates(frames_per_s=20_000, bytes_per_s=1 << 20)
+
+
+class Visit(Protocol):
+    """A peer's connection, as the gate sees it, from its socket's opening on."""
+
+    address: str
+    """Where it comes from, without a port."""
+
+    def ask(self, request: Request) -> str | None:
+        """Take the opening request; return a sentence if it is to be refused."""
+        ...
+
+    def spend(self, frames: int, size: int, now: float) -> bool:
+        """Pay for frames and bytes; return whether the peer may go on."""
+        ...
+
+    def owed(self, now: float) -> float:
+        """Return what it owes; whoever owes less is read first."""
+        ...
+
+    def leave(self) -> None:
+        """Note that the socket is closed."""
+        ...
+
+
+Gate: TypeAlias = Callable[[str], Visit | None]
+"""Lets a socket from an address in, or returns None: it is closed at once, without an answer."""
+
+
+class OpenVisit:
+    """A visit to a listener that lets everybody in, with a budget of its own."""
+
+    def __init__(self, address: str, rates: Rates) -> None:
+        self.address = address
+        self._rates = rates
+        self._bucket = rates.bucket()
+
+    def ask(self, request: Request) -> str | None:
+        """Refuse nobody."""
+        return None
+
+    def spend(self, frames: int, size: int, now: float) -> bool:
+        """Pay from its own budget."""
+        return self._bucket.spend(self._rates.cost(frames, size), now)
+
+    def owed(self, now: float) -> float:
+        """Return what it owes, in seconds."""
+        return self._bucket.owed(now)
+
+    def leave(self) -> None:
+        """Keep nothing."""
+
+
+def open_gate(address: str) -> OpenVisit:
+    """Let everybody in, with the usual budget."""
+    return OpenVisit(address, Rates())
+
+
+def trusting_gate(address: str) -> OpenVisit:
+    """Let everybody in: processes of this machine, servers that were dialled."""
+    return OpenVisit(address, TRUSTED)
+
+
+class Reader(Protocol):
+    """A connection with bytes that were not handed on yet."""
+
+    def read_slice(self) -> tuple[int, bool]:
+        """Hand a slice on; return its frames, and whether more can be handed on now."""
+        ...
+
+    def owed(self) -> float:
+        """Return what its peer owes."""
+        ...
+
+
+class Intake:
+    """Shares the turns of one event loop among the connections of a listener."""
+
+    def __init__(self) -> None:
+        self._left = TURN_FRAMES
+        self._waiting: list[tuple[float, int, Reader]] = []
+        self._numbers = count()  # of two who owe the same, the one who came first
+        self._next_turn: asyncio.Handle | None = None
+
+    def has_room(self) -> bool:
+        """Return whether this turn of the loop has work left for a slice."""
+        return self._left > 0
+
+    def note(self, frames: int) -> None:
+        """Note that a slice was handed on in this turn."""
+        self._left -= max(1, frames)
+        self._turn_soon()
+
+    def add(self, reader: Reader) -> None:
+        """Have a connection read in later turns."""
+        heapq.heappush(self._waiting, (reader.owed(), next(self._numbers), reader))
+        self._turn_soon()
+
+    def _turn_soon(self) -> None:
+        if self._next_turn is None:
+            self._next_turn = asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._next_turn = None
+        self._left = TURN_FRAMES
+        while self._waiting and self._left > 0:
+            _, _, reader = heapq.heappop(self._waiting)
+            frames, more = reader.read_slice()
+            self._left -= max(1, frames)
+            if more:
+                self.add(reader)
+        if self._waiting:
+            self._turn_soon()
