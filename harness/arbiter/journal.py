@@ -2,65 +2,52 @@
 
 One SQLite file in WAL mode, written by one thread. Records that arrive during a commit go into the
 next, so a busy host commits many games at once. With ``synchronous=FULL`` an acknowledged move
-survives a crash of the process or the machine. A lock on a file beside it keeps a second host out;
-others may read meanwhile (``read_games``).
+survives a crash of the process or the machine. ``journal_file`` keeps a second host out and finds
+damage; others may read meanwhile (``read_games``).
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
-import os
 import queue
+import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
+import structlog
 
 from protocol.parts import Style
 
+from .journal_file import (
+    SCHEMA,
+    SCHEMA_VERSION,
+    UNREADABLE,
+    JournalError,
+    JournalLock,
+    check,
+    check_version,
+    commits_of,
+    reading,
+)
 from .records import ClockNote, Opened, Record
 
-SCHEMA_VERSION = 2
+__all__ = ["Journal", "JournalError", "KeptGame", "read_games"]
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS games (
-    game     TEXT PRIMARY KEY,
-    created  REAL NOT NULL,         -- seconds since 1970
-    label    TEXT NOT NULL,         -- JSON: what the host needs to seat the players again
-    open     INTEGER NOT NULL       -- 1 while the game is on
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS records (
-    game     TEXT NOT NULL REFERENCES games,
-    number   INTEGER NOT NULL,      -- from 0, without gaps
-    at       REAL NOT NULL,
-    content  TEXT NOT NULL,         -- JSON of harness.arbiter.records
-    PRIMARY KEY (game, number)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS clock_notes (
-    game     TEXT PRIMARY KEY REFERENCES games,
-    first    INTEGER NOT NULL,      -- milliseconds left to seat 0
-    second   INTEGER NOT NULL,
-    seq      INTEGER NOT NULL       -- the event that the seat to move was choosing
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS names (
-    name     TEXT PRIMARY KEY,
-    hash     TEXT NOT NULL          -- SHA-256 of the token that claimed the name
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS styles (
-    name     TEXT PRIMARY KEY,      -- whose
-    odds     TEXT NOT NULL,         -- JSON: model of a player to the chance that it fits
-    games    INTEGER NOT NULL,      -- games that it rests on
-    at       REAL NOT NULL          -- when it was last changed, seconds since 1970
-) WITHOUT ROWID;
-"""
+log = structlog.get_logger(__name__)
+
+PROBE_S = 1.0
+"""Interval at which a journal that can't be written is tried again, and asked for its health."""
+
+WAL_BYTES = 64 << 20
+"""To this size the write-ahead log is cut once a reader that held it up has gone."""
 
 _INSERT_RECORD = """
 INSERT INTO records SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM records WHERE game = ?
@@ -69,10 +56,6 @@ INSERT INTO records SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM records WH
 _Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float, ...]]]
 _Work: TypeAlias = Sequence[_Statement]
 """Statements committed together or not at all."""
-
-
-class JournalError(Exception):
-    """The journal can't be read or written; the message names the file and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,91 +70,86 @@ class KeptGame:
     note: ClockNote | None
 
 
-def read_games(path: Path) -> Iterator[KeptGame]:
+def _raise(error: JournalError) -> None:
+    raise error
+
+
+Damaged: TypeAlias = Callable[[JournalError], None]
+"""Takes the reason why a game can't be read; if it returns, the game is left out."""
+
+
+def read_games(path: Path, damaged: Damaged = _raise) -> Iterator[KeptGame]:
     """Yield all games of a journal, oldest first, as they are now; a host may be writing it.
 
     Raises:
         JournalError: it is no journal, or can't be read.
     """
     try:
-        address = f"{path.absolute().as_uri()}?mode=rw"
-        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
-            connection.execute("PRAGMA query_only = 1")
+        with reading(path) as connection:
             connection.execute("BEGIN")  # all that follows is of one moment
-            _check_version(connection, path)
-            yield from _games(connection, path, "")
-    except sqlite3.Error as error:
+            check_version(connection, path)
+            yield from _games(connection, path, "", damaged)
+    except UNREADABLE as error:
         raise JournalError(f"{path} can't be read as a journal: {error}") from None
 
 
 class Journal:
     """A journal file, open for reading and writing; created if missing.
 
-    JournalError if it is no journal or of another version, or another host has it open.
+    JournalError if it is no journal or of another version, if it is damaged or lacks what was
+    acknowledged, or another host has it open. No game begins with less than ``reserve`` bytes free
+    on its disk, so that those that are on have room to end.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, reserve: int = 0) -> None:
         self.path = Path(path)
-        self._lock_path = self.path.with_name(f"{self.path.name}-lock")
+        self._reserve = reserve
         self._styles: dict[str, Style] = {}
+        self._names: dict[str, str] = {}
+        self._commits = 0
+        self._failure: JournalError | None = None
+        """Of the last commit."""
+        self._probed = 0.0
         self._queue: queue.SimpleQueue[tuple[_Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
         try:
-            self._lock = self._locked()
+            self._lock = JournalLock(self.path)
             self._connection = self._open()
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, *UNREADABLE) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise JournalError(f"{self.path} can't be used as a journal: {why}") from None
-        self._names: dict[str, str] = dict(self._connection.execute("SELECT * FROM names"))
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()
 
-    def _locked(self) -> int:
-        """Keep other hosts out: two that resume the same games would contradict each other."""
-        path = self._lock_path
-        while True:
-            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                with suppress(FileNotFoundError):
-                    if os.path.samestat(os.fstat(lock), path.stat()):
-                        return lock
-            except BlockingIOError:
-                os.close(lock)
-                raise JournalError(f"{self.path} is in use by another server or match") from None
-            os.close(lock)  # its last owner has removed it meanwhile
-
-    def _unlock(self) -> None:
-        self._lock_path.unlink(missing_ok=True)
-        os.close(self._lock)
-
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self.path, timeout=1, check_same_thread=False, isolation_level=None
-        )
+        connection: sqlite3.Connection | None = None
         try:
+            check(self.path, self._lock.acknowledged)
+            connection = sqlite3.connect(
+                self.path, timeout=1, check_same_thread=False, isolation_level=None
+            )
             self._prepare(connection)
         except BaseException:
-            connection.close()
-            self._unlock()
+            if connection is not None:
+                connection.close()
+            self._lock.leave()
             raise
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        _check_version(connection, self.path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
         connection.executescript(
-            f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
+        self._commits = commits_of(connection)
+        self._names.update(connection.execute("SELECT name, hash FROM names"))
         for name, odds in connection.execute("SELECT name, odds FROM styles"):
             try:
                 self._styles[name] = msgspec.json.decode(odds, type=Style)
-            except msgspec.DecodeError as error:
-                raise JournalError(
-                    f"{self.path}: how {name} plays can't be read: {error}; "
-                    "delete the row of that name from the table 'styles'"
-                ) from None
+            except msgspec.DecodeError as error:  # it is learned again
+                log.error("style not read", journal=str(self.path), name=name, reason=str(error))
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -182,6 +160,7 @@ class Journal:
 
         A game that was played elsewhere has the ``rest`` of its records, to the last.
         """
+        self._check_room()
         game, now = opened.game, time.time()
         label_text, is_open = json.dumps(label), int(not rest)
         await self._done(
@@ -237,13 +216,35 @@ class Journal:
         self._queue.put((work, future))
         await future
 
+    def _check_room(self) -> None:
+        if self._reserve:
+            free = shutil.disk_usage(self.path.parent).free
+            if free < self._reserve:
+                raise JournalError(
+                    f"{free >> 20} MB are free on the disk of {self.path}; "
+                    f"no game begins with less than {self._reserve >> 20} MB"
+                )
+
+    def trouble(self) -> str | None:
+        """Return why nothing can be written now, or no game begun; None if all is well.
+
+        It is what the last commit came to. Now and then asking makes one, for the next who asks.
+        """
+        if (now := time.monotonic()) >= self._probed + PROBE_S:
+            self._probed = now
+            self._queue.put(([], None))
+        try:
+            self._check_room()
+        except (JournalError, OSError) as error:
+            return str(error)
+        return None if self._failure is None else str(self._failure)
+
     def _write(self) -> None:
         while True:
-            batch = [self._queue.get()]
-            while not self._queue.empty():
-                batch.append(self._queue.get())
+            batch = self._waiting()
             jobs = [job for job in batch if job is not None]
             failure = self._commit([statement for work, _ in jobs for statement in work])
+            self._note_failure(failure and self._commit([]))  # or was it one game's own fault?
             for work, future in jobs:
                 # One game's fault must not fail others: a failed batch is retried work by work.
                 alone = self._commit(work) if failure and len(jobs) > 1 else failure
@@ -253,32 +254,52 @@ class Journal:
             if None in batch:
                 return
 
+    def _waiting(self) -> list[tuple[_Work, asyncio.Future[None] | None] | None]:
+        """Return all the work that there is, after a while none if the last could not be done."""
+        try:
+            batch = [self._queue.get(timeout=None if self._failure is None else PROBE_S)]
+        except queue.Empty:
+            return []
+        while not self._queue.empty():
+            batch.append(self._queue.get())
+        return batch
+
     def _commit(self, work: _Work) -> JournalError | None:
         try:
             with self._connection as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 for statement, rows in work:
                     connection.executemany(statement, rows)
+                connection.execute("UPDATE state SET value = value + 1 WHERE key = 'commits'")
         except Exception as error:  # any error is reported; the thread goes on
             return JournalError(f"{self.path} can't be written: {error}")
+        self._commits += 1
+        self._lock.mark(self._commits)
         return None
+
+    def _note_failure(self, failure: JournalError | None) -> None:
+        before, self._failure = self._failure, failure
+        if failure is not None and before is None:
+            log.error("journal can't be written", reason=str(failure))
+        if failure is None and before is not None:
+            log.warning("journal is written again", journal=str(self.path))
 
     def close(self) -> None:
         """Write pending records and close the file."""
         self._queue.put(None)
         self._thread.join()
         self._connection.close()
-        self._unlock()
+        self._lock.release()
 
     # --- reading (at the start, before any game runs) -------------------------------------------
 
-    def unfinished(self) -> list[KeptGame]:
+    def unfinished(self, damaged: Damaged = _raise) -> list[KeptGame]:
         """Return the games that were running when the host stopped, oldest first."""
-        return list(_games(self._connection, self.path, "WHERE open = 1"))
+        return list(_games(self._connection, self.path, "WHERE open = 1", damaged))
 
     def finished(self) -> Iterator[KeptGame]:
         """Yield finished games, oldest first; together they may be large."""
-        return _games(self._connection, self.path, "WHERE open = 0")
+        return _games(self._connection, self.path, "WHERE open = 0", _raise)
 
     def token_hash(self, name: str) -> str | None:
         """Return the hash of the token that claimed a name."""
@@ -289,33 +310,35 @@ class Journal:
         return self._styles.get(name)
 
 
-def _check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that a database is a journal of this version, or empty."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in (0, SCHEMA_VERSION):
-        raise JournalError(
-            f"{path} is a journal of version {version}; this program reads version {SCHEMA_VERSION}"
-        )
-    if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        raise JournalError(f"{path} is a database of something else, not a journal")
-
-
-def _games(connection: sqlite3.Connection, path: Path, which: str) -> Iterator[KeptGame]:
+def _games(
+    connection: sqlite3.Connection, path: Path, which: str, damaged: Damaged
+) -> Iterator[KeptGame]:
     rows = connection.execute(
         "SELECT game, created, label, first, second, seq "
         f"FROM games LEFT JOIN clock_notes USING (game) {which} ORDER BY created, game"
     )
     for game, created, label, *clocks, seq in rows.fetchall():
         note = None if seq is None else ClockNote(game=game, clocks=tuple(clocks), seq=seq)
-        yield KeptGame(game, created, json.loads(label), _records(connection, path, game), note)
+        try:
+            records = _records(connection, game)
+            kept = KeptGame(game, created, json.loads(label), records, note)
+        except (msgspec.DecodeError, ValueError, *UNREADABLE) as error:
+            damaged(JournalError(f"{path}: game {game} can't be read: {error}"))
+        else:
+            yield kept
 
 
-def _records(connection: sqlite3.Connection, path: Path, game: str) -> tuple[Record, ...]:
-    rows = connection.execute("SELECT content FROM records WHERE game = ? ORDER BY number", (game,))
-    try:
-        return tuple(msgspec.json.decode(content, type=Record) for (content,) in rows)
-    except msgspec.DecodeError as error:
-        raise JournalError(f"{path}: game {game} can't be read: {error}") from None
+def _records(connection: sqlite3.Connection, game: str) -> tuple[Record, ...]:
+    """Return the records of a game; raise ValueError unless they are complete."""
+    rows = connection.execute(
+        "SELECT number, content FROM records WHERE game = ? ORDER BY number", (game,)
+    ).fetchall()
+    records = tuple(msgspec.json.decode(content, type=Record) for _, content in rows)
+    if [number for number, _ in rows] != list(range(len(rows))) or not records:
+        raise ValueError("records are missing")
+    if not isinstance(records[0], Opened):
+        raise ValueError("its first record is not 'opened'")
+    return records
 
 
 def _encode(record: Record) -> str:

@@ -8,6 +8,7 @@ milliseconds of one monotonic clock.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from bot.seat.offers import rules_in_play
 from engine.notation.cgp import read_cgp
@@ -182,17 +183,9 @@ class Scorebook:
         think_ms = Clock.charge(elapsed, self.opened.time, lag_ms)
         clocks = list(self._clocks)
         clocks[made.seat] = clocks[made.seat].after(elapsed, self.opened.time, lag_ms)
-        scores = list(before.position.scores)
-        scores[made.seat] += made.score
         turn = Turn(
-            seq=self.next_seq,
-            seat=made.seat,
+            **self._shown(before, after),
             move=format_move(made.move, self._alphabet),
-            score=made.score,
-            scores=(scores[0], scores[1]),
-            rack=self._alphabet.text(made.rack),
-            rack_after=self._alphabet.text(after.position.racks[made.seat]),
-            bag=len(after.bag.order),
             clocks=(clocks[0].remaining_ms, clocks[1].remaining_ms),
             words=tuple(self._alphabet.text(word) for word in made.words),
             think_ms=think_ms,
@@ -247,9 +240,7 @@ class Scorebook:
                 self.nonces = nonces
                 self.game = self._deal(nonces)
             case Turn():
-                assert self.game is not None, "a turn before the start"
-                move = parse_move(record.move, self.game.position.board, self._alphabet)
-                self._finish(record, self.game.play(move, self._words))
+                self._replay(record)
             case RefusedMove():
                 self.refusals.append(record)
                 self.attempt += 1
@@ -264,6 +255,35 @@ class Scorebook:
             case Ended():
                 self.ended, self._started_ms = record, None
                 self.faults = list(record.faults)
+
+    def _replay(self, turn: Turn) -> None:
+        """Take a turn of a journal; raise ValueError if it can't have come to what was kept."""
+        if self.game is None:
+            raise ValueError("a turn before the start")
+        move = parse_move(turn.move, self.game.position.board, self._alphabet)
+        after = self.game.play(move, self._words)
+        for name, value in self._shown(self.game, after).items():
+            if (kept := getattr(turn, name)) != value:
+                raise ValueError(f"{turn.move} has {name} {kept}, and comes to {value}")
+        left = self._clocks[turn.seat].remaining_ms - turn.think_ms
+        if turn.clocks[turn.seat] != left + self.opened.time.increment_ms:
+            raise ValueError(f"{turn.move} has clocks {turn.clocks} after {turn.think_ms} ms")
+        self._finish(turn, after)
+
+    def _shown(self, before: Game, after: Game) -> dict[str, Any]:
+        """Return the fields of a turn's record that follow from the game and its move."""
+        made = after.turns[-1]
+        scores = list(before.position.scores)
+        scores[made.seat] += made.score
+        return {
+            "seq": self.next_seq,
+            "seat": made.seat,
+            "score": made.score,
+            "scores": (scores[0], scores[1]),
+            "rack": self._alphabet.text(made.rack),
+            "rack_after": self._alphabet.text(after.position.racks[made.seat]),
+            "bag": len(after.bag.order),
+        }
 
     def _deal(self, nonces: tuple[str, str]) -> Game:
         used = nonces if self.opened.committed else ("", "")

@@ -36,6 +36,7 @@ COMMANDS = {
     "show": "Print a game (GCG) or a position (CGP).",
     "report": "Write a report of a match or tournament: a page, Markdown or CSV.",
     "games": "List the games of a journal, or write them as GCG.",
+    "backup": "Copy a journal, while a server writes it too, and check the copy.",
     "generate": "List the moves of a position (CGP), the best first.",
     "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
     "endgame": "Work out the best play with an empty bag, and prove it.",

@@ -53,7 +53,7 @@ def games(
     from harness.arbiter.journal import JournalError, read_games
 
     with sentences(kinds=(JournalError,), status=1):
-        kept = read_games(journal)
+        kept = read_games(journal, lambda error: say(str(error)))
         if out is not None:
             _write(kept, load_words(lexicon), writable_folder(out))
         elif json_:
@@ -129,8 +129,8 @@ def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
             continue
         try:
             book = Scorebook.restored(game.records, None, words)
-        except Declined as declined:
-            say(f"{game.game}: {declined}")
+        except (Declined, ValueError) as wrong:
+            say(f"{game.game}: {wrong}")
             continue
         text = game_record(book, f"{opened.players[0]} against {opened.players[1]}")
         (folder / f"{game.game}.gcg").write_text(text, encoding="utf-8")

@@ -72,6 +72,9 @@ class ServerSettings(TypedDict, total=False):
     """Games at once. [default: one a core]"""
 
 
+RESERVE_BYTES = 64 << 20
+"""No game begins with less free on the journal's disk: a game takes up to 100 KB."""
+
 _WITH_A_TOURNAMENT = {"host", "port", "tokens", "tls_cert", "tls_key", "max_games"}
 """Settings beside ``--tournament``, which has all others in its file."""
 
@@ -203,7 +206,7 @@ async def _serve_tournament(
     async def open_bot(name: str) -> Worker:
         raise PeerError("unknown_bot", f"no bot is lent during a tournament, not {name}")
 
-    with closing(Journal(plan.files.path / "match.db")) as journal:
+    with closing(Journal(plan.files.path / "match.db", RESERVE_BYTES)) as journal:
         server = MatchServer(
             lexicon,
             journal,
@@ -270,7 +273,7 @@ async def _serve(
     for maker in makers.values():
         maker.check(lexicon)  # before anybody plays
     await check_address(settings["host"], settings["port"])  # before there is a journal
-    journal = Journal(settings["db"])
+    journal = Journal(settings["db"], RESERVE_BYTES)
     numbers = count()  # of games, so that each has random numbers of its own
 
     def seat(name: str) -> Seat:

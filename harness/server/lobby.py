@@ -35,6 +35,8 @@ from .seeking import Seeks
 
 log = structlog.get_logger(__name__)
 
+_SET_ASIDE = "it is set aside, and stays in the journal"
+
 KEPT_GAMES = 64
 """Finished games that can still be watched."""
 
@@ -260,20 +262,33 @@ class Lobby:
 
     # --- games ----------------------------------------------------------------------------------
 
-    def restore(self, kept: KeptGame) -> None:
-        """Resume a game from the journal; its players will reconnect."""
+    def restore_all(self) -> None:
+        """Resume the games of the journal; their players will reconnect.
+
+        A game that can't go on stays in the journal, for a server that can play it.
+        """
+        for kept in self.journal.unfinished(lambda error: self.tell(f"{error}; {_SET_ASIDE}")):
+            if wrong := self._restore(kept):
+                self.tell(f"game {kept.game} can't go on: {wrong}; {_SET_ASIDE}")
+
+    def _restore(self, kept: KeptGame) -> str | None:
+        """Resume a game; return why it can't go on, if so."""
         opened = kept.records[0]
         assert isinstance(opened, Opened), "a game's first record is its setup"
-        bots = (side["name"] for side in kept.label["sides"] if side["kind"] == "bot")
-        lacking = [name for name in bots if name not in self.bots]
-        if lacking or opened.lexicon_checksum != self.lexicon.checksum:
-            # It stays in the journal, for a server that can play it.
-            log.error("game not restored", game=kept.game, lexicon=opened.lexicon, bots=lacking)
-            return
-        book = Scorebook.restored(kept.records, kept.note, self.lexicon)
+        try:
+            bots = [side["name"] for side in kept.label["sides"] if side["kind"] == "bot"]
+            if lacking := [name for name in bots if name not in self.bots]:
+                return f"no bot is called {lacking[0]!r} here now"
+            if opened.lexicon_checksum != self.lexicon.checksum:
+                return f"its words are those of {opened.lexicon}, and were others then"
+            book = Scorebook.restored(kept.records, kept.note, self.lexicon)
+        except Exception as error:  # damage has any shape; the other games go on
+            log.error("game not restored", game=kept.game, reason=repr(error))
+            return f"its records can't be played ({error or type(error).__name__})"
         log.info("game restored", game=kept.game, turns=len(book.turns))
         self.tell(f"game {kept.game} goes on: {' – '.join(opened.players)}")
         self._run(book, kept.label, fresh=False)
+        return None
 
     def _run(self, book: Scorebook, label: dict[str, Any], *, fresh: bool) -> None:
         seats = [

@@ -24,6 +24,7 @@ from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.seat import Seat
+from harness.figures import plain
 from harness.seats.seats import Worker
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
@@ -110,8 +111,7 @@ class MatchServer:
         """
         await self._lag.__aenter__()
         if self.direction is None:  # whose games the tournament goes on with
-            for kept in self.journal.unfinished():
-                self._lobby.restore(kept)
+            self._lobby.restore_all()
         self._server = await listen(
             self.host, self.port, self._on_channel, on_http=self._on_http, tls=self.tls
         )
@@ -135,14 +135,20 @@ class MatchServer:
 
     def _on_http(self, request: Request) -> HttpAnswer | None:
         if request.path == "/healthz":
-            status = "closing" if self._lobby.closing else "ok"
-            health = {"status": status, "games": len(self._lobby.games)}
-            return HttpAnswer(200, json.dumps(health) + "\n", "application/json")
+            return self._health()
         if self._connections >= MAX_CONNECTIONS:
             return HttpAnswer(503, "too many connections, try again later\n")
         if not any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):
             return HttpAnswer(426, self._page(request))
         return None
+
+    def _health(self) -> HttpAnswer:
+        trouble = self.journal.trouble()
+        status = "closing" if self._lobby.closing else "failing" if trouble else "ok"
+        health = {"status": status, "games": len(self._lobby.games)}
+        if trouble:
+            health["journal"] = plain(trouble)
+        return HttpAnswer(503 if trouble else 200, json.dumps(health) + "\n", "application/json")
 
     def _page(self, request: Request) -> str:
         """Return what somebody reads who opens the server in a browser."""

@@ -1,0 +1,86 @@
+"""A copy of a journal: of one moment while a host writes it, and what is left of a damaged one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from lexicons.cache import replacing
+
+from .journal_file import (
+    SCHEMA,
+    SCHEMA_VERSION,
+    UNREADABLE,
+    JournalError,
+    check_structure,
+    check_version,
+    reading,
+)
+
+
+class Copied(NamedTuple):
+    """What a copy has."""
+
+    games: int
+    damage: JournalError | None
+    """Why it is not all."""
+
+
+def copy_journal(path: Path, to: Path) -> Copied:
+    """Copy a journal to a file that only its owner can read, and check the copy.
+
+    Raises:
+        JournalError: it is no journal, or nothing of it can be read.
+        OSError: the copy can't be written.
+    """
+    try:
+        with reading(path) as source, replacing(to) as fresh:
+            check_version(source, path)
+            os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            damage = _copy(source, fresh, path)
+            if damage is not None:
+                fresh.write_bytes(b"")
+                _salvage(source, fresh)
+            with reading(fresh) as copy:
+                (games,) = copy.execute("SELECT count(*) FROM games").fetchone()
+                return Copied(games, damage)
+    except UNREADABLE as error:
+        raise JournalError(f"{path} can't be copied: {error}") from None
+
+
+def _copy(source: sqlite3.Connection, to: Path, path: Path) -> JournalError | None:
+    with closing(sqlite3.connect(to)) as copy:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # it is one file
+        try:
+            check_structure(copy, path)
+        except JournalError as error:
+            return error
+    return None
+
+
+def _salvage(source: sqlite3.Connection, to: Path) -> None:
+    """Write what can be read of a damaged journal: each table from both its ends, games singly."""
+    with closing(sqlite3.connect(to)) as copy, copy:
+        copy.executescript(f"{SCHEMA} PRAGMA user_version = {SCHEMA_VERSION};")
+        tables = copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            fields = copy.execute(f"PRAGMA table_info({table})").fetchall()
+            key = [name for _, name, _, _, _, place in fields if place]
+            for order in ("", " DESC"):
+                by = ", ".join(f"{name}{order}" for name in key)
+                _take(source, copy, table, f"ORDER BY {by}")
+        for (game,) in copy.execute("SELECT game FROM games").fetchall():
+            _take(source, copy, "records", "WHERE game = ?", game)
+
+
+def _take(
+    source: sqlite3.Connection, copy: sqlite3.Connection, table: str, which: str, *values: str
+) -> None:
+    with suppress(*UNREADABLE):
+        for row in source.execute(f"SELECT * FROM {table} {which}", values):
+            places = ", ".join("?" * len(row))
+            copy.execute(f"INSERT OR REPLACE INTO {table} VALUES ({places})", row)

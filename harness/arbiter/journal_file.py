@@ -1,0 +1,181 @@
+"""A journal as a file: who has it open, and whether all that was acknowledged is still in it.
+
+A lock lies beside the journal. Its owner writes into it the number of the last commit that was
+acknowledged, apart from SQLite: a write-ahead log that is cut short, or gone, reads like that of a
+journal which never had more.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+SCHEMA_VERSION = 2
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS games (
+    game     TEXT PRIMARY KEY,
+    created  REAL NOT NULL,         -- seconds since 1970
+    label    TEXT NOT NULL,         -- JSON: what the host needs to seat the players again
+    open     INTEGER NOT NULL       -- 1 while the game is on
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS records (
+    game     TEXT NOT NULL REFERENCES games,
+    number   INTEGER NOT NULL,      -- from 0, without gaps
+    at       REAL NOT NULL,
+    content  TEXT NOT NULL,         -- JSON of harness.arbiter.records
+    PRIMARY KEY (game, number)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS clock_notes (
+    game     TEXT PRIMARY KEY REFERENCES games,
+    first    INTEGER NOT NULL,      -- milliseconds left to seat 0
+    second   INTEGER NOT NULL,
+    seq      INTEGER NOT NULL       -- the event that the seat to move was choosing
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS names (
+    name     TEXT PRIMARY KEY,
+    hash     TEXT NOT NULL          -- SHA-256 of the token that claimed the name
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS styles (
+    name     TEXT PRIMARY KEY,      -- whose
+    odds     TEXT NOT NULL,         -- JSON: model of a player to the chance that it fits
+    games    INTEGER NOT NULL,      -- games that it rests on
+    at       REAL NOT NULL          -- when it was last changed, seconds since 1970
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS state (
+    key      TEXT PRIMARY KEY,
+    value    NOT NULL
+) WITHOUT ROWID;
+INSERT OR IGNORE INTO state VALUES ('commits', 0);
+CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
+"""
+
+CHECKED_BYTES = 256 << 20
+"""Up to this size a journal's structure is checked at each start, in half a second if cached."""
+
+
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises for a damaged file; the sentence of an error may hold its bytes."""
+
+
+class JournalError(Exception):
+    """The journal can't be read or written; the message names the file and the reason."""
+
+
+class JournalLock:
+    """Keeps other hosts out: two that resume the same games would contradict each other.
+
+    Raises:
+        JournalError: another host has the journal open.
+        OSError: the lock can't be made.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        self.path = journal.with_name(f"{journal.name}-lock")
+        self._file = self._taken(journal)
+        left = os.pread(self._file, 32, 0)
+        self.acknowledged = int(left) if left.strip().isdigit() else 0
+        """The last commit that a host acknowledged which did not close the journal; 0: none."""
+
+    def _taken(self, journal: Path) -> int:
+        while True:
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(file), self.path.stat()):
+                        return file
+            except BlockingIOError:
+                os.close(file)
+                raise JournalError(f"{journal} is in use by another server or match") from None
+            os.close(file)  # its last owner has removed it meanwhile
+
+    def mark(self, commits: int) -> None:
+        """Note that a commit is about to be acknowledged."""
+        with suppress(OSError):  # a full disk: then the mark is an older one
+            os.pwrite(self._file, b"%020d\n" % commits, 0)
+
+    def release(self) -> None:
+        """Let other hosts in; the journal is closed."""
+        self.path.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def leave(self) -> None:
+        """Let other hosts in; a journal that was found as it should not be is found so again."""
+        if self.acknowledged:
+            os.close(self._file)
+        else:
+            self.release()
+
+
+@contextmanager
+def reading(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+    """Open a journal to read it.
+
+    Mode ``ro`` leaves its write-ahead log as it is, ``rw`` may read while a host writes.
+    """
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+        connection.execute("PRAGMA query_only = 1")
+        yield connection
+
+
+def check(path: Path, acknowledged: int) -> None:
+    """Check that a journal has all that was acknowledged, and is whole; change nothing.
+
+    Raises:
+        JournalError: it lacks commits, is damaged, of another version, or no journal.
+        sqlite3.Error, UnicodeDecodeError: it can't be read at all.
+    """
+    commits = 0
+    if path.exists():
+        with reading(path, "ro") as connection:
+            check_version(connection, path)
+            commits = commits_of(connection)
+            if path.stat().st_size <= CHECKED_BYTES:
+                check_structure(connection, path)
+    if commits < acknowledged:
+        lock = f"{path.name}-lock"
+        raise JournalError(
+            f"{path} lacks the last {acknowledged - commits} commits that were acknowledged: "
+            f"{path.name}-wal is gone or damaged, or this is an older copy; put back what belongs "
+            f"here, or delete {lock} to go on without them (games that are on go on from an "
+            "earlier move)"
+        )
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Check that a database is a journal of this version, or empty."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version not in (0, SCHEMA_VERSION):
+        raise JournalError(
+            f"{path} is a journal of version {version}; this program reads version {SCHEMA_VERSION}"
+        )
+    if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise JournalError(f"{path} is a database of something else, not a journal")
+
+
+def check_structure(connection: sqlite3.Connection, path: Path) -> None:
+    """Check the pages of a journal; raise JournalError with what is wrong, and what to do."""
+    try:
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except UNREADABLE as error:
+        found = str(error)
+    if found != "ok":
+        what = found.splitlines()[-1]
+        raise JournalError(
+            f"{path} is damaged ({what}); put a backup in its place, or what can be read of it: "
+            f"'tilewire backup {path} FILE' writes that"
+        )
+
+
+def commits_of(connection: sqlite3.Connection) -> int:
+    """Return the number of a journal's last commit; 0 in one of an earlier version of tilewire."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'state'").fetchone():
+        return 0
+    row = connection.execute("SELECT value FROM state WHERE key = 'commits'").fetchone()
+    return 0 if row is None else int(row[0])

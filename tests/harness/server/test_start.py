@@ -1,0 +1,103 @@
+"""A server that starts with what is left: games that can't go on are set aside, others go on."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tables import Play, random_policy, words
+from websockets.datastructures import Headers
+from websockets.http11 import Request
+
+from harness.arbiter.journal import Journal
+from harness.arbiter.records import Opened
+from harness.server.server import MatchServer
+from harness.server.tokens import Gatekeeper
+
+GUESTS = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "guest", "name": "bob"}]}
+WITH_A_BOT = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "bot", "name": "gone"}]}
+
+
+async def no_bot(name: str) -> None:
+    raise AssertionError(f"nobody asks for {name}")
+
+
+def server(journal: Journal, told: list[str]) -> MatchServer:
+    keeper = Gatekeeper(journal, None)
+    house = {"greedy": no_bot}
+    return MatchServer(words(), journal, keeper, house, no_bot, drain_s=0, tell=told.append)  # type: ignore[arg-type]
+
+
+async def leave_games(path: Path) -> None:
+    """Have a journal with games that are on."""
+    journal = Journal(path)
+    labels = {"damaged": GUESTS, "fine": GUESTS, "odd": GUESTS, "label": {}, "botless": WITH_A_BOT}
+    for seed, (game, label) in enumerate(labels.items()):
+        play, policy = Play().start(), random_policy(seed)
+        for _ in range(4):
+            play.move(policy(play), after_ms=100)
+        opened, *rest = play.records
+        assert isinstance(opened, Opened)
+        await journal.create(replace(opened, game=game), label)
+        await journal.append(game, rest)
+    journal.close()
+    with sqlite3.connect(path) as other:
+        change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = ?"
+        other.execute(change, ('{"record":"turn"', '{"record":"tu', "damaged"))
+        other.execute(change, ('"score":', '"score":9', "odd"))
+    other.close()
+
+
+async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(tmp_path: Path) -> None:
+    await leave_games(tmp_path / "games.db")
+    told: list[str] = []
+    journal = Journal(tmp_path / "games.db")
+    running = server(journal, told)
+    await running.start()
+    try:
+        aside = sorted(sentence for sentence in told if "set aside" in sentence)
+        assert list(running._lobby.games) == ["fine"]
+        assert all(s.endswith("; it is set aside, and stays in the journal") for s in aside)
+        for sentence, part in zip(
+            aside,
+            (
+                "game damaged can't be read",
+                "game botless can't",
+                "game label can't",
+                "game odd can't",
+            ),
+            strict=True,
+        ):
+            assert part in sentence
+        assert "no bot is called 'gone' here now" in aside[1]
+    finally:
+        await running.stop()
+        journal.close()
+    again = Journal(tmp_path / "games.db")  # for a server that can play them
+    assert {kept.game for kept in again.unfinished(lambda _: None)} == {
+        *("fine", "odd", "label", "botless")
+    }
+    again.close()
+
+
+def health(running: MatchServer) -> tuple[int, dict[str, object]]:
+    answer = running._on_http(Request("/healthz", Headers()))
+    assert answer is not None
+    return answer.status, json.loads(answer.text)
+
+
+async def test_health_knows_a_journal_that_can_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "games.db")
+    running = server(journal, [])
+    assert health(running) == (200, {"status": "ok", "games": 0})
+    sentence = f"{journal.path} can't be written: \x1b[1mfull"
+    monkeypatch.setattr(journal, "trouble", lambda: sentence)
+    status, told = health(running)
+    assert (status, told["status"]) == (503, "failing")
+    assert told["journal"] == sentence.replace("\x1b", "\N{REPLACEMENT CHARACTER}")
+    journal.close()
