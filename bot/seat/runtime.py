@@ -6,8 +6,9 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import cache
+from typing import Any
 
 
 @cache
@@ -41,6 +42,7 @@ def log_to_stderr(level: str) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            _escape_event,
             structlog.dev.ConsoleRenderer()
             if drawn
             else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
@@ -49,7 +51,37 @@ def log_to_stderr(level: str) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
-    logging.getLogger("websockets").setLevel(logging.ERROR)
+    errors = logging.StreamHandler()
+    errors.setFormatter(_Escaped())
+    library = logging.getLogger("websockets")
+    library.setLevel(logging.ERROR)
+    library.handlers, library.propagate = [errors], False
+
+
+def escaped(text: str) -> str:
+    """Escape what a terminal would obey, or not show; strangers choose what is logged of them."""
+    return "".join(it if it.isprintable() else repr(it)[1:-1] for it in text)
+
+
+def _escaped_lines(text: str) -> str:
+    return "\n".join(map(escaped, text.split("\n")))
+
+
+def _escape_event(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """Escape a log's values; other objects than text are shown by ``repr``, which escapes."""
+    return {
+        key: (_escaped_lines if key == "exception" else escaped)(value)
+        if isinstance(value, str)
+        else value
+        for key, value in event.items()
+    }
+
+
+class _Escaped(logging.Formatter):
+    """What the library for WebSockets logs, tracebacks too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _escaped_lines(super().format(record))
 
 
 def set_pipes_aside() -> tuple[int, int]:
