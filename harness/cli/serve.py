@@ -27,6 +27,7 @@ from harness.config_file import read_config_file
 from harness.figures import counted, plain
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
+from harness.server.certificate import Certificate
 from harness.server.direction import Plan
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, KnownTokens
@@ -39,6 +40,7 @@ from . import options
 from .directed import plan_of
 from .failing import CommandFailed, sentences
 from .match import FAILURES, print_table
+from .rereading import Rereading
 
 
 @Parameter(name="*")
@@ -137,7 +139,11 @@ def serve(
             [default: tournaments/TIME]
     """
     options.log_to_stderr(verbose)
-    said = read_config(config) | cast("ServerFile", given or {})
+
+    def read() -> ServerFile:
+        return read_config(config) | cast("ServerFile", given or {})
+
+    said = read()
     settings = _defaults() | said
     if tournament is not None:
         clocks = {"time": time, "increment": increment, "first_move": first_move}
@@ -149,17 +155,22 @@ def serve(
         return
     if out is not None:
         raise CommandFailed("--out is the folder of a tournament, and needs --tournament")
-    host, threads, ponder = settings["host"], settings["threads"], settings["ponder"]
     clock = {"initial_ms": time, "increment_ms": increment, "first_move_ms": first_move}
-    control = _time_control(settings["time"], clock, host)
+
+    def read_all() -> ServerFile:
+        said = _defaults() | read()
+        said["time"] = _time_control(said["time"], clock, said["host"])
+        return said
+
+    settings = read_all()
+    threads, ponder = settings["threads"], settings["ponder"]
     bots = {name: name for name in known_bots()} | settings["bots"]
     with sentences():
-        check_time_control(control)
         specs = {name: parse_seat(text) for name, text in bots.items()}
     for name, spec in specs.items():
         if spec.kind == "guest":
             raise CommandFailed(f"bots.{name}: {spec.text} is no bot of this server's own")
-    tokens, tls = _doors(settings)
+    tokens, certificate = _doors(settings)
     tables = settings.get("leaves"), settings.get("winprob")
     equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
     if ponder:
@@ -168,28 +179,30 @@ def serve(
         for name, spec in specs.items():
             options.run(SeatMaker(spec, name, equipment).try_out())
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
-        options.run(_serve(settings, control, drain / 1_000, tls, equipment, tokens, specs))
+        options.run(
+            _serve(settings, drain / 1_000, certificate, equipment, tokens, specs, read_all)
+        )
 
 
-def _doors(settings: ServerFile) -> tuple[KnownTokens | None, ssl.SSLContext | None]:
+def _doors(settings: ServerFile) -> tuple[KnownTokens | None, Certificate | None]:
     """Check the port; return the tokens, and the certificate, if there are any."""
     with sentences():
         tokens = KnownTokens(settings["tokens"], _tell) if "tokens" in settings else None
     if not 0 <= (port := settings["port"]) < 1 << 16:
         raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
-    return tokens, _tls(settings.get("tls_cert"), settings.get("tls_key"))
+    return tokens, _certificate(settings.get("tls_cert"), settings.get("tls_key"))
 
 
 def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s: float) -> None:
     """Run a tournament until a signal comes, and print its table."""
-    tokens, tls = _doors(settings)
+    tokens, certificate = _doors(settings)
     with sentences(kinds=(OSError,), status=1):  # before there is a folder
         options.run(check_address(settings["host"], settings["port"]))
     plan, words = plan_of(file, out, settings["host"], settings["max_games"], tokens)
     with plan.files as files:
         try:
             with sentences(kinds=(*FAILURES, PeerError), status=1):
-                options.run(_serve_tournament(settings, drain_s, tls, words, tokens, plan))
+                options.run(_serve_tournament(settings, drain_s, certificate, words, tokens, plan))
         finally:
             if files.results:
                 print_table(files, plan.config, as_json=False)
@@ -198,7 +211,7 @@ def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s:
 async def _serve_tournament(
     settings: ServerFile,
     drain_s: float,
-    tls: ssl.SSLContext | None,
+    certificate: Certificate | None,
     lexicon: Lexicon,
     tokens: KnownTokens | None,
     plan: Plan,
@@ -218,11 +231,13 @@ async def _serve_tournament(
             time=plan.config.time,
             max_games=settings["max_games"],
             drain_s=drain_s,
-            tls=tls,
+            tls=certificate.context if certificate else None,
             tell=_tell,
             plan=plan,
         )
-        await _until_stopped(server, str(plan.files.path), open_to_all=tokens is None)
+        fixed = {"max_games": settings["max_games"], "time": plan.config.time}
+        again = Rereading(server, tokens, certificate, lambda: fixed, _tell)
+        await _until_stopped(server, str(plan.files.path), again, open_to_all=tokens is None)
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -233,37 +248,39 @@ def read_config(config: Path | None) -> ServerFile:
         return read_config_file(config, ServerFile)
 
 
-def _time_control(base: TimeControl, clock: dict[str, int | None], host: str) -> TimeControl:
+def _time_control(base: ServerTime, clock: dict[str, int | None], host: str) -> ServerTime:
     """Return the file's time control with the options that are given in its place."""
     given = {name: ms for name, ms in clock.items() if ms is not None}
     if given.get("increment_ms"):
         given["max_overtime_ms"] = 0
     control = msgspec.structs.replace(base, **given)
     lag_ms = control.lag_ms or lag_quota_ms(control.initial_ms, [host])
-    return msgspec.structs.replace(control, lag_ms=lag_ms)
+    control = msgspec.structs.replace(control, lag_ms=lag_ms)
+    with sentences():
+        check_time_control(control)
+    return control
 
 
-def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
+def _certificate(cert: Path | None, key: Path | None) -> Certificate | None:
     if cert is None and key is None:
         return None
     if cert is None:
         raise CommandFailed("--tls-key needs --tls-cert")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    try:
-        context.load_cert_chain(cert, key)
-    except (OSError, ssl.SSLError) as error:
-        raise CommandFailed(f"no TLS with {cert} and {key or cert}: {error}") from None
-    return context
+    with sentences():
+        certificate = Certificate(cert, key)
+    if warning := certificate.warning():
+        options.say(warning)
+    return certificate
 
 
 async def _serve(
     settings: ServerFile,
-    time: TimeControl,
     drain_s: float,
-    tls: ssl.SSLContext | None,
+    certificate: Certificate | None,
     equipment: Equipment,
     tokens: KnownTokens | None,
     bots: dict[str, SeatSpec],
+    read: Callable[[], ServerFile],
 ) -> None:
     lexicon = options.load_equipped(equipment)
     seed, notice = settings.get("seed"), options.say_once()
@@ -294,23 +311,28 @@ async def _serve(
         open_bot,
         host=settings["host"],
         port=settings["port"],
-        time=time,
+        time=settings["time"],
         max_games=settings["max_games"],
         drain_s=drain_s,
-        tls=tls,
+        tls=certificate.context if certificate else None,
         tell=_tell,
     )
     try:
-        await _until_stopped(server, f"journal {settings['db']}", open_to_all=tokens is None)
+        again = Rereading(server, tokens, certificate, read, _tell)
+        kept = f"journal {settings['db']}"
+        await _until_stopped(server, kept, again, open_to_all=tokens is None)
     finally:
         for maker in makers.values():
             await maker.close()
         journal.close()
 
 
-async def _until_stopped(server: MatchServer, kept: str, *, open_to_all: bool) -> None:
+async def _until_stopped(
+    server: MatchServer, kept: str, again: Rereading, *, open_to_all: bool
+) -> None:
     """Run a server until a signal comes, or its tournament can't go on."""
     await server.start()
+    again.on_signal()
     url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
     _tell(f"serving on {url}, {kept}")
     for warning in exposures(server.host, open_to_all=open_to_all, tls=server.tls):

@@ -133,6 +133,10 @@ class MatchServer:
         await self._lag.__aexit__(None, None, None)
         return left
 
+    def change(self, *, max_games: int, time: TimeControl) -> None:
+        """Have other settings from now on; games that are on keep their clocks."""
+        self._lobby.max_games, self._lobby.time = max_games, time
+
     def _on_http(self, request: Request) -> HttpAnswer | None:
         if request.path == "/healthz":
             return self._health()

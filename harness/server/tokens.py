@@ -82,13 +82,13 @@ class KnownTokens:
 
     def read(self) -> Mapping[str, str]:
         """Return token hashes by name, as the file has them now."""
-        version = self._stat()
-        if version != self._version:
-            self._version = version
-            self._reread()
+        if self._stat() != self._version:
+            self.reread()
         return self._known
 
-    def _reread(self) -> None:
+    def reread(self) -> None:
+        """Read the file, and tell what that came to."""
+        self._version = self._stat()
         try:
             known = read_token_file(self._path)
         except (ValueError, OSError) as error:

@@ -1,0 +1,72 @@
+"""SIGHUP: a server that runs reads its configuration, tokens and certificate again."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.server.certificate import Certificate
+from harness.server.server import MatchServer
+from harness.server.tokens import KnownTokens
+
+from .failing import CommandFailed
+
+_AT_ONCE = ("max_games", "time")
+"""Settings that take effect without a restart; games that are on keep their clocks."""
+
+
+class Rereading:
+    """What SIGHUP does to a server.
+
+    Args:
+        read: returns the settings as they are said now, by name; raises CommandFailed.
+        tell: takes a sentence about each thing that was read.
+    """
+
+    def __init__(
+        self,
+        server: MatchServer,
+        tokens: KnownTokens | None,
+        certificate: Certificate | None,
+        read: Callable[[], Mapping[str, Any]],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._server = server
+        self._tokens = tokens
+        self._certificate = certificate
+        self._read = read
+        self._settings = read()
+        self._tell = tell
+
+    def on_signal(self) -> None:
+        """Read again whenever SIGHUP comes."""
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self)
+
+    def __call__(self) -> None:
+        """Read all again; what is wrong is told, and leaves its part as it was."""
+        if self._tokens is not None:
+            self._tokens.reread()
+        if self._certificate is not None:
+            self._renew(self._certificate)
+        try:
+            settings = self._read()
+        except CommandFailed as failure:
+            self._tell(f"{failure}; until that is mended, the settings are as they were")
+            return
+        changed = {name for name, value in settings.items() if value != self._settings.get(name)}
+        changed |= self._settings.keys() - settings.keys()
+        self._server.change(max_games=settings["max_games"], time=settings["time"])
+        at_once = sorted(changed.intersection(_AT_ONCE))
+        self._tell(f"the settings were read again: {', '.join(at_once) or 'nothing'} changed")
+        if later := sorted(changed.difference(_AT_ONCE)):
+            self._tell(f"{', '.join(later)}: a change takes effect at the next start")
+
+    def _renew(self, certificate: Certificate) -> None:
+        try:
+            certificate.renew()
+        except ValueError as error:
+            self._tell(f"{error}; until that is mended, the certificate is as it was")
+            return
+        self._tell(certificate.warning() or "the certificate was read again")

@@ -1,0 +1,100 @@
+"""SIGHUP: what is read again takes effect, and what is wrong is told and changes nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tables import words
+
+from harness.arbiter.journal import Journal
+from harness.cli.failing import CommandFailed
+from harness.cli.rereading import Rereading
+from harness.server.certificate import Certificate
+from harness.server.server import MatchServer
+from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
+from protocol.parts import TimeControl
+
+TLS = Path(__file__).parents[2] / "fixtures" / "tls"
+
+
+class Running:
+    """A server that nobody can reach, and what its files say."""
+
+    def __init__(self, folder: Path, journal: Journal) -> None:
+        self.tokens = folder / "tokens"
+        self.tokens.write_text(f"ann {hash_token('a')}\n")
+        self.cert = folder / "cert.pem"
+        shutil.copy(TLS / "localhost.pem", self.cert)
+        self.said: dict[str, Any] = {"max_games": 2, "time": TimeControl(), "port": 1}
+        self.told: list[str] = []
+        known = KnownTokens(self.tokens, self.told.append)
+        self.keeper = Gatekeeper(journal, known)
+        self.server = MatchServer(words(), journal, self.keeper, {}, no_bot)
+        certificate = Certificate(self.cert, TLS / "localhost.key")
+        self.hang_up = Rereading(
+            self.server, known, certificate, lambda: dict(self.said), self.told.append
+        )
+
+
+async def no_bot(name: str) -> Any:
+    raise AssertionError(f"nobody asks for {name}")
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    journal = Journal(tmp_path / "games.db")
+    yield Running(tmp_path, journal)
+    journal.close()
+
+
+def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(running: Running) -> None:
+    running.hang_up()
+    assert running.told == [
+        f"{running.tokens} was read again: nothing is new",
+        "the certificate was read again",
+        "the settings were read again: nothing changed",
+    ]
+    running.told.clear()
+    running.tokens.write_text(f"ann {hash_token('a')}\nbob {hash_token('b')}\n")
+    shutil.copy(TLS / "expired.pem", running.cert)
+    fast = TimeControl(initial_ms=1_000)
+    running.said = {"max_games": 7, "time": fast, "port": 2, "seed": 5}
+    running.hang_up()
+    assert running.keeper.check("bob", "b")
+    assert (running.server._lobby.max_games, running.server._lobby.time) == (7, fast)
+    assert running.told == [
+        f"{running.tokens} was read again: new bob",
+        f"{running.cert} has expired or is not valid yet, so clients refuse it; renew it, and send "
+        "this process SIGHUP",
+        "the settings were read again: max_games, time changed",
+        "port, seed: a change takes effect at the next start",
+    ]
+
+
+def test_what_is_wrong_changes_nothing(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    running.tokens.write_text("ann\n")
+    running.cert.write_text("")
+
+    def fail() -> dict[str, Any]:
+        raise CommandFailed("serve.toml is not TOML")
+
+    monkeypatch.setattr(running.hang_up, "_read", fail)
+    running.hang_up()
+    assert running.keeper.check("ann", "a")
+    assert running.server._lobby.max_games == 2
+    tokens, certificate, settings = running.told
+    assert tokens.endswith("until that is mended, those who were known still are")
+    assert certificate.endswith("until that is mended, the certificate is as it was")
+    assert settings == "serve.toml is not TOML; until that is mended, the settings are as they were"
+
+
+def test_tokens_that_can_not_be_read_leave_who_was_known(running: Running) -> None:
+    running.tokens.unlink()
+    running.tokens.mkdir()  # a folder can't be read, not even by root
+    running.hang_up()
+    assert running.keeper.check("ann", "a")
+    assert f"{running.tokens}: Is a directory; until that is mended" in running.told[0]

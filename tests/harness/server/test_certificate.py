@@ -1,0 +1,67 @@
+"""A certificate that expires, and is renewed while the server runs."""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+from pathlib import Path
+
+import pytest
+
+from harness.server.certificate import DAY_S, Certificate
+from protocol.channel import ChannelClosed
+from protocol.websocket import dial, listen
+
+TLS = Path(__file__).parents[2] / "fixtures" / "tls"
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Certificate:
+    shutil.copy(TLS / "localhost.pem", tmp_path / "cert.pem")
+    return Certificate(tmp_path / "cert.pem", TLS / "localhost.key")
+
+
+async def test_clients_meet_the_certificate_of_today(
+    certificate: Certificate, tmp_path: Path
+) -> None:
+    async def greet(_channel: object, _request: object) -> None:
+        return
+
+    server = await listen("127.0.0.1", 0, greet, tls=certificate.context)
+    url = f"wss://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+
+    async def meet(trusted: str) -> None:
+        channel = await dial(url, tls=ssl.create_default_context(cafile=TLS / trusted))
+        await channel.close()
+
+    await meet("localhost.pem")
+    assert certificate.warning() is None
+
+    shutil.copy(TLS / "expired.pem", tmp_path / "cert.pem")
+    certificate.renew()
+    with pytest.raises(ChannelClosed, match="its certificate is not trusted: certificate has exp"):
+        await meet("expired.pem")
+    assert "has expired or is not valid yet, so clients refuse it" in (certificate.warning() or "")
+
+    shutil.copy(TLS / "localhost.pem", tmp_path / "cert.pem")
+    certificate.renew()
+    await meet("localhost.pem")
+
+    for wrong in (b"", (TLS / "localhost.key").read_bytes()):
+        (tmp_path / "cert.pem").write_bytes(wrong)
+        with pytest.raises(ValueError, match=r"no TLS with .*cert\.pem and "):
+            certificate.renew()
+        await meet("localhost.pem")
+    server.close()
+    await server.wait_closed()
+
+
+def test_a_certificate_that_expires_soon_is_said(
+    certificate: Certificate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert certificate.expires is not None
+    soon = certificate.expires - 3.5 * DAY_S
+    monkeypatch.setattr("time.time", lambda: soon)
+    assert "expires in 3 days; renew it, and send this process SIGHUP" in (
+        certificate.warning() or ""
+    )
