@@ -68,6 +68,10 @@ class GameHost:
             while not self._table.over:
                 await self._carry_out(await self._next_effects())
             self._keep_styles()
+        except asyncio.CancelledError:  # the server stops; the game goes on from here in another
+            if self.book.clock_runs:
+                self._note(now_ms())
+            raise
         except JournalError as error:
             log.error("journal", game=self.game, reason=str(error))
             await self._abandon("the game can't be kept", replace=True)

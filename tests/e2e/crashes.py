@@ -84,11 +84,13 @@ class Ordeal:
         folder: for the server's journal.
         pairs: games at once.
         seed: for moves, thinking times and kills.
+        upgrades: whether the server ends in good order each time, for another version to go on.
     """
 
     folder: Path
     pairs: int = 2
     seed: int = 1
+    upgrades: bool = False
     problems: list[str] = field(default_factory=list)
     restored: list[Restored] = field(default_factory=list)
     in_flight: Counter[str] = field(default_factory=Counter)
@@ -141,7 +143,8 @@ class Ordeal:
             await asyncio.sleep(self.chance.uniform(0, 0.003))
         else:
             await asyncio.sleep(self.chance.uniform(0, 0.6))
-        self.died_ms = self.server.kill()
+        end = self.server.stop if self.upgrades else self.server.kill
+        self.died_ms = await asyncio.to_thread(end)
         self.kills += 1
         for guest in self.guests:
             guest.at_play.clear()

@@ -75,6 +75,13 @@ class Server:
         self._process.wait()
         return before, now_ms()
 
+    def stop(self) -> tuple[int, int]:
+        """Have it end for another version to go on; between which milliseconds it ended."""
+        before = now_ms()
+        self.terminate()
+        assert self.wait() == 0, self.said
+        return before, now_ms()
+
     def terminate(self) -> None:
         """Ask it to stop."""
         assert self._process is not None

@@ -314,6 +314,47 @@ async def test_a_verdict_that_cant_be_kept_is_told_to_nobody(tmp_path: Path) -> 
     journal.close()
 
 
+# --- a host that stops in good order --------------------------------------------------------------
+
+
+class Thinker(Passer):
+    """A seat that is asked, and thinks."""
+
+    def send(self, message: Message) -> None:
+        if isinstance(message, YourTurn):
+            self.asked.set()
+        else:
+            super().send(message)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.asked = asyncio.Event()
+
+
+async def test_the_clock_stops_with_the_host_to_the_millisecond(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
+    lexicon = load_lexicon()
+    opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    seat = Thinker("a")
+    async with LagMeter() as lag:
+        host = GameHost(Scorebook(opened, lexicon), (seat, Passer("b")), journal, lag)
+        game = asyncio.create_task(host.run())
+        await seat.asked.wait()
+        await asyncio.sleep(0.02)  # less than the interval of notes
+        before = host.book.clocks(now_ms())
+        game.cancel()
+        await asyncio.wait([game])
+        after = host.book.clocks(now_ms())
+    journal.close()
+    again = Journal(tmp_path / "j.db")
+    (kept,) = again.unfinished()
+    again.close()
+    assert kept.note is not None
+    assert after[0] <= kept.note.clocks[0] <= before[0] < opened.time.initial_ms
+    assert kept.note.clocks[1] == opened.time.initial_ms
+
+
 # --- lag ------------------------------------------------------------------------------------------
 
 
