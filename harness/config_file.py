@@ -26,9 +26,9 @@ _KINDS = {
 }
 """What msgspec expects, as a writer of TOML calls it."""
 
-_MISMATCH = re.compile(r"Expected `([\w |]+)`(?: ([<>]=) (-?\d+))?(?:, got `\w+`)?")
+_MISMATCH = re.compile(r"Expected `([\w |]+)`(?: ([<>]=?) (-?[\d.]+))?(?:, got `\w+`)?")
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
-_LIMITS = {">=": "at least", "<=": "at most"}
+_LIMITS = {">=": "at least", "<=": "at most", ">": "more than"}
 
 
 def read_config_file(path: Path, kind: type[_T]) -> _T:

@@ -301,6 +301,11 @@ class Journal:
         """Yield finished games, oldest first; together they may be large."""
         return _games(self._connection, self.path, "WHERE open = 0", _raise)
 
+    @property
+    def claimed_names(self) -> int:
+        """How many names are claimed."""
+        return len(self._names)
+
     def token_hash(self, name: str) -> str | None:
         """Return the hash of the token that claimed a name."""
         return self._names.get(name)

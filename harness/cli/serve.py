@@ -27,6 +27,7 @@ from harness.config_file import read_config_file
 from harness.figures import counted, plain
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
+from harness.server.admission import Admission, check_admission
 from harness.server.certificate import Certificate
 from harness.server.direction import Plan
 from harness.server.server import MatchServer
@@ -77,7 +78,7 @@ class ServerSettings(TypedDict, total=False):
 RESERVE_BYTES = 64 << 20
 """No game begins with less free on the journal's disk: a game takes up to 100 KB."""
 
-_WITH_A_TOURNAMENT = {"host", "port", "tokens", "tls_cert", "tls_key", "max_games"}
+_WITH_A_TOURNAMENT = {"host", "port", "tokens", "tls_cert", "tls_key", "max_games", "admission"}
 """Settings beside ``--tournament``, which has all others in its file."""
 
 
@@ -93,6 +94,7 @@ class ServerFile(ServerSettings, total=False):
     bots: dict[str, str]
     """Built-in bots: name to seat, such as ``quick = "static?temperature=2"``."""
     time: ServerTime
+    admission: Admission
 
 
 def _defaults() -> ServerFile:
@@ -106,6 +108,7 @@ def _defaults() -> ServerFile:
         "max_games": usable_cores(),
         "bots": {},
         "time": ServerTime(),
+        "admission": Admission(),
     }
 
 
@@ -130,8 +133,8 @@ def serve(
     With ``--tournament`` the players are its entrants: seats ``guest:NAME`` dial in by that name.
 
     Args:
-        config: A TOML file with the settings below, ``[bots]`` and ``[time]``; options replace
-            what it says.
+        config: A TOML file with the settings below, ``[bots]``, ``[time]`` and ``[admission]``;
+            options replace what it says.
         drain: How long games may go on after SIGTERM.
         tournament: A TOML file with the tournament to run: keys of ``tilewire tournament``, and
             ``wait``, ``no_show``, ``directors``, ``open``.
@@ -185,8 +188,9 @@ def serve(
 
 
 def _doors(settings: ServerFile) -> tuple[KnownTokens | None, Certificate | None]:
-    """Check the port; return the tokens, and the certificate, if there are any."""
+    """Check port and admission; return the tokens, and the certificate, if there are any."""
     with sentences():
+        check_admission(settings["admission"], settings["max_games"])
         tokens = KnownTokens(settings["tokens"], _tell) if "tokens" in settings else None
     if not 0 <= (port := settings["port"]) < 1 << 16:
         raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
@@ -233,6 +237,7 @@ async def _serve_tournament(
             drain_s=drain_s,
             tls=certificate.context if certificate else None,
             tell=_tell,
+            admission=settings["admission"],
             plan=plan,
         )
         fixed = {"max_games": settings["max_games"], "time": plan.config.time}
@@ -316,6 +321,7 @@ async def _serve(
         drain_s=drain_s,
         tls=certificate.context if certificate else None,
         tell=_tell,
+        admission=settings["admission"],
     )
     try:
         again = Rereading(server, tokens, certificate, read, _tell)

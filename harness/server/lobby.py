@@ -44,6 +44,9 @@ MOST_COMPARED = 32
 """Length of an unknown name that is compared with those of bots; a comparison takes time."""
 
 
+TOO_MANY_SEEKS = "you seek too many games a minute"
+
+
 @dataclass(eq=False)
 class Player:
     """A player seen since the server started, or with running games."""
@@ -77,6 +80,8 @@ class Lobby:
     """Games at once; more wait."""
     may_come: Callable[[str], bool] = lambda _name: True
     """Whether a player of a name could be admitted."""
+    may_seek: Callable[[str, str], bool] = lambda _name, _address: True
+    """Whether a player of a name, at an address, may seek a game now."""
     tell: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
     games: dict[str, GameHost] = field(default_factory=dict)
@@ -116,6 +121,11 @@ class Lobby:
         """Return whether a player is connected."""
         player = self._players.get(name)
         return player is not None and player.link is not None
+
+    def has_game(self, name: str) -> bool:
+        """Return whether a player has a seat in a game."""
+        player = self._players.get(name)
+        return player is not None and bool(player.seats)
 
     def dismiss(self, name: str, code: str, message: str) -> Link | None:
         """Say goodbye to a player who is here and in no game; return the connection."""
@@ -214,10 +224,15 @@ class Lobby:
             raise PeerError("bad_opponent", absent)
         if any(not self.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
+        if not self._may_seek(player):
+            raise PeerError("busy", TOO_MANY_SEEKS, retry="later")
         player.rest = None
         self._seeks.put(player.name, wish)
         player.tell(Seeking(opponent=wish.opponent, games=wish.games, absent=absent))
         self._pair_soon()
+
+    def _may_seek(self, player: Player) -> bool:
+        return self.may_seek(player.name, (player.peer or "").rpartition(":")[0])
 
     def _absent(self, name: str | None) -> str | None:
         """Return a sentence if nobody of a name is here; a player with a running game is."""
@@ -355,8 +370,11 @@ class Lobby:
         """Renew the seek of a player who asked for several games."""
         busy = guest.seats or guest.name in self._seeks  # sought anew while this game was closing
         if guest.rest is not None and guest.link is not None and not (busy or self.closing):
-            self._seeks.put(guest.name, guest.rest)
-            guest.rest = None
+            wish, guest.rest = guest.rest, None
+            if self._may_seek(guest):
+                self._seeks.put(guest.name, wish)
+            else:
+                guest.tell(Error(code="busy", message=TOO_MANY_SEEKS, retry="later"))
 
     def find(self, game: str) -> GameHost | None:
         """Return a running or recently finished game."""

@@ -12,9 +12,49 @@ from collections.abc import Callable
 
 from bot.seat.link import Link
 from protocol.channel import Channel, ChannelClosed
-from protocol.messages import GameOver, Goodbye, Message
+from protocol.messages import GameOver, Goodbye, Message, NewGame
 
 PLAYED = "all games are over"
+UNUSED = "it was not used"
+
+LONGEST_TURN_S = 3_600.0
+"""How long a game may stand still that is played with a lent bot, whatever its clocks say."""
+
+
+class IdleWatch:
+    """Notices when nothing more comes of a bot: no game, or one that stands still.
+
+    ``give_up`` is called after ``idle_s`` without a game, or after a game's longest turn without a
+    message.
+    """
+
+    def __init__(self, idle_s: float, give_up: Callable[[], None]) -> None:
+        self._idle_s = idle_s
+        self._turns_s: dict[str, float] = {}
+        """The longest turns of the games that are on."""
+        self._give_up = give_up
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(idle_s, give_up)
+
+    def carried(self, message: Message) -> None:
+        """Note a message, to either side."""
+        match message:
+            case NewGame(game=game, time=time):
+                longest_ms = time.initial_ms + time.max_overtime_ms + time.ready_ms
+                self._turns_s[game] = min(LONGEST_TURN_S, longest_ms / 1_000 + self._idle_s)
+            case GameOver(game=game):
+                self._turns_s.pop(game, None)
+        self._timer.cancel()
+        self._timer = self._loop.call_later(self.patience_s, self._give_up)
+
+    @property
+    def patience_s(self) -> float:
+        """How long nothing need be carried now."""
+        return max(self._turns_s.values(), default=self._idle_s)
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._timer.cancel()
 
 
 async def relay(
@@ -22,11 +62,13 @@ async def relay(
     bot: Channel,
     games: int | None = None,
     hear: Callable[[Message], None] = lambda _message: None,
+    idle_s: float | None = None,
 ) -> str:
     """Carry messages both ways until one side closes; close both and return why.
 
     Unreadable messages are only answered. After ``games`` games (None: any) return ``PLAYED``.
-    ``hear`` is called with each message that is carried; what it raises ends the relay.
+    ``hear`` is called with each message that is carried; what it raises ends the relay. After
+    ``idle_s`` without a game (None: ever) return ``UNUSED``.
     """
     over = set[str]()  # a verdict may be sent twice
     played: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -35,7 +77,7 @@ async def relay(
         if isinstance(message, Goodbye) or played.done():
             return
         links[1].send(message)
-        hear(message)
+        carried(message)
         if isinstance(message, GameOver):
             over.add(message.game)
             if len(over) == games:
@@ -44,8 +86,19 @@ async def relay(
     def to_arbiter(message: Message, _at_ms: int) -> None:
         if not isinstance(message, Goodbye):
             links[0].send(message)
-            hear(message)
+            carried(message)
 
+    def carried(message: Message) -> None:
+        hear(message)
+        if watch is not None:
+            watch.carried(message)
+
+    def give_up() -> None:
+        if not played.done():
+            links[0].dismiss(1000, "unused", f"{UNUSED}: another may need it")
+            played.set_result(UNUSED)
+
+    watch = None if idle_s is None else IdleWatch(idle_s, give_up)
     links = Link(arbiter, to_bot), Link(bot, to_arbiter)
     runs = [asyncio.create_task(link.run()) for link in links]
     try:
@@ -59,6 +112,8 @@ async def relay(
                 why = f"{link.channel.peer}: {link.closing}"
         return why
     finally:
+        if watch is not None:
+            watch.stop()
         for run in runs:
             run.cancel()
         await asyncio.gather(*runs, return_exceptions=True)

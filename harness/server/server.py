@@ -12,6 +12,7 @@ import json
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import cast, get_args
 
 import structlog
@@ -46,16 +47,21 @@ from protocol.messages import (
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
+from .admission import Admission, Admissions, Caller
 from .direction import Direction, Plan
 from .lobby import Lobby, Player
 from .relay import relay
-from .tokens import Gatekeeper
+from .tokens import Gatekeeper, forbidden
 
 log = structlog.get_logger(__name__)
 
-MAX_CONNECTIONS = 1_000
 HELLO_S = 10.0
 """Time for a connection to say hello."""
+EXTRA_HELLO_S = 2.0
+"""The same, where it has one of the places that are kept for players with a game."""
+
+_COSTS: Mapping[type[Message], int] = {Watch: 20, Games: 10, Standings: 10, Seek: 5}
+"""What messages cost besides that take or are answered with more than others, in frames."""
 
 
 @dataclass(eq=False)
@@ -82,15 +88,17 @@ class MatchServer:
     tls: ssl.SSLContext | None = None
     tell: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about whatever happens; the names in it are as peers chose them."""
+    admission: Admission = field(default_factory=Admission)
+    """Who is let in."""
     plan: Plan | None = None
     """A tournament to run; then players play in nothing else."""
     playing: asyncio.Task[None] | None = None
     """The tournament, once the server listens; it ends before the server only if it fails."""
-    _connections: int = 0
     _server: Server | None = None
 
     def __post_init__(self) -> None:
         self._lag = LagMeter()
+        self._admissions = Admissions(self.admission)
         self._lobby = Lobby(
             self.lexicon,
             self.time,
@@ -99,6 +107,7 @@ class MatchServer:
             self.bots,
             self.max_games,
             self.gatekeeper.may_come,
+            self._admissions.may_seek,
             self.tell,
         )
         self.direction = Direction(self.plan, self._lobby) if self.plan else None
@@ -113,7 +122,12 @@ class MatchServer:
         if self.direction is None:  # whose games the tournament goes on with
             self._lobby.restore_all()
         self._server = await listen(
-            self.host, self.port, self._on_channel, on_http=self._on_http, tls=self.tls
+            self.host,
+            self.port,
+            self._on_channel,
+            on_http=self._on_http,
+            tls=self.tls,
+            gate=self._admissions.enter,
         )
         self.port = next(iter(self._server.sockets)).getsockname()[1]
         if self.direction is not None:
@@ -140,8 +154,6 @@ class MatchServer:
     def _on_http(self, request: Request) -> HttpAnswer | None:
         if request.path == "/healthz":
             return self._health()
-        if self._connections >= MAX_CONNECTIONS:
-            return HttpAnswer(503, "too many connections, try again later\n")
         if not any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):
             return HttpAnswer(426, self._page(request))
         return None
@@ -175,39 +187,47 @@ class MatchServer:
     # --- a connection ---------------------------------------------------------------------------
 
     async def _on_channel(self, channel: WebSocketChannel, request: Request) -> None:
-        self._connections += 1
+        caller = cast("Caller", channel.visit)
         try:
-            await self._converse(channel, request)
+            await self._converse(channel, request, caller)
         except PeerError as error:
             log.info("turned away", peer=channel.peer, code=error.code)
             if error.code == "forbidden":
+                self._admissions.note_refused(caller)
                 self.tell(f"{channel.peer} was turned away: {error.reply.message}")
             with contextlib.suppress(ChannelClosed):
                 await channel.send(error.reply)
             await channel.close(error.close or 1008, error.code)
         except ChannelClosed as closed:
             log.debug("closed", peer=channel.peer, reason=str(closed))
-        finally:
-            self._connections -= 1
 
-    async def _converse(self, channel: WebSocketChannel, request: Request) -> None:
-        hello = await _hello(channel)
+    async def _converse(self, channel: WebSocketChannel, request: Request, caller: Caller) -> None:
+        hello = await _hello(channel, EXTRA_HELLO_S if caller.is_extra else HELLO_S)
         log.info("hello", peer=channel.peer, role=hello.role, name=hello.name)
         token = _bearer(request) or hello.token
+        has_game = hello.role == "player" and self._lobby.has_game(hello.name)
+        self._admissions.check_place(caller, has_game=has_game)
         match hello.role:
             case "arbiter":
                 self.gatekeeper.check(hello.name, token)
-                await self._lend_bot(channel, request.path.split("?")[0].strip("/"))
+                with self._admissions.lent(caller):
+                    await self._lend_bot(channel, request.path.split("?")[0].strip("/"))
             case "player":
+                if hello.name in self.bots:
+                    raise forbidden(f"{hello.name!r} is a bot of this server's own")
                 if self.direction is not None:
                     self.direction.check_player(hello.name)
-                used_from = self._lobby.used_from(hello.name)
                 await self.gatekeeper.admit(
-                    hello.name, token, used_from=used_from, peer=channel.peer
+                    hello.name,
+                    token,
+                    used_from=self._lobby.used_from(hello.name),
+                    peer=channel.peer,
+                    check_claim=partial(self._admissions.check_claim, caller),
                 )
-                await self._serve_player(channel, hello.name)
+                await self._serve_player(channel, hello.name, caller)
             case "spectator":
-                await self._serve_spectator(channel)
+                with self._admissions.spectator():
+                    await self._serve_spectator(channel, caller)
             case "director":
                 await self._serve_director(channel, hello.name, token)
 
@@ -229,15 +249,20 @@ class MatchServer:
                 await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
                 self.tell(f"{name} is lent to {channel.peer}")
-                reason = await relay(channel, bot.channel)
+                idle_s = self.admission.lent_idle_s
+                reason = await relay(channel, bot.channel, idle_s=idle_s)
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
                 self.tell(f"{name} is back from {channel.peer}")
             finally:
                 await bot.kill()
 
-    async def _serve_player(self, channel: WebSocketChannel, name: str) -> None:
+    async def _serve_player(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
+        def hear(message: Message, at_ms: int) -> None:
+            caller.charge(_COSTS.get(type(message), 0))
+            self._hear_player(player, link, message, at_ms)
+
         player = self._lobby.player(name)
-        link = Link(channel, lambda message, at_ms: self._hear_player(player, link, message, at_ms))
+        link = Link(channel, hear)
         older = self._lobby.arrive(player, link)
         if older is not None:
             older.dismiss(1008, "replaced", "you logged in elsewhere, and the newest login counts")
@@ -269,9 +294,13 @@ class MatchServer:
             case _:
                 raise wrong_role(message, "a player")
 
-    async def _serve_spectator(self, channel: WebSocketChannel) -> None:
+    async def _serve_spectator(self, channel: WebSocketChannel, caller: Caller) -> None:
+        def hear(message: Message, _at_ms: int) -> None:
+            caller.charge(_COSTS.get(type(message), 0))
+            self._hear_spectator(link, watched, message)
+
         watched: set[GameHost] = set()
-        link = Link(channel, lambda message, _at_ms: self._hear_spectator(link, watched, message))
+        link = Link(channel, hear)
         link.send(Welcome(name="tilewire", software=software()))
         try:
             await link.run()
@@ -330,17 +359,17 @@ class MatchServer:
         return self.direction
 
 
-async def _hello(channel: Channel) -> Hello:
+async def _hello(channel: Channel, patience_s: float) -> Hello:
     """Return a peer's hello.
 
     Raises:
         PeerError: silence, another message, or another version.
     """
     try:
-        async with asyncio.timeout(HELLO_S):
+        async with asyncio.timeout(patience_s):
             content = (await channel.receive()).content
     except TimeoutError:
-        raise PeerError("no_hello", f"no hello within {HELLO_S:.0f} s", close=1008) from None
+        raise PeerError("no_hello", f"no hello within {patience_s:.0f} s", close=1008) from None
     if isinstance(content, PeerError):
         raise content
     if not isinstance(content, Hello):
@@ -352,10 +381,14 @@ async def _hello(channel: Channel) -> Hello:
             retry="no",
             close=1008,
         )
+    if not content.name.isprintable():
+        raise PeerError("bad_message", "a name has printable characters only", close=1008)
     return content
 
 
 def _bearer(request: Request) -> str | None:
-    header = request.headers.get("Authorization", "")
-    scheme, _, token = header.partition(" ")
+    headers = request.headers.get_all("Authorization")
+    if len(headers) > 1:
+        raise forbidden(f"{len(headers)} Authorization headers were sent, and one is meant")
+    scheme, _, token = "".join(headers).partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None

@@ -20,6 +20,9 @@ from harness.arbiter.journal import Journal
 from lexicons.text import read_text
 from protocol.errors import PeerError
 
+LEAST_TOKEN = 32
+"""Characters of a token that claims a name; 128 bits in hexadecimal."""
+
 
 def new_token() -> str:
     """Return a new token of 256 bits."""
@@ -124,14 +127,21 @@ class Gatekeeper:
     """Of a token file, if there is one: no other name may play."""
 
     async def admit(
-        self, name: str, token: str | None, *, used_from: str | None = None, peer: str = ""
+        self,
+        name: str,
+        token: str | None,
+        *,
+        used_from: str | None = None,
+        peer: str = "",
+        check_claim: Callable[[int], None] = lambda _claimed: None,
     ) -> None:
         """Admit a player or refuse; the first token for a free name claims it.
 
         ``used_from`` is the address where the name is in use now, ``peer`` the player's.
+        ``check_claim`` is called with the number of names that are claimed before another is.
 
         Raises:
-            PeerError: ``forbidden``; the connection is to be closed.
+            PeerError: ``forbidden``, or as ``check_claim``; the connection is to be closed.
         """
         if self.check(name, token):
             return
@@ -139,6 +149,12 @@ class Gatekeeper:
         if used_from is not None and (token is not None or _host(used_from) != _host(peer)):
             raise forbidden(f"the name {name!r} is in use")
         if token is not None:
+            if len(token) < LEAST_TOKEN:
+                raise forbidden(
+                    f"a token that claims a name has {LEAST_TOKEN} characters or more; "
+                    "'tilewire token NAME' makes one"
+                )
+            check_claim(self.journal.claimed_names)
             await self.journal.claim_name(name, hash_token(token))
             self.check(name, token)  # fails if another peer claimed it meanwhile
 

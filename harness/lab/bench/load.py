@@ -22,7 +22,14 @@ max_games = 2
 burner = "harness.lab.bench.bots:Burner?ms=5000"
 [time]
 initial_ms = 3600000
+[admission]
+connections = {most}
+connections_per_address = {most}
+spectators = {most}
+handshakes_per_s = 1000
+frames_per_s = 100000
 """
+"""``most`` is how many connections there may be; all are from one address."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,10 @@ class Load:
 
 async def measure_load(connections: int, rate: float, seconds: float, searching: int) -> Load:
     """Time ``ping`` to ``pong``, ``rate`` a second over all clients; ``searching`` seats search."""
+    settings = SETTINGS.format(most=connections + searching + 10)
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url = await stack.enter_async_context(serving(folder, SETTINGS))
+        url = await stack.enter_async_context(serving(folder, settings))
         games = [asyncio.create_task(_keep_busy(url, n)) for n in range(searching)]
         stack.push_async_callback(_end, games)  # before the server, however this ends
         if searching:

@@ -7,7 +7,7 @@ import asyncio
 from bot_table import MemoryChannel
 
 from bot.seat.link import ERRORS_LIMIT
-from harness.server.relay import PLAYED, relay
+from harness.server.relay import PLAYED, UNUSED, relay
 from protocol.channel import Channel
 from protocol.messages import Error, GameOver, Goodbye, Ping, Pong
 
@@ -31,6 +31,18 @@ async def test_it_ends_after_so_many_games() -> None:
         assert (await bot.receive()).content == over(game)
     assert await work == PLAYED
     assert isinstance((await arbiter.receive()).content, Goodbye)
+
+
+async def test_a_bot_that_is_lent_and_not_used_comes_back() -> None:
+    (ours, arbiter), (theirs, bot) = MemoryChannel.pair(), MemoryChannel.pair()
+    work = asyncio.create_task(relay(ours, theirs, idle_s=0.01))
+    await arbiter.send(Ping(id=5))  # whoever only answers pings does not use it
+    assert (await arbiter.receive()).content == Pong(id=5)
+    goodbye = (await arbiter.receive()).content
+    assert isinstance(goodbye, Goodbye)
+    assert goodbye.code == "unused"
+    assert await work == UNUSED
+    assert isinstance((await bot.receive()).content, Goodbye)
 
 
 async def test_each_side_has_its_pings_answered() -> None:

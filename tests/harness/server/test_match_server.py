@@ -7,16 +7,20 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pytest
+from websockets.asyncio.client import connect
 
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
+from harness.server.admission import Admission
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
-from protocol.messages import Error, Seeking
+from protocol.codec import MSGPACK
+from protocol.messages import Error, Hello, Seeking
 
 
 @dataclass
@@ -34,13 +38,14 @@ async def no_bot(name: str) -> None:
 @pytest.fixture
 async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Running]:
     """A server with a bot in its list; for those who are known, with the marker ``tokens``."""
-    tokens = None
-    if getattr(request, "param", "") == "tokens":
+    tokens, param = None, getattr(request, "param", "")
+    if param == "tokens":
         (tmp_path / "tokens").write_text(f"ann {hash_token('a')}\nbob {hash_token('b')}\n")
         tokens = KnownTokens(tmp_path / "tokens")
     journal = Journal(tmp_path / "serve.db")
     server = Running("")
     house = {"greedy": no_bot}
+    admission = param if isinstance(param, Admission) else Admission()
     listening = MatchServer(
         load_lexicon(),
         journal,
@@ -49,6 +54,7 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         no_bot,  # type: ignore[arg-type]
         drain_s=0,
         tell=server.told.put_nowait,
+        admission=admission,
     )
     await listening.start()
     server.url = f"ws://127.0.0.1:{listening.port}"
@@ -124,3 +130,60 @@ async def test_a_browser_is_told_what_this_is(running: Running) -> None:
     assert "Content-Type: text/plain; charset=utf-8" in head
     assert page.startswith("This is a tilewire server")
     assert "tilewire watch ws://play.example:8484\n" in page
+
+
+FEW = Admission(connections=4, kept=2, connections_per_address=100)
+
+
+@pytest.mark.parametrize("running", [FEW], indirect=True)
+async def test_a_player_with_a_game_comes_back_when_all_places_are_taken(running: Running) -> None:
+    ann = await Client.login(running.url, "ann")
+    bob = await Client.login(running.url, "bob")
+    await ann.seek("bob")
+    await bob.seek("ann")
+    game = await bob.get_ready()
+    await ann.close()
+    idle = [await Client.login(running.url, f"s{number}", "spectator") for number in range(3)]
+    with pytest.raises(ChannelClosed, match="1013 busy"):
+        await Client.login(running.url, "cem", "spectator")
+    with pytest.raises(ChannelClosed, match="1013 busy"):
+        await Client.login(running.url, "cem")
+    ann = await Client.login(running.url, "ann")
+    assert ann.welcome.games == (game,)
+    for client in (ann, bob, *idle):
+        await client.close()
+
+
+@pytest.mark.parametrize("running", [Admission(spectators=1)], indirect=True)
+async def test_spectators_have_so_many_places(running: Running) -> None:
+    first = await Client.login(running.url, "s1", "spectator")
+    with pytest.raises(ChannelClosed, match="1013 busy"):
+        await Client.login(running.url, "s2", "spectator")
+    await first.close()
+
+
+@pytest.mark.parametrize("running", [Admission(seeks_per_minute=2)], indirect=True)
+async def test_who_seeks_too_many_games_is_told_so(running: Running) -> None:
+    ann = await Client.login(running.url, "ann")
+    for _ in range(3):
+        await ann.seek("bob")
+    assert (await ann.expect(Error)).code == "busy"
+    await ann.close()
+
+
+@pytest.mark.parametrize("name", ["greedy", "red\x1b[31m", "two\nlines"])
+async def test_a_name_is_no_bot_of_the_servers_and_has_no_control_characters(
+    running: Running, name: str
+) -> None:
+    with pytest.raises(ChannelClosed):
+        await Client.login(running.url, name)
+
+
+async def test_two_tokens_in_the_header_are_refused_with_a_sentence(running: Running) -> None:
+    headers = [("Authorization", "Bearer a"), ("Authorization", "Bearer b")]
+    async with connect(running.url, additional_headers=headers, proxy=None) as client:
+        await client.send(MSGPACK.encode(Hello(role="player", name="ann")))
+        answer = MSGPACK.decode(cast("bytes", await client.recv()))
+        assert isinstance(answer, Error)
+        assert answer.code == "forbidden"
+        assert answer.message == "2 Authorization headers were sent, and one is meant"

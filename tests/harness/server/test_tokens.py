@@ -11,6 +11,9 @@ from harness.arbiter.journal import Journal
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token, read_token_file
 from protocol.errors import PeerError
 
+SECRET = "s" * 32
+OTHER = "t" * 32
+
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Iterator[Journal]:
@@ -44,19 +47,26 @@ def test_a_token_has_256_bits_and_is_kept_as_a_hash_only() -> None:
 async def test_a_name_belongs_to_who_first_came_with_a_token(journal: Journal) -> None:
     gate = Gatekeeper(journal)
     await gate.admit("alice", None)
-    await gate.admit("alice", "secret")
-    await gate.admit("alice", "secret")
-    for token in ("guess", "", None, "secret "):
+    await gate.admit("alice", SECRET)
+    await gate.admit("alice", SECRET)
+    for token in ("guess", "", None, SECRET + " "):
         error = await turned_away(gate, "alice", token)
         assert "'alice' needs its token, and " in error.reply.message
-    await gate.admit("Alice", "other")
-    assert journal.token_hash("alice") == hash_token("secret")
+    await gate.admit("Alice", OTHER)
+    assert journal.token_hash("alice") == hash_token(SECRET)
+
+
+@pytest.mark.parametrize("token", ["", "x", "s" * 31])
+async def test_a_token_that_can_be_guessed_claims_nothing(journal: Journal, token: str) -> None:
+    error = await turned_away(Gatekeeper(journal), "alice", token)
+    assert "has 32 characters or more; 'tilewire token NAME' makes one" in error.reply.message
+    assert journal.token_hash("alice") is None
 
 
 async def test_of_two_who_claim_a_name_at_once_one_gets_it(journal: Journal) -> None:
     gate = Gatekeeper(journal)
     results = await asyncio.gather(
-        *(gate.admit("alice", f"token {number}") for number in range(8)), return_exceptions=True
+        *(gate.admit("alice", f"{SECRET} {number}") for number in range(8)), return_exceptions=True
     )
     assert [result is None for result in results].count(True) == 1
     assert all(isinstance(result, PeerError) for result in results if result is not None)
@@ -64,11 +74,11 @@ async def test_of_two_who_claim_a_name_at_once_one_gets_it(journal: Journal) -> 
 
 async def test_a_claim_outlives_the_host(tmp_path: Path) -> None:
     first = Journal(tmp_path / "j.db")
-    await Gatekeeper(first).admit("alice", "secret")
+    await Gatekeeper(first).admit("alice", SECRET)
     first.close()
     second = Journal(tmp_path / "j.db")
     try:
-        await Gatekeeper(second).admit("alice", "secret")
+        await Gatekeeper(second).admit("alice", SECRET)
         error = await turned_away(Gatekeeper(second), "alice", "guess")
         assert error.code == "forbidden"
     finally:

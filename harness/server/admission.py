@@ -1,0 +1,335 @@
+"""Who is let in, and how much each may ask for: by connection, by address and by name.
+
+An address is an IPv4 address, or the first 64 bits of an IPv6 one: a network's customer has all of
+those, while the next IPv4 address belongs to somebody else. What an address has spent outlives its
+connections, so coming again gains nothing; it is forgotten once it has run out.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from websockets.http11 import Request
+
+from harness.figures import counted
+from protocol.errors import PeerError
+from protocol.intake import Bucket, Rates
+
+MOST_REMEMBERED = 10_000
+"""Addresses, and names, whose budgets are remembered."""
+
+MOST_REFUSED = 100
+"""Sockets, over all places, that are told by HTTP that there is no room; others are only closed."""
+
+REFUSED_LOGIN = 10
+"""What a wrong token costs an address, in handshakes."""
+
+NEWCOMER_S = 0.1
+"""Seconds' worth of frames and bytes that a connection may owe while its address has no more."""
+
+FILES_A_GAME = 32
+"""Descriptors that a game of two local bots may need, when their processes start."""
+
+OTHER_FILES = 100
+"""Descriptors for the journal, the lexicon, the log and so on."""
+
+_Places = Annotated[int, Meta(ge=1, le=1_000_000)]
+_Rate = Annotated[float, Meta(gt=0, le=1_000_000_000)]
+
+
+class Admission(Struct, frozen=True, kw_only=True):
+    """The table ``[admission]`` of a server's configuration."""
+
+    connections: _Places = 1_000
+    """Connections at once."""
+    kept: _Places = 100
+    """Further connections, for players with a game only."""
+    connections_per_address: _Places = 50
+    """Connections at once from an address; players with a game may have a few more."""
+    spectators: _Places = 500
+    """Spectators at once."""
+    handshakes_per_s: _Rate = 20
+    """Connections that an address may open a second; five seconds' worth at once."""
+    frames_per_s: _Rate = 1_000
+    """WebSocket frames that a connection may send a second, pings and fragments too."""
+    bytes_per_s: _Rate = 64 << 10
+    """Bytes that a connection may send a second; frames and bytes share the second."""
+    share_per_address: _Rate = 4
+    """How many connections' worth of frames and bytes an address may send."""
+    names_per_hour: _Rate = 20
+    """Names that an address may claim with a token an hour; as many at once."""
+    names: _Places = 100_000
+    """Names claimed in all."""
+    seeks_per_minute: _Rate = 300
+    """Games that a name may seek a minute, as many at once; an address, four times as many."""
+    lent_per_address: _Places = 2
+    """Bots lent to an address at once."""
+    lent_idle_s: _Rate = 60
+    """After how long without a game a lent bot comes back."""
+    proxies: tuple[str, ...] = ()
+    """Addresses of reverse proxies, whose header X-Forwarded-For is believed."""
+
+    @property
+    def rates(self) -> Rates:
+        """What a connection may send."""
+        return Rates(self.frames_per_s, self.bytes_per_s)
+
+
+def check_admission(admission: Admission, max_games: int) -> None:
+    """Check that an admission can be had, and allow this process as many open files as it needs.
+
+    Raises:
+        ValueError: a proxy is no address, or the system allows fewer files.
+    """
+    for proxy in admission.proxies:
+        try:
+            ip_address(proxy)
+        except ValueError:
+            raise ValueError(f"admission.proxies: {proxy!r} is no IP address") from None
+    places = admission.connections + admission.kept + MOST_REFUSED
+    needed = places + max_games * FILES_A_GAME + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft >= needed or soft == resource.RLIM_INFINITY:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise ValueError(
+            f"{admission.connections:,} connections and {max_games:,} games need {needed:,} open "
+            f"files, and this system allows {hard:,} (ulimit -Hn): have that raised, or lower "
+            "admission.connections"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def block_of(address: str) -> str:
+    """Return the block that counts as one address: an IPv4 address, 64 bits of an IPv6 one."""
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(ip, IPv6Address):
+        return str(ip)
+    if ip.ipv4_mapped is not None:
+        return str(ip.ipv4_mapped)
+    return str(ip_network((ip, 64), strict=False))
+
+
+class Ledger:
+    """Buckets by key; those that are empty again are forgotten, the oldest first."""
+
+    def __init__(self, make: Callable[[], Bucket]) -> None:
+        self._make = make
+        self._buckets: dict[str, Bucket] = {}
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def bucket(self, key: str, now: float) -> Bucket:
+        """Return the bucket of a key, at a time in seconds."""
+        bucket = self._buckets.pop(key, None) or self._make()
+        while self._buckets:
+            oldest = next(iter(self._buckets))
+            if len(self._buckets) < MOST_REMEMBERED and self._buckets[oldest].owed(now):
+                break
+            del self._buckets[oldest]
+        self._buckets[key] = bucket
+        return bucket
+
+    def put_back(self, key: str, bucket: Bucket) -> None:
+        """Remember a bucket that was in use, and may have been forgotten meanwhile."""
+        self._buckets[key] = bucket
+
+    def take(self, key: str, now: float) -> bool:
+        """Spend 1 if there is as much; who is refused owes nothing for it."""
+        bucket = self.bucket(key, now)
+        return bucket.has(1, now) and bucket.spend(1, now)
+
+
+@dataclass(eq=False, slots=True)
+class _Address:
+    """What is here of an address."""
+
+    block: str
+    traffic: Bucket
+    connections: int = 0
+    lent: int = 0
+
+
+class Caller:
+    """A connection, as the server's gate sees it (``protocol.intake.Visit``)."""
+
+    def __init__(self, admissions: Admissions, address: str) -> None:
+        self.address = address
+        self.is_extra = False
+        """Whether it has a place only if it is a player with a game."""
+        self.at = admissions.arrive(address)
+        self._admissions = admissions
+        self._rates = admissions.config.rates
+        self._own = self._rates.bucket()
+
+    def ask(self, request: Request) -> str | None:
+        """Take the opening request; return a sentence if there is no room."""
+        forwarded = request.headers.get_all("X-Forwarded-For")
+        if forwarded and self.address in self._admissions.config.proxies:
+            self._admissions.depart(self.at)
+            self.address = forwarded[-1].rpartition(",")[2].strip()[:64]
+            self.at = self._admissions.arrive(self.address)
+        return self._admissions.refusal(self)
+
+    def spend(self, frames: int, size: int, now: float) -> bool:
+        """Pay from the connection's budget and its address's.
+
+        Who has sent little goes on when the address has spent too much: that was another.
+        """
+        cost = self._rates.cost(frames, size)
+        has_own, has_shared = self._own.spend(cost, now), self.at.traffic.spend(cost, now)
+        return has_own and (has_shared or self._own.owed(now) <= NEWCOMER_S)
+
+    def owed(self, now: float) -> float:
+        """Return what the connection owes, in seconds."""
+        return self._own.owed(now)
+
+    def charge(self, frames: int) -> None:
+        """Have it pay for a message that costs as much as so many frames.
+
+        Raises:
+            PeerError: it has asked for too much; the connection is to be closed.
+        """
+        if not self.spend(frames, 0, self._admissions.clock()):
+            raise PeerError("busy", "you ask for too much a second", retry="later", close=1008)
+
+    def leave(self) -> None:
+        """Give its place back."""
+        self._admissions.depart(self.at)
+
+
+class Admissions:
+    """The gate of a server, and what it has let in; ``clock`` returns seconds."""
+
+    def __init__(self, config: Admission, clock: Callable[[], float] = time.monotonic) -> None:
+        self.config = config
+        self.clock = clock
+        self._here: dict[str, _Address] = {}
+        self._total = 0
+        self._spectators = 0
+        share, handshakes = config.share_per_address, config.handshakes_per_s
+        names, seeks = config.names_per_hour, config.seeks_per_minute
+        self._traffic = Ledger(lambda: config.rates.bucket(share))
+        self._handshakes = Ledger(lambda: Bucket(max(1, 5 * handshakes), handshakes))
+        self._claims = Ledger(lambda: Bucket(max(1, names), names / 3_600))
+        self._seeks = Ledger(lambda: Bucket(max(1, seeks), seeks / 60))
+        self._seeks_by_address = Ledger(lambda: Bucket(max(1, 4 * seeks), seeks / 15))
+
+    # --- connections ----------------------------------------------------------------------------
+
+    def enter(self, address: str) -> Caller | None:
+        """Let a socket in, unless its address opens them too fast, or all places are taken."""
+        config = self.config
+        if self._total >= config.connections + config.kept + MOST_REFUSED:
+            return None
+        is_proxy = address in config.proxies
+        if not (is_proxy or self._handshakes.take(block_of(address), self.clock())):
+            return None
+        return Caller(self, address)
+
+    def arrive(self, address: str) -> _Address:
+        """Count a connection from an address."""
+        block = block_of(address)
+        at = self._here.get(block)
+        if at is None:
+            at = _Address(block, self._traffic.bucket(block, self.clock()))
+            self._here[block] = at
+        at.connections += 1
+        self._total += 1
+        return at
+
+    def depart(self, at: _Address) -> None:
+        """Count a connection from an address no more."""
+        at.connections -= 1
+        self._total -= 1
+        if not at.connections:
+            del self._here[at.block]
+            self._traffic.put_back(at.block, at.traffic)
+
+    def refusal(self, caller: Caller) -> str | None:
+        """Return why a connection is not opened, or decide whether its place is a kept one."""
+        config, here = self.config, caller.at.connections
+        most = config.connections_per_address
+        caller.is_extra = self._total > config.connections or here > most
+        if self._total > config.connections + config.kept:
+            return "too many connections, try again later"
+        if here > most + max(1, most // 5):
+            return f"too many connections from {caller.at.block}: {most} are allowed"
+        return None
+
+    def check_place(self, caller: Caller, *, has_game: bool) -> None:
+        """Check that a connection has a place, now that it is known who that is.
+
+        Raises:
+            PeerError: the kept places are for players with a game.
+        """
+        if caller.is_extra and not has_game:
+            why = "there is room for players with a game only"
+            raise PeerError("busy", why, retry="later", close=1013)
+
+    def note_refused(self, caller: Caller) -> None:
+        """Note a login with a wrong token."""
+        now = self.clock()
+        self._handshakes.bucket(caller.at.block, now).spend(REFUSED_LOGIN, now)
+
+    # --- what they ask for ----------------------------------------------------------------------
+
+    @contextmanager
+    def spectator(self) -> Iterator[None]:
+        """Reserve a spectator's place.
+
+        Raises:
+            PeerError: no place is free.
+        """
+        if self._spectators >= self.config.spectators:
+            raise PeerError("busy", "too many spectators", retry="later", close=1013)
+        self._spectators += 1
+        try:
+            yield
+        finally:
+            self._spectators -= 1
+
+    @contextmanager
+    def lent(self, caller: Caller) -> Iterator[None]:
+        """Count a bot as lent to an address.
+
+        Raises:
+            PeerError: the address has as many as it may.
+        """
+        at, most = caller.at, self.config.lent_per_address
+        if at.lent >= most:
+            has = f"{at.block} has {counted(most, 'bot')} of this server, as many as it may"
+            raise PeerError("busy", has, retry="later", close=1013)
+        at.lent += 1
+        try:
+            yield
+        finally:
+            at.lent -= 1
+
+    def check_claim(self, caller: Caller, claimed: int) -> None:
+        """Check that an address may claim another name, where so many are claimed.
+
+        Raises:
+            PeerError: too many names are.
+        """
+        if claimed >= self.config.names:
+            raise PeerError("busy", "no more names can be claimed here", retry="no", close=1013)
+        if not self._claims.take(caller.at.block, self.clock()):
+            too_many = f"{caller.at.block} claims too many names; come again in an hour"
+            raise PeerError("busy", too_many, retry="later", close=1013)
+
+    def may_seek(self, name: str, address: str) -> bool:
+        """Return whether a player may seek another game now."""
+        now = self.clock()
+        return self._seeks.take(name, now) and self._seeks_by_address.take(block_of(address), now)

@@ -1,0 +1,301 @@
+"""Who is let in, and how much each may ask for; on a clock of its own, without sockets."""
+
+from __future__ import annotations
+
+import re
+import resource
+from pathlib import Path
+
+import pytest
+from websockets.datastructures import Headers
+from websockets.http11 import Request
+
+from harness.config_file import read_config_file
+from harness.server import admission
+from harness.server.admission import (
+    MOST_REFUSED,
+    Admission,
+    Admissions,
+    Caller,
+    Ledger,
+    block_of,
+    check_admission,
+)
+from harness.server.relay import LONGEST_TURN_S, IdleWatch
+from protocol.errors import PeerError
+from protocol.intake import Bucket
+from protocol.messages import GameOver, NewGame, Ping
+from protocol.parts import TimeControl
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class House:
+    """Admissions, and the clock they go by."""
+
+    def __init__(self, **config: object) -> None:
+        self.clock = Clock()
+        self.gate = Admissions(Admission(**config), self.clock)  # type: ignore[arg-type]
+
+    def came(self, address: str = "192.0.2.1", forwarded: str | None = None) -> Caller:
+        """Let a caller in that gets as far as its opening request."""
+        caller = self.gate.enter(address)
+        assert caller is not None
+        headers = Headers() if forwarded is None else Headers({"X-Forwarded-For": forwarded})
+        self.answer = caller.ask(Request("/", headers))
+        return caller
+
+
+def code(caught: pytest.ExceptionInfo[PeerError]) -> tuple[str, int | None]:
+    return caught.value.code, caught.value.close
+
+
+@pytest.mark.parametrize(
+    ("address", "block"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("?", "?"),
+    ],
+)
+def test_an_address_is_what_a_customer_has(address: str, block: str) -> None:
+    assert block_of(address) == block
+
+
+def test_what_is_remembered_is_bounded_and_forgotten_when_it_has_run_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "MOST_REMEMBERED", 50)
+    ledger = Ledger(lambda: Bucket(burst=2, per_second=1))
+    for number in range(200):
+        assert ledger.take(f"a{number}", now=0.0)
+    assert len(ledger) == 50
+    assert ledger.take("a199", now=0.0)
+    assert not ledger.take("a199", now=0.0)
+    assert ledger.take("b", now=10.0)
+    assert len(ledger) == 1
+
+
+def test_an_address_that_opens_sockets_too_fast_gets_no_answer() -> None:
+    house = House(handshakes_per_s=2)
+    for _ in range(10):
+        house.came().leave()
+    assert house.gate.enter("192.0.2.1") is None
+    assert house.gate.enter("192.0.2.2") is not None
+    house.clock.now += 1
+    assert house.gate.enter("192.0.2.1") is not None
+
+
+def test_a_wrong_token_costs_as_much_as_ten_sockets() -> None:
+    house = House(handshakes_per_s=4)
+    house.gate.note_refused(house.came())
+    for _ in range(9):
+        house.came()
+    assert house.gate.enter("192.0.2.1") is None
+
+
+def test_an_address_has_so_many_connections_and_a_few_for_players_with_a_game() -> None:
+    house = House(connections_per_address=10)
+    callers = [house.came() for _ in range(10)]
+    for caller in callers:
+        house.gate.check_place(caller, has_game=False)
+    extra = [house.came() for _ in range(2)]
+    assert house.answer is None
+    house.gate.check_place(extra[0], has_game=True)
+    with pytest.raises(PeerError, match="room for players with a game only") as caught:
+        house.gate.check_place(extra[1], has_game=False)
+    assert code(caught) == ("busy", 1013)
+    last = house.came()
+    assert house.answer == "too many connections from 192.0.2.1: 10 are allowed"
+    for caller in (*callers, *extra, last):
+        caller.leave()
+    house.gate.check_place(house.came(), has_game=False)
+
+
+def test_with_all_places_taken_players_with_a_game_still_come_in() -> None:
+    house = House(connections=20, kept=3)
+    for number in range(20):
+        house.gate.check_place(house.came(f"192.0.2.{number}"), has_game=False)
+    for number in range(3):
+        caller = house.came(f"198.51.100.{number}")
+        assert house.answer is None
+        house.gate.check_place(caller, has_game=True)
+        with pytest.raises(PeerError):
+            house.gate.check_place(caller, has_game=False)
+    house.came("203.0.113.1")
+    assert house.answer == "too many connections, try again later"
+    while house.gate.enter(f"203.0.113.{number}") is not None:
+        number += 1
+    assert number < 2 * MOST_REFUSED + 3  # then not even an answer
+
+
+def flood(house: House, caller: Caller, frames: int) -> int:
+    """Send small frames at once until the caller is cut off; return how many it got through."""
+    return next(
+        (n for n in range(frames) if not caller.spend(1, 6, house.clock.now)),
+        frames,
+    )
+
+
+def test_coming_again_gains_no_new_budget() -> None:
+    house = House(handshakes_per_s=100)
+    sent = [flood(house, house.came(), 100_000) for _ in range(5)]
+    assert sent[0] > 7_000  # 8 seconds' worth
+    assert sum(sent) < 4.2 * sent[0]
+    for _ in range(50):
+        caller = house.came()
+        assert flood(house, caller, 100_000) < 110
+        caller.leave()
+    house.clock.now += 20
+    assert flood(house, house.came(), 100_000) > 7_000
+
+
+def test_who_sends_little_is_not_cut_off_for_what_its_address_sends() -> None:
+    house = House()
+    honest = house.came()
+    for _ in range(5):
+        flood(house, house.came(), 100_000)
+    for _ in range(1_000):
+        house.clock.now += 0.002  # 500 pings a second
+        assert honest.spend(1, 30, house.clock.now)
+
+
+def test_a_message_that_takes_long_costs_more() -> None:
+    house = House()
+    caller = house.came()
+    for _ in range(400):
+        caller.charge(20)
+    with pytest.raises(PeerError) as caught:
+        caller.charge(20)
+    assert code(caught) == ("busy", 1008)
+
+
+def test_behind_a_proxy_an_address_is_what_the_proxy_says() -> None:
+    house = House(proxies=("127.0.0.1",), connections_per_address=2, handshakes_per_s=0.2)
+    for number in range(10):
+        caller = house.came("127.0.0.1", forwarded=f"10.0.0.1, 192.0.2.{number}")
+        assert (house.answer, caller.address) == (None, f"192.0.2.{number}")
+        house.gate.check_place(caller, has_game=False)
+    for _ in range(3):
+        house.came("127.0.0.1", forwarded="192.0.2.3")
+    assert house.answer == "too many connections from 192.0.2.3: 2 are allowed"
+    assert house.came("198.51.100.1", forwarded="192.0.2.77").address == "198.51.100.1"
+
+
+def test_spectators_and_lent_bots_have_places_of_their_own() -> None:
+    house = House(spectators=1, lent_per_address=1)
+    with house.gate.spectator(), pytest.raises(PeerError, match="too many spectators"):
+        house.gate.spectator().__enter__()
+    with house.gate.spectator():
+        pass
+    with house.gate.lent(house.came()):
+        with pytest.raises(PeerError, match=r"192\.0\.2\.1 has 1 bot of this server") as caught:
+            house.gate.lent(house.came()).__enter__()
+        assert code(caught) == ("busy", 1013)
+        with house.gate.lent(house.came("192.0.2.2")):
+            pass
+    with house.gate.lent(house.came()):
+        pass
+
+
+def test_names_are_claimed_slowly_and_not_without_end() -> None:
+    house = House(names_per_hour=3, names=1_000)
+    caller = house.came()
+    for _ in range(3):
+        house.gate.check_claim(caller, 5)
+    with pytest.raises(PeerError, match=r"192\.0\.2\.1 claims too many names"):
+        house.gate.check_claim(caller, 5)
+    house.gate.check_claim(house.came("192.0.2.2"), 5)
+    house.clock.now += 1_200
+    house.gate.check_claim(caller, 5)
+    with pytest.raises(PeerError, match="no more names"):
+        house.gate.check_claim(house.came("192.0.2.3"), 1_000)
+
+
+def test_a_name_and_an_address_seek_so_many_games_a_minute() -> None:
+    house = House(seeks_per_minute=10)
+    sought = [house.gate.may_seek("ann", "192.0.2.1") for _ in range(12)]
+    assert sought == [True] * 10 + [False] * 2
+    names = [f"p{number}" for number in range(40)]
+    assert sum(house.gate.may_seek(name, "192.0.2.1") for name in names) == 30
+    assert house.gate.may_seek("bob", "192.0.2.2")
+    house.clock.now += 6
+    assert house.gate.may_seek("ann", "192.0.2.1")
+
+
+def limited(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple[int, int]]:
+    """Have the system allow so many open files; return what is asked of it."""
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _which, both: asked.append(both))
+    return asked
+
+
+def test_open_files_are_enough_or_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = limited(monkeypatch, 1_024, 4_096)
+    check_admission(Admission(), max_games=2)
+    assert asked == [(1_364, 4_096)]
+    check_admission(Admission(connections=500), max_games=2)
+    assert len(asked) == 1
+    with pytest.raises(ValueError, match=r"need 5,364 open files, and this system allows 4,096"):
+        check_admission(Admission(connections=5_000), max_games=2)
+    with pytest.raises(ValueError, match="'my-proxy' is no IP address"):
+        check_admission(Admission(proxies=("my-proxy",)), max_games=2)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("conections = 5", "no key 'conections' in [admission]; did you mean connections?"),
+        ("handshakes_per_s = 0", "admission.handshakes_per_s must be more than 0.0 (got 0)"),
+        ("kept = 0", "admission.kept must be at least 1 (got 0)"),
+        ('names = "many"', 'admission.names must be a whole number (got "many")'),
+    ],
+)
+def test_a_wrong_table_is_refused_in_its_own_words(tmp_path: Path, line: str, said: str) -> None:
+    from harness.cli.serve import ServerFile
+
+    file = tmp_path / "server.toml"
+    file.write_text(f"[admission]\n{line}\n")
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_config_file(file, ServerFile)
+
+
+# --- a bot that is lent ---------------------------------------------------------------------------
+
+
+def offer(game: str, initial_ms: int) -> NewGame:
+    time = TimeControl(initial_ms=initial_ms, max_overtime_ms=0, ready_ms=1_000)
+    return NewGame(game=game, seq=0, players=("a", "b"), you=0, lexicon="words", time=time)
+
+
+def over(game: str) -> GameOver:
+    return GameOver(
+        game=game, seq=1, outcome="out", winner=0, scores=(1, 0), racks=("", ""), message=""
+    )
+
+
+async def test_how_long_a_lent_bot_waits() -> None:
+    watch = IdleWatch(60.0, lambda: None)
+    assert watch.patience_s == 60
+    watch.carried(Ping(id=1))
+    assert watch.patience_s == 60
+    watch.carried(offer("one", 300_000))
+    assert watch.patience_s == 361
+    watch.carried(offer("two", 2**40))
+    assert watch.patience_s == LONGEST_TURN_S
+    for game in ("one", "two"):
+        watch.carried(over(game))
+    assert watch.patience_s == 60
+    watch.stop()
