@@ -258,6 +258,9 @@ class NewGame(_Message, frozen=True, tag="new_game"):
     commitment: Hex | None = None
     """SHA-256 of the secret behind the order of the bag, and of the racks of an opening, as
     ``SPEC.md`` says; null if the order has a known seed."""
+    commitments: tuple[Hex, Hex] | None = None
+    """By seat, SHA-256 of its nonce, or empty if that may still change: that of a seat of the
+    arbiter's own is there from the beginning. Null if the order has a known seed."""
     clocks: Clocks | None = None
     """Time left to both, if the game is being resumed."""
     rack: Tiles | None = None
@@ -277,6 +280,24 @@ class Ready(_Message, frozen=True, tag="ready"):
     game: GameId
     nonce: Hex = ""
     """The seat's part in the order of the bag: 16 to 64 fresh random bytes."""
+    commitment: Hex = ""
+    """In place of the nonce its SHA-256; the nonce itself then follows in ``reveal``."""
+
+
+class Committed(_Message, frozen=True, tag="committed"):
+    """Both seats are ready and neither nonce can change any more: a seat may reveal its own."""
+
+    game: GameId
+    commitments: tuple[Hex, Hex]
+    """By seat, SHA-256 of its nonce."""
+
+
+class Reveal(_Message, frozen=True, tag="reveal"):
+    """A seat reveals the nonce that it had committed itself to."""
+
+    game: GameId
+    nonce: Hex
+    """As its commitment says."""
 
 
 class Decline(_Message, frozen=True, tag="decline"):
@@ -422,6 +443,8 @@ class GameOver(_Message, frozen=True, tag="game_over"):
 GameMessage: TypeAlias = (
     NewGame
     | Ready
+    | Committed
+    | Reveal
     | Decline
     | Started
     | YourTurn

@@ -18,6 +18,7 @@ from typing import TypeAlias, cast
 
 from .errors import PeerError, wrong_role
 from .messages import (
+    Committed,
     Decline,
     GameMessage,
     GameOver,
@@ -30,6 +31,7 @@ from .messages import (
     Refused,
     Resign,
     Resume,
+    Reveal,
     Started,
     YourTurn,
 )
@@ -48,6 +50,8 @@ class State(Enum):
     UNKNOWN = "not offered, or asked for again"
     OFFERED = "offered: the bot gets ready"
     READY = "the bot is ready and waits for the start"
+    TO_REVEAL = "both are committed: the bot reveals its nonce"
+    REVEALED = "the bot has revealed its nonce and waits for the start"
     WAITING = "the bot waits for its turn"
     TO_MOVE = "the bot is to move"
     ANSWERED = "the bot has moved and waits for the verdict"
@@ -69,7 +73,10 @@ _PLAY: _Next = {Played: State.WAITING, YourTurn: State.TO_MOVE}
 _ELSE: dict[State, tuple[_Next, _Next]] = {
     State.OFFERED: ({}, {Ready: State.READY, Decline: State.OVER}),
     # A turn only after a resume: the start is past.
-    State.READY: ({Started: State.WAITING, **_PLAY}, {}),
+    State.READY: ({Started: State.WAITING, Committed: State.TO_REVEAL, **_PLAY}, {}),
+    # The start only after the nonce, so that nobody can leave that out.
+    State.TO_REVEAL: ({}, {Reveal: State.REVEALED}),
+    State.REVEALED: ({Started: State.WAITING}, {}),
     State.WAITING: (_PLAY, {}),
     State.TO_MOVE: ({}, {Move: State.ANSWERED, Resign: State.ANSWERED, Info: State.TO_MOVE}),
     State.ANSWERED: ({Played: State.WAITING, Refused: State.TO_MOVE}, {}),
@@ -132,8 +139,10 @@ class Conversation:
 
     def _expected_seq(self, message: GameMessage) -> int | None:
         match message:
-            case NewGame() | GameOver() | Ready() | Decline() | Resume():
-                return None  # allowed at any time, or without a number
+            case NewGame() | GameOver():
+                return None  # allowed at any time
+            case Ready() | Committed() | Reveal() | Decline() | Resume():
+                return None  # without a number
             case _:
                 return self.next_seq
 
@@ -145,9 +154,9 @@ class Repeated:
     message: Move | Resign
 
 
-FromBot: TypeAlias = Ready | Decline | Move | Resign | Info | Resume
+FromBot: TypeAlias = Ready | Reveal | Decline | Move | Resign | Info | Resume
 
-FromArbiter: TypeAlias = NewGame | Started | YourTurn | Played | Refused | GameOver
+FromArbiter: TypeAlias = NewGame | Committed | Started | YourTurn | Played | Refused | GameOver
 
 KEPT_ENDED = 8
 """Ended games remembered, so that late copies do no harm."""

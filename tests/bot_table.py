@@ -36,6 +36,7 @@ from protocol.messages import (
     Ready,
     Refused,
     Resign,
+    Reveal,
     Started,
     Welcome,
     YourTurn,
@@ -114,7 +115,7 @@ class TestArbiter:
         """Wait for a message of a kind; ``info`` messages before it are kept."""
         while True:
             content = (await self.channel.receive()).content
-            if isinstance(content, Info | Move | Ready | Resign):
+            if isinstance(content, Info | Move | Ready | Resign | Reveal):
                 self.session.receive(content)
             if isinstance(content, kind):
                 return content

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from protocol.messages import (
+    Committed,
     Decline,
     GameMessage,
     GameOver,
@@ -16,6 +17,7 @@ from protocol.messages import (
     Refused,
     Resign,
     Resume,
+    Reveal,
     Started,
     YourTurn,
 )
@@ -25,6 +27,10 @@ CLOCKS = (60_000, 60_000)
 
 def offer(seq: int = 0, history: tuple[Played, ...] = (), game: str = "g") -> NewGame:
     return NewGame(game=game, seq=seq, players=("a", "b"), you=0, lexicon="words", history=history)
+
+
+def committed() -> Committed:
+    return Committed(game="g", commitments=("aa" * 32, "bb" * 32))
 
 
 def started() -> Started:
@@ -72,6 +78,7 @@ ONE_OF_EACH: dict[type, GameMessage] = {
         "list[GameMessage]",
         [
             *(offer(), Ready(game="g"), Decline(game="g", code="busy", message="no"), started()),
+            *(committed(), Reveal(game="g", nonce="cc" * 32)),
             *(your_turn(0), Move(game="g", seq=0, move="-"), Resign(game="g", seq=0)),
             *(Info(game="g", seq=0), played(0), refusal(0, 1), Resume(game="g"), over(0)),
         ],

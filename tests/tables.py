@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from functools import cache
+from hashlib import sha256
 from typing import cast
 
 import msgspec
@@ -32,6 +33,7 @@ from protocol.messages import (
     NewGame,
     Ready,
     Resume,
+    Reveal,
     YourTurn,
 )
 from protocol.parts import RulesInPlay, Style, TimeControl
@@ -41,6 +43,7 @@ GAME = "the game"
 MINUTE = 60_000
 SHORT = TimeControl(initial_ms=MINUTE, max_overtime_ms=2 * MINUTE, ready_ms=5_000)
 NONCES = ("a1" * 16, "b2" * 16)
+DIGESTS = tuple(sha256(bytes.fromhex(nonce)).hexdigest() for nonce in NONCES)
 SECRET = bytes(range(32))
 START_MS = 1_000_000
 
@@ -67,6 +70,7 @@ class Play:
         rules: RulesInPlay | None = None,
         book: Scorebook | None = None,
         known_styles: tuple[Style | None, Style | None] = (None, None),
+        own_nonces: tuple[str | None, str | None] = (None, None),
     ) -> None:
         if book is None:
             draws = draws or Draws(SECRET, committed=True)
@@ -76,7 +80,7 @@ class Play:
             book = book_of(msgspec.structs.replace(opened, game=GAME, rules=rules))
         self.book = book
         self.now = START_MS
-        self.table = Table(book, self.now, known_styles)
+        self.table = Table(book, self.now, known_styles, own_nonces)
         self.records: list[Record] = [book.opened]
         self.sent: list[tuple[Recipient, Message]] = []
         self.frames: dict[Recipient, list[bytes]] = {0: [], 1: [], None: []}
@@ -146,6 +150,12 @@ class Play:
 
     def ready(self, seat: int) -> None:
         self.say(seat, Ready(game=GAME, nonce=NONCES[seat]))
+
+    def commit(self, seat: int) -> None:
+        self.say(seat, Ready(game=GAME, commitment=DIGESTS[seat]))
+
+    def reveal(self, seat: int) -> None:
+        self.say(seat, Reveal(game=GAME, nonce=NONCES[seat]))
 
     def start(self) -> Play:
         for seat in (0, 1):

@@ -59,8 +59,8 @@ class _Goodbye(Exception):
 class BotRunner:
     """Says hello for a bot, gets it ready for games, and has them played.
 
-    ``hear`` is called with each message that was taken from the other side, and each that is sent;
-    what it raises ends the conversation.
+    ``hear`` is called with each message that was taken from the other side, before it is acted on,
+    and each that is sent; what it raises ends the conversation.
     """
 
     def __init__(self, bot: Bot, hear: Callable[[Message], None] = lambda _message: None) -> None:
@@ -225,7 +225,6 @@ class BotRunner:
     def _take(self, message: Message, at_ms: int) -> None:
         try:
             self._dispatch(message, at_ms)
-            self._hear(message)
         except PeerError as error:
             self._complain(error)
         if self._link is not None:
@@ -237,10 +236,13 @@ class BotRunner:
                 raise _Goodbye(f"{self._link.channel.peer} says goodbye: {why}")
             case Error():
                 self._told_off(message)
+                self._hear(message)
             case Seeking() | Welcome():
                 log.info("seeking", opponent=getattr(message, "opponent", None))
+                self._hear(message)
             case _:
                 event, replies = self._session.receive(message)
+                self._hear(message)
                 for reply in replies:
                     self._wire(reply)
                 if event is not None:

@@ -7,7 +7,6 @@ when the turn is asked again.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Coroutine
 from dataclasses import fields, replace
 from typing import Any, Generic, TypeVar
@@ -22,13 +21,13 @@ from engine.rules.rules import Rules
 from lexicons.alphabet import Alphabet
 from protocol.channel import now_ms
 from protocol.messages import (
+    Committed,
     GameMessage,
     GameOver,
     Info,
     Move,
     NewGame,
     Played,
-    Ready,
     Refused,
     Started,
     YourTurn,
@@ -36,11 +35,11 @@ from protocol.messages import (
 from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance, Search
 from protocol.session import FromArbiter
 
+from .draws import SeatNonce
 from .player_view import Watched
 
 log = structlog.get_logger(__name__)
 
-NONCE_BYTES = 32
 MAX_MOVE = 128
 """Longest move of the protocol, in characters; an engine's output may be longer."""
 
@@ -81,8 +80,7 @@ class GameSession(Generic[P]):
     """A game in which a player has a seat; ``seed`` is for the player's random choices.
 
     ``say`` sends messages in order; if they may not be sent now and include a move, they are kept
-    until the turn is asked again. ``failed`` takes a search's exception; ``nonce`` tells whether
-    the player's seat takes part in the draws.
+    until the turn is asked again. ``failed`` takes a search's exception.
     """
 
     def __init__(
@@ -95,7 +93,6 @@ class GameSession(Generic[P]):
         seed: int,
         say: Callable[..., None],
         failed: Callable[[BaseException], None],
-        nonce: bool = True,
     ) -> None:
         self.name = offer.game
         self.player = player
@@ -104,7 +101,7 @@ class GameSession(Generic[P]):
         self.answered_ms = 0
         self._say = say
         self._failed = failed
-        self._nonce = nonce
+        self._nonce = SeatNonce(offer.game, self.watched.seat)
         self._told = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._search: asyncio.Task[None] | None = None
@@ -128,12 +125,13 @@ class GameSession(Generic[P]):
             self.watched.take_up(offer)
         finally:
             self._tell()
-        nonce = {"nonce": secrets.token_hex(NONCE_BYTES)} if self._nonce else {}
-        self._say(Ready(game=self.name, **nonce))
+        self._say(self._nonce.ready(offer))
 
     def take(self, message: FromArbiter, at_ms: int, lag_ms: int) -> None:
         """Handle a message about a started game; raise MissedPlays if a turn is missing."""
         match message:
+            case Committed():
+                self._say(self._nonce.reveal(message))
             case Started():
                 self._started(message)
             case Played():

@@ -8,6 +8,7 @@ host itself (full disk, bug) voids the game; nobody loses.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -29,6 +30,8 @@ log = structlog.get_logger(__name__)
 
 NOTE_EVERY_MS = 250
 """Interval between the journal's notes of running clocks."""
+
+NONCE_BYTES = 32
 
 Spectator: TypeAlias = Callable[[Message], None]
 
@@ -56,7 +59,12 @@ class GameHost:
         self._lag = lag
         self._inbox: asyncio.Queue[tuple[int, Happening]] = asyncio.Queue()
         self._spectators: set[Spectator] = set()
-        self._table = Table(book, now_ms(), (self._known_style(0), self._known_style(1)))
+        self._table = Table(
+            book,
+            now_ms(),
+            (self._known_style(0), self._known_style(1)),
+            (self._own_nonce(0), self._own_nonce(1)),
+        )
         self._next_note_ms = 0
 
     async def run(self) -> Ended:
@@ -190,6 +198,10 @@ class GameHost:
         self._next_note_ms = now + NOTE_EVERY_MS
         note = ClockNote(game=self.game, clocks=self.book.clocks(now), seq=self.book.next_seq)
         self._journal.note(note)
+
+    def _own_nonce(self, seat: int) -> str | None:
+        """Return a nonce for a seat of the host's own: whoever plays there may be told anything."""
+        return secrets.token_hex(NONCE_BYTES) if self._seats[seat].is_ours else None
 
     # --- how opponents play ---------------------------------------------------------------------
 

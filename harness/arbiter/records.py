@@ -49,6 +49,25 @@ class Opened(_Record, frozen=True, tag="opened"):
     """The position that it begins in (CGP), seat 0 first, with the racks it gives; None: none."""
 
 
+class Commitments(_Record, frozen=True, tag="commitments"):
+    """Nonces were fixed: those of the host's own seats, then both; replaces an earlier record."""
+
+    digests: tuple[str, str] = ("", "")
+    """By seat, SHA-256 of its nonce; empty: not fixed yet."""
+    nonces: tuple[str | None, str | None] = (None, None)
+    """By seat, the nonce if it is known."""
+
+    @property
+    def bind_both(self) -> bool:
+        """Whether neither nonce can change."""
+        return all(self.digests)
+
+    @property
+    def are_open(self) -> bool:
+        """Whether a seat that is bound has yet to reveal its nonce."""
+        return self.bind_both and None in self.nonces
+
+
 class Began(_Record, frozen=True, tag="began"):
     """Both seats were ready; this is event 0."""
 
@@ -124,7 +143,7 @@ class Ended(_Record, frozen=True, tag="ended"):
     faults: tuple[Accusation, ...] = ()
 
 
-Record: TypeAlias = Opened | Began | Turn | RefusedMove | Thought | Failed | Ended
+Record: TypeAlias = Opened | Commitments | Began | Turn | RefusedMove | Thought | Failed | Ended
 
 
 def verdict(players: tuple[str, str], over: Ended | GameOver) -> str:

@@ -20,7 +20,18 @@ from lexicons.store import Lexicon
 from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
 
 from .clock import Clock, TurnLimit
-from .records import Began, ClockNote, Ended, Failed, Opened, Record, RefusedMove, Thought, Turn
+from .records import (
+    Began,
+    ClockNote,
+    Commitments,
+    Ended,
+    Failed,
+    Opened,
+    Record,
+    RefusedMove,
+    Thought,
+    Turn,
+)
 
 ATTEMPTS = 3
 """Illegal moves in one turn that lose the game."""
@@ -51,6 +62,7 @@ class Scorebook:
         self.rules = rules_in_play(opened.rules)
         self.opening = read_cgp(opened.opening, self.rules).position if opened.opening else None
         """The position that the game begins in, if one was given."""
+        self.commitments = Commitments()
         self.nonces: tuple[str, str] | None = None
         self.game: Game | None = None
         self.turns: list[Turn] = []
@@ -236,6 +248,8 @@ class Scorebook:
     def take(self, record: Record) -> None:
         """Apply a record, new or read from the journal."""
         match record:
+            case Commitments():
+                self.commitments = record
             case Began(nonces=nonces):
                 self.nonces = nonces
                 self.game = self._deal(nonces)

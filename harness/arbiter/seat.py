@@ -60,7 +60,8 @@ class Seat(Protocol):
 
     name: str
     is_ours: bool
-    """Whether its player runs here: it receives, and updates, the stored style of its opponent."""
+    """Whether its player runs here: the host chooses its nonce, and it receives, and updates, the
+    stored style of its opponent."""
 
     def start(self, report: Report) -> None:
         """Begin; report the seat's events from now on."""

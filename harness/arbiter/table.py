@@ -15,11 +15,22 @@ from typing import TypeAlias
 
 from engine.rules.rules import IllegalMove
 from protocol.errors import PeerError
-from protocol.messages import Decline, Info, Message, Move, NewGame, Ready, Resign, Resume
+from protocol.messages import (
+    Decline,
+    Info,
+    Message,
+    Move,
+    NewGame,
+    Ready,
+    Resign,
+    Resume,
+    Reveal,
+)
 from protocol.parts import Accusation, Outcome, Style
 from protocol.session import ArbiterSession, FromArbiter, Repeated
 
 from . import views
+from .nonces import Nonces
 from .records import Began, Failed, Record, RefusedMove, Thought
 from .scorebook import ATTEMPTS, Scorebook, accusation
 from .views import EVERYBODY, Recipient
@@ -28,6 +39,9 @@ MAX_THOUGHTS = 64
 """``info`` messages recorded per turn; further ones are ignored, so the journal stays small."""
 
 MAX_DISCONNECTS = 100
+
+REVEAL_MS = 10_000
+"""Time to reveal a nonce that is committed to: it takes no thought, and the opponent waits."""
 
 Sends: TypeAlias = tuple[tuple[Recipient, Message], ...]
 """Messages, each to a seat or (``None``) to every spectator."""
@@ -56,7 +70,6 @@ class _Side:
     """Whether it has reported ready since it last came."""
     been_live: bool = False
     """Whether it has ever reported ready to this table; False at first in a restored game."""
-    nonce: str = ""
     failures: int = 0
     disconnects: int = 0
 
@@ -70,6 +83,8 @@ class Table:
     ``now_ms`` is on the monotonic clock of all later calls. Seats must be ready within
     ``ready_ms``; in a restored game each seat's clock stands still as long, or until that seat is
     back. ``known_styles`` has, by seat, its opponent's style; sent to that seat only.
+    ``own_nonces`` has the nonces of the host's own seats, which are committed to before anybody is
+    offered the game, unless the journal has some.
     """
 
     def __init__(
@@ -77,8 +92,10 @@ class Table:
         book: Scorebook,
         now_ms: int,
         known_styles: tuple[Style | None, Style | None] = (None, None),
+        own_nonces: tuple[str | None, str | None] = (None, None),
     ) -> None:
         self.book = book
+        self._nonces = Nonces(book, own_nonces)
         self._known_styles = known_styles
         self._seats = _Side(0), _Side(1)
         self._hold_until = now_ms + book.opened.time.ready_ms
@@ -109,7 +126,9 @@ class Table:
     def attach(self, seat: int, now_ms: int, *, seen: int = -1) -> Effects:
         """Offer a seat that has come, or come back, the game from event ``seen`` + 1 on."""
         self._seats[seat].session = ArbiterSession()
-        return self._offer(seat, now_ms, seen)
+        own = self._nonces.fix_own()
+        committed = Effects() if own is None else self._record(own)
+        return committed + self._offer(seat, now_ms, seen)
 
     def detach(self, seat: int, why: str) -> Effects:
         """Note the loss of a seat's connection; its clock runs on."""
@@ -137,7 +156,7 @@ class Table:
         side.failures += 1
         if side.failures == 1:
             return noted + Effects(restart=(seat,))
-        if self.book.game is None:
+        if self._may_be_left:
             return noted + self._end_without_game([seat], message, now_ms)
         return noted + self._end(code, 1 - seat, message, now_ms)
 
@@ -159,8 +178,7 @@ class Table:
         if deadline is None or now_ms < deadline:
             return Effects()
         if self.book.game is None:
-            late = [side.number for side in self._seats if not side.live]
-            return self._end_without_game(late, "not ready in time", now_ms)
+            return self._late(now_ms)
         return self._flag(now_ms) if self.book.clock_runs else self.begin_turn(now_ms)
 
     def begin_turn(self, now_ms: int) -> Effects:
@@ -187,11 +205,14 @@ class Table:
         if session is None:
             raise PeerError("out_of_turn", "nobody sits here on this connection", retry="no")
         match session.receive(message):
-            case Ready(nonce=nonce):
-                return self._seat_is_ready(seat, nonce, now_ms)
+            case Ready() as ready:
+                return self._seat_is_ready(seat, ready, now_ms)
+            case Reveal(nonce=nonce):
+                self._nonces.reveal(seat, nonce)
+                return self._settle_draws(seat, now_ms)
             case Decline(code=code, message=reason):
                 why = f"declined, {code}: {reason}"
-                if self.book.game is None:
+                if self._may_be_left:
                     return self._end_without_game([seat], why, now_ms)
                 return self._end("resign", 1 - seat, why, now_ms)
             case Move(move=text):
@@ -272,22 +293,64 @@ class Table:
             seq=message.seq,
         )
 
+    # --- the nonces -----------------------------------------------------------------------------
+
+    @property
+    def _may_be_left(self) -> bool:
+        """Whether nobody can know of the draws yet: then who leaves leaves no game behind."""
+        return self.book.game is None and not self.book.commitments.are_open
+
+    def _settle_draws(self, seat: int, now_ms: int) -> Effects:
+        """Begin, or have nonces revealed, as far as both seats allow; ``seat`` has said more."""
+        both_live = all(side.live for side in self._seats)
+        nonces = self._nonces.both
+        if both_live and nonces is not None:
+            return self._begin(nonces, now_ms)
+        if self.book.commitments.are_open:
+            return self._ask_to_reveal(seat)
+        if not both_live:
+            return Effects()
+        self._hold_until = now_ms + REVEAL_MS
+        fixed = self._record(self._nonces.fixed())
+        return fixed + self._ask_to_reveal(0) + self._ask_to_reveal(1)
+
+    def _ask_to_reveal(self, seat: int) -> Effects:
+        if self._nonces.knows(seat):
+            return Effects()
+        return self._say(seat, views.committed(self.book))
+
+    def _late(self, now_ms: int) -> Effects:
+        """End a game that could not begin in time."""
+        if self._may_be_left:
+            away = [side.number for side in self._seats if not side.live]
+            return self._end_without_game(away, "not ready in time", now_ms)
+        late = [
+            side.number
+            for side in self._seats
+            if not (side.live and self._nonces.knows(side.number))
+        ]
+        message = "committed itself to a nonce and did not reveal it in time"
+        faults = [accusation(seat, "unrevealed", message) for seat in late]
+        if len(late) == 2:
+            return self._end_without_game(late, message, now_ms, faults)
+        return self._end("time", 1 - late[0], message, now_ms, faults)
+
     # --- the game -------------------------------------------------------------------------------
 
-    def _seat_is_ready(self, seat: int, nonce: str, now_ms: int) -> Effects:
+    def _seat_is_ready(self, seat: int, ready: Ready, now_ms: int) -> Effects:
         side, book = self._seats[seat], self.book
         side.live = side.been_live = True
         if book.game is None:
-            side.nonce = nonce
-            return self._begin(now_ms) if all(each.live for each in self._seats) else Effects()
+            self._nonces.take_ready(seat, ready)
+            return self._settle_draws(seat, now_ms)
         assert side.session is not None, "it has just said that it is ready"
         known = side.session.games[book.opened.game].next_seq
         missed = [views.played(book, turn, seat) for turn in book.turns if turn.seq >= known]
         caught_up = self._say(seat, *missed)
         return caught_up + self._ask(seat, now_ms) if seat == book.on_turn else caught_up
 
-    def _begin(self, now_ms: int) -> Effects:
-        began = self._record(Began(nonces=(self._seats[0].nonce, self._seats[1].nonce)))
+    def _begin(self, nonces: tuple[str, str], now_ms: int) -> Effects:
+        began = self._record(Began(nonces=nonces))
         return began + self._say_to_all(lambda to: views.started(self.book, to, now_ms))
 
     def _seat_moves(

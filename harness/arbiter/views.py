@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from engine.notation.cgp import write_cgp
 from engine.rules.bag import commitment
-from protocol.messages import GameOver, NewGame, Played, Refused, Started, YourTurn
+from protocol.messages import Committed, GameOver, NewGame, Played, Refused, Started, YourTurn
 from protocol.parts import Style
 
 from .records import RefusedMove, Turn
@@ -46,6 +46,7 @@ def new_game(
         rules=opened.rules,
         time=opened.time,
         commitment=secret_hash if opened.committed else None,
+        commitments=book.commitments.digests if opened.committed else None,
         clocks=book.clocks(now_ms) if has_begun else None,
         rack=book.rack_text(recipient) if has_begun and recipient is not None else None,
         opening=_without_racks(book),
@@ -59,6 +60,11 @@ def _without_racks(book: Scorebook) -> str | None:
     if book.opening is None:
         return None
     return write_cgp(replace(book.opening, racks=((), ())), book.rules)
+
+
+def committed(book: Scorebook) -> Committed:
+    """Return the message that both nonces are fixed."""
+    return Committed(game=book.opened.game, commitments=book.commitments.digests)
 
 
 def started(book: Scorebook, recipient: Recipient, now_ms: int) -> Started:

@@ -6,7 +6,7 @@ from itertools import product
 from typing import cast
 
 import pytest
-from small_messages import ONE_OF_EACH, offer, over, played, refusal, started, your_turn
+from small_messages import ONE_OF_EACH, committed, offer, over, played, refusal, started, your_turn
 
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -17,6 +17,7 @@ from protocol.messages import (
     Move,
     Ready,
     Resume,
+    Reveal,
 )
 from protocol.session import (
     _TABLE,
@@ -70,6 +71,24 @@ def at_a_turn() -> tuple[ArbiterSession, BotSession]:
     for message in (started(), your_turn(1)):
         bot.receive(arbiter.send(message))
     return arbiter, bot
+
+
+def test_a_nonce_comes_after_both_commitments_and_the_start_after_the_nonce() -> None:
+    arbiter, bot = ArbiterSession(), BotSession()
+    reveal = Reveal(game="g", nonce="cc" * 32)
+    bot.receive(arbiter.send(offer()))
+    arbiter.receive(cast("Message", bot.send(Ready(game="g", commitment="aa" * 32))))
+    with pytest.raises(RuntimeError, match="'reveal' can't be sent now"):
+        bot.send(reveal)
+    with pytest.raises(PeerError, match="out_of_turn"):
+        arbiter.receive(reveal)
+    bot.receive(arbiter.send(committed()))
+    with pytest.raises(RuntimeError, match="'started' can't be sent now"):
+        arbiter.send(started())
+    with pytest.raises(PeerError, match="out_of_turn"):
+        bot.receive(started())
+    assert arbiter.receive(cast("Message", bot.send(reveal))) == reveal
+    assert bot.receive(arbiter.send(started())) == (started(), [])
 
 
 def test_what_belongs_to_the_other_role_is_refused() -> None:

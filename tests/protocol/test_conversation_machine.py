@@ -7,8 +7,8 @@ from typing import cast
 
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from hypothesis.strategies import integers
-from small_messages import ONE_OF_EACH, offer, over, played, refusal, started, your_turn
+from hypothesis.strategies import integers, sampled_from
+from small_messages import ONE_OF_EACH, committed, offer, over, played, refusal, started, your_turn
 
 from protocol.messages import (
     GameMessage,
@@ -20,6 +20,7 @@ from protocol.messages import (
     Ready,
     Resign,
     Resume,
+    Reveal,
     Started,
 )
 from protocol.session import _TABLE, ArbiterSession, BotSession, FromArbiter, Repeated, Side, State
@@ -87,7 +88,10 @@ class Talk(RuleBasedStateMachine):
         event = self.arbiter.receive(message)
         match event:
             case Ready():
-                self._ready()
+                self._ready(event)
+            case Reveal():
+                assert not self.begun
+                self._start()
             case Move():
                 assert not self.ended
                 self.verdict(event, is_legal=is_legal)
@@ -100,11 +104,17 @@ class Talk(RuleBasedStateMachine):
             case Repeated():
                 assert self.ended
 
-    def _ready(self) -> None:
+    def _start(self) -> None:
+        self.say(started())
+        self.begun = True
+
+    def _ready(self, ready: Ready) -> None:
         self.ready = True
         if not self.begun:
-            self.say(started())
-            self.begun = True
+            if ready.commitment:
+                self.say(committed())
+            else:
+                self._start()
             return
         known = self.arbiter.games["g"].next_seq
         for event in self.events:
@@ -169,10 +179,15 @@ class Talk(RuleBasedStateMachine):
     def tell(self, message: GameMessage) -> None:
         self.to_arbiter.append(cast("Message", self.bot.send(message)))
 
-    @rule()
+    @rule(commitment=sampled_from(("", "aa" * 32)))
     @precondition(lambda self: self.may_say(Ready(game="g")))
-    def the_bot_is_ready(self) -> None:
-        self.tell(Ready(game="g"))
+    def the_bot_is_ready(self, commitment: str) -> None:
+        self.tell(Ready(game="g", commitment=commitment))
+
+    @rule()
+    @precondition(lambda self: self.may_say(ONE_OF_EACH[Reveal]))
+    def the_bot_reveals_its_nonce(self) -> None:
+        self.tell(ONE_OF_EACH[Reveal])
 
     @rule()
     @precondition(lambda self: self.may_say(Info(game="g", seq=0)))

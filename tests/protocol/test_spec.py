@@ -20,8 +20,9 @@ import protocol.messages
 import protocol.parts
 from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.rules import standard_rules
+from harness.arbiter.table import REVEAL_MS
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
-from protocol.messages import MESSAGES, Direct, Info
+from protocol.messages import MESSAGES, Committed, Direct, Info, Ready, Reveal
 from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, Search
 from protocol.session import _TABLE, Side, State
 
@@ -44,8 +45,9 @@ FROM = {
     **dict.fromkeys(("standing_list",), "Server → director, player, spectator."),
     **dict.fromkeys(("direct",), "Director → server."),
     **dict.fromkeys(("new_game", "started", "played", "game_over"), "Arbiter → bot, spectator."),
-    **dict.fromkeys(("your_turn", "refused"), "Arbiter → bot."),
-    **dict.fromkeys(("ready", "decline", "move", "resign", "info", "resume"), "Bot → arbiter."),
+    **dict.fromkeys(("committed", "your_turn", "refused"), "Arbiter → bot."),
+    **dict.fromkeys(("ready", "reveal", "decline", "move"), "Bot → arbiter."),
+    **dict.fromkeys(("resign", "info", "resume"), "Bot → arbiter."),
 }
 NAMES = {
     "RulesInPlay": "rules",
@@ -207,6 +209,8 @@ def test_the_state_table_is_that_of_the_code() -> None:
         "not offered": State.UNKNOWN,
         "offered": State.OFFERED,
         "ready": State.READY,
+        "to reveal": State.TO_REVEAL,
+        "revealed": State.REVEALED,
         "waiting": State.WAITING,
         "to move": State.TO_MOVE,
         "answered": State.ANSWERED,
@@ -318,6 +322,22 @@ def test_the_examples_of_directions_are_messages() -> None:
         "correct",
         "correct",
     ]
+
+
+def test_the_example_of_nonces_is_that_of_the_test_vectors() -> None:
+    section = spec().partition("## 8. Draws")[2].partition("```json\n")[2].partition("```")[0]
+    ready, both, reveal = (JSON.decode(text) for text in section.splitlines())
+    assert isinstance(ready, Ready)
+    assert isinstance(both, Committed)
+    assert isinstance(reveal, Reveal)
+    nonces = [vectors()[f"nonce of seat {seat}"] for seat in (0, 1)]
+    digests = tuple(sha256(bytes.fromhex(nonce)).hexdigest() for nonce in nonces)
+    assert (ready.nonce, ready.commitment) == ("", digests[0])
+    assert (both.commitments, reveal.nonce) == (digests, nonces[0])
+
+
+def test_the_time_to_reveal_a_nonce_is_that_of_the_table() -> None:
+    assert f"{REVEAL_MS // 1_000} s after `committed`" in spec()
 
 
 def test_nothing_is_left_to_be_filled_in() -> None:

@@ -51,6 +51,8 @@ MAX_SENTENCE = 1_000
 class EngineSeat(TaskSeat):
     """An engine behind an adapter; ``make`` returns it, and is called again after a failure."""
 
+    is_ours = True
+
     def __init__(self, name: str, make: Callable[[], Engine], lexicon: Lexicon) -> None:
         super().__init__(name)
         self._make = make
@@ -136,7 +138,6 @@ class EngineSeat(TaskSeat):
                 seed=0,
                 say=self._say,
                 failed=self._inbox.put_nowait,
-                nonce=False,
             )
             await session.prepare()
         except Declined as declined:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from hashlib import sha256
 
+import msgspec
 import pytest
 from bot_players import Passes, Waits
 from bot_table import TestArbiter, a_bot, caught_up, seated
@@ -11,13 +13,14 @@ from bot_table import TestArbiter, a_bot, caught_up, seated
 from bot.equipment import Resources
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.static import GreedyPlayer, StaticPlayer
+from bot.seat.connection import BotRunner
 from bot.seat.player_thread import Bot, ThreadPlayer
 from bot.seat.player_view import Watched
 from engine.rules.moves import PASS, Exchange
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
+from protocol.messages import Committed, Message, Ping, Pong, Ready, Reveal
 from protocol.messages import Move as MoveMessage
-from protocol.messages import Ping, Pong, Ready
 
 
 def worst(view: View) -> Choice:
@@ -38,6 +41,23 @@ async def test_a_player_of_the_house_plays_a_whole_legal_game(
         assert table.state.over is not None
         assert table.state.over.reason == "out"
         assert table.state.position.scores[you] > 200
+
+
+async def test_a_bot_reveals_its_nonce_after_it_was_told_both_commitments(
+    table: TestArbiter,
+) -> None:
+    heard: list[Message] = []
+    runner = BotRunner(Bot("b", Passes), heard.append)
+    async with seated(runner, table):
+        await table.say(msgspec.structs.replace(table.offer(), commitments=("", "")))
+        ready = await table.hear(Ready)
+        both = Committed(game=table.name, commitments=(ready.commitment, "bb" * 32))
+        await table.say(both)
+        reveal = await table.hear(Reveal)
+    assert ready.nonce == ""
+    assert sha256(bytes.fromhex(reveal.nonce)).hexdigest() == ready.commitment
+    said = [message for message in heard if isinstance(message, Ready | Committed | Reveal)]
+    assert said == [ready, both, reveal], "heard in the order in which things happened"
 
 
 async def test_a_player_is_told_of_everything_in_order(table: TestArbiter) -> None:

@@ -15,7 +15,7 @@ import pytest
 from match_samples import opened
 
 from harness.arbiter.journal import Journal, JournalError
-from harness.arbiter.records import Began, ClockNote, Failed, Record, Thought
+from harness.arbiter.records import Began, ClockNote, Commitments, Failed, Record, Thought
 from protocol.parts import Belief, Candidate, LeaveChance, Search
 
 REPOSITORY = Path(__file__).parents[3]
@@ -64,6 +64,7 @@ async def test_a_label_without_its_first_record_is_not_kept(path: Path) -> None:
 async def test_what_was_written_is_read_again(path: Path) -> None:
     first = Journal(path)
     records: list[Record] = [
+        Commitments(digests=("cc", "dd"), nonces=("aa", None)),
         Began(nonces=("aa", "bb")),
         Thought(seq=1, seat=0, text="\x00 ünï", candidates=(Candidate(move="-", equity=-1.5),)),
         Thought(seq=1, seat=0, belief=BELIEF),

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from hypothesis.strategies import integers, sampled_from
-from tables import GAME, MINUTE, Play, random_policy
+from tables import GAME, MINUTE, NONCES, Play, random_policy
 
 from engine.rules.rules import rack_tiles
-from harness.arbiter.records import Turn
+from harness.arbiter.records import Commitments, Turn
 from harness.arbiter.views import Recipient
 from protocol.errors import PeerError
 from protocol.messages import GameOver, Move, NewGame, Played, Resign, Resume, Started
@@ -38,6 +38,7 @@ class AtTheTable(RuleBasedStateMachine):
 
     def open(self, control: TimeControl, seed: int) -> None:
         self.play = Play(control)
+        self.commits = seed % 2 == 0, seed % 3 == 0
         self.policy = random_policy(seed)
         self.settled = True
         self.clocks = self.play.book.clocks(self.play.now)
@@ -60,14 +61,26 @@ class AtTheTable(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.settled and not self.play.table.over)
     def both_are_there_and_ready(self) -> None:
+        """And neither keeps back its nonce."""
         for seat in (0, 1):
             if not self.here[seat] and not self.play.table.over:
                 self.a_seat_comes(seat)
             self.a_seat_is_ready(seat)
+        for seat in (0, 1):
+            if self.state(seat) is State.TO_REVEAL:
+                self.play.reveal(seat)
 
     def a_seat_is_ready(self, seat: int) -> None:
-        if self.state(seat) is State.OFFERED:
+        if self.state(seat) is State.OFFERED and self.commits[seat]:
+            self.play.commit(seat)
+        elif self.state(seat) is State.OFFERED:
             self.play.ready(seat)
+
+    @rule(seat=seats)
+    @precondition(lambda self: State.TO_REVEAL in (self.state(0), self.state(1)))
+    def a_seat_reveals_its_nonce(self, seat: int) -> None:
+        if self.state(seat) is State.TO_REVEAL:
+            self.play.reveal(seat)
 
     @rule(seat=seats)
     @precondition(lambda self: any(self.here))
@@ -164,6 +177,13 @@ class AtTheTable(RuleBasedStateMachine):
                 and side.session.games[GAME].state in (State.TO_MOVE, State.ANSWERED)
             ]
             assert asked in ([], [self.play.book.on_turn])
+
+    @invariant()
+    def no_game_begins_while_a_seat_that_committed_itself_keeps_its_nonce(self) -> None:
+        if self.settled and self.play.book.game is not None:
+            assert self.play.book.nonces == NONCES
+            bound = any(isinstance(record, Commitments) for record in self.play.records)
+            assert bound == any(self.commits)
 
     @invariant()
     def events_have_no_gaps(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from engine_games import HASTY, LONG, SHORT, EngineGames, marked
-from tables import MINUTE, Play
+from tables import MINUTE, NONCES, Play
 
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Came, Gone, Happening, Noted, Said
@@ -121,7 +121,7 @@ async def test_who_fails_once_is_told_the_whole_game_and_plays_on(games: EngineG
 async def test_one_millisecond_late_is_late(
     games: EngineGames, late_ms: int, outcome: str | None
 ) -> None:
-    play = Play(TimeControl(initial_ms=MINUTE, max_overtime_ms=0))
+    play = Play(TimeControl(initial_ms=MINUTE, max_overtime_ms=0), own_nonces=(NONCES[0], None))
     happened: asyncio.Queue[Happening] = asyncio.Queue()
     seat = engine_seat(games.seat(), games.lexicon)
     seat.start(happened.put_nowait)

@@ -1,0 +1,220 @@
+"""A seat's part in draws that nobody can choose, and what it can check of them at the end.
+
+``SeatNonce`` decides when the seat's nonce may be shown. ``DrawsWitness`` hears the messages of a
+game in both directions, and checks the draws by them (``protocol/SPEC.md``, section 8).
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+
+from engine.notation.cgp import read_cgp
+from engine.notation.move_text import parse_move
+from engine.rules.bag import Bag, DrawError, DrawStream, commitment
+from engine.rules.game import Game
+from engine.rules.moves import Exchange
+from engine.rules.position import Position
+from engine.rules.rules import Rules
+from protocol.errors import PeerError
+from protocol.messages import Committed, GameOver, Message, NewGame, Played, Ready, Reveal, Started
+
+from .offers import Declined, rules_in_play
+
+NONCE_BYTES = 32
+
+
+class SeatNonce:
+    """The nonce of one seat, fresh for a game and kept for the whole of it."""
+
+    def __init__(self, game: str, seat: int) -> None:
+        self._game, self._seat = game, seat
+        self._nonce = secrets.token_hex(NONCE_BYTES)
+        self._other = ""
+        """The opponent's commitment, once it was told."""
+
+    def ready(self, offer: NewGame) -> Ready:
+        """Return the answer to an offer: with the nonce, if the opponent's can't change any more.
+
+        Raises:
+            PeerError: as ``reveal``.
+        """
+        if offer.seq > 0:
+            return Ready(game=self._game)  # the tiles are dealt
+        if offer.commitments is not None:
+            self._note(offer.commitments[1 - self._seat])
+            if not self._other:
+                return Ready(game=self._game, commitment=_digest(self._nonce))
+        return Ready(game=self._game, nonce=self._nonce)
+
+    def reveal(self, both: Committed) -> Reveal:
+        """Return the nonce, now that both are committed to.
+
+        Raises:
+            PeerError: the commitments are not those that were made.
+        """
+        if both.commitments[self._seat] != _digest(self._nonce):
+            raise self._fault("the commitment of this seat is not the one that it made")
+        self._note(both.commitments[1 - self._seat])
+        return Reveal(game=self._game, nonce=self._nonce)
+
+    def _note(self, other: str) -> None:
+        if self._other and other != self._other:
+            raise self._fault("the opponent's commitment is not the one that was told before")
+        self._other = other
+
+    def _fault(self, reason: str) -> PeerError:
+        return PeerError("bad_message", reason, retry="no", game=self._game)
+
+
+class DrawsWitness:
+    """One game as one seat was told of it, from its first offer, which has ``you`` set."""
+
+    def __init__(self, offer: NewGame) -> None:
+        assert offer.you is not None, "a spectator can check no draws"
+        self._offer, self._seat = offer, offer.you
+        self._shown: list[str] = []
+        """The seat's nonces that the arbiter could know before the start."""
+        self._other = ""
+        """The opponent's commitment, as it was told first."""
+        self._was_first = False
+        """Whether it was told before the seat's nonce was shown."""
+        self._changed = ""
+        self._begun = offer.seq > 0
+        self._moves: dict[int, str] = {}
+        """The plays as they were told, by number."""
+        self._racks: dict[int, str] = {}
+        """The seat's own rack after an event, by the event's number."""
+
+    def hear(self, message: Message) -> None:
+        """Take a message of this game that was received or sent."""
+        match message:
+            case NewGame():
+                self._offered(message)
+            case Ready(nonce=nonce, commitment=digest) if not self._begun and (nonce or not digest):
+                self._shown.append(nonce)
+            case Committed(commitments=commitments):
+                self._told(commitments[1 - self._seat])
+            case Reveal(nonce=nonce):
+                self._shown.append(nonce)
+            case Started(rack=rack):
+                self._begun = True
+                if rack is not None:
+                    self._racks[0] = rack
+            case Played():
+                self._played(message)
+
+    def _offered(self, offer: NewGame) -> None:
+        if offer.commitment != self._offer.commitment:
+            self._changed = "the commitment to the secret has changed since the first offer"
+        if offer.seq == 0 and offer.commitments is not None:
+            self._told(offer.commitments[1 - self._seat])
+        for play in offer.history:
+            self._played(play)
+        if offer.seq > 0:
+            self._begun = True
+            if offer.rack is not None:
+                self._racks[offer.seq - 1] = offer.rack
+
+    def _told(self, other: str) -> None:
+        if other and not self._other:
+            self._other, self._was_first = other, not self._shown
+        elif other != self._other:
+            self._changed = "the commitment to the opponent's nonce has changed"
+
+    def _played(self, play: Played) -> None:
+        self._moves[play.seq] = play.move
+        if play.rack is not None:
+            self._racks[play.seq] = play.rack
+
+    # --- at the end -----------------------------------------------------------------------------
+
+    def check(self, over: GameOver) -> str:
+        """Return why the draws may have been chosen all the same; empty if nobody can have.
+
+        Raises:
+            DrawError: the game was not dealt as it was committed to; the message says where.
+        """
+        if over.outcome == "host_error" or not self._begun:
+            return ""  # no tile was drawn, or all are still hidden
+        if self._offer.commitment is None:
+            return "the server committed itself to nothing"
+        if over.secret is None or over.nonces is None:
+            raise DrawError("the server does not open its secret")
+        if self._changed:
+            raise DrawError(self._changed)
+        if over.mirrored:
+            raise DrawError("seat 1 is said to have drawn from the back, which was not agreed on")
+        self._check_nonces(over.nonces)
+        try:
+            rules = rules_in_play(self._offer.rules)
+        except Declined as declined:
+            return f"a bot elsewhere plays by rules that can't be checked here: {declined}"
+        self._check_draws(over, over.secret, over.nonces, rules)
+        if not any(self._shown):
+            return "the bot added no nonce, or the game was begun by another process"
+        return "" if self._was_first else "the opponent's nonce was not committed to before ours"
+
+    def _check_nonces(self, nonces: tuple[str, str]) -> None:
+        if self._shown and nonces[self._seat] not in self._shown:
+            raise DrawError("our nonce is not the one that we sent")
+        if self._other and _digest(nonces[1 - self._seat]) != self._other:
+            raise DrawError("the opponent's nonce is not the one that was committed to")
+
+    def _check_draws(
+        self, over: GameOver, secret: str, nonces: tuple[str, str], rules: Rules
+    ) -> None:
+        racks = None if over.opening_racks is None else "/".join(over.opening_racks)
+        if commitment(bytes.fromhex(secret), racks).hex() != self._offer.commitment:
+            raise DrawError("the secret is not the one that was committed to")
+        stream = DrawStream(bytes.fromhex(secret), (_bytes(nonces[0]), _bytes(nonces[1])))
+        try:
+            opening = self._opening(over, rules)
+            bag = Bag.shuffled(rules.distribution, stream, opening=opening)
+            game = Game.start(rules, bag, opening)
+        except ValueError as error:
+            raise DrawError(f"the opening makes no sense: {error}") from None
+        self._check_rack(game, 0)
+        for number, text in enumerate(over.moves, start=1):
+            game = self._after(game, number, text)
+            self._check_rack(game, number)
+        first, second = map(rules.distribution.alphabet.text, game.position.racks)
+        if len(over.moves) != over.seq - 1:
+            raise DrawError(f"{over.seq - 1} turns were played, and {len(over.moves)} are told")
+        if over.racks != (first, second):
+            said = " and ".join(over.racks)
+            raise DrawError(f"at the end they hold {said}; the secret gives {first} and {second}")
+
+    def _opening(self, over: GameOver, rules: Rules) -> Position | None:
+        if self._offer.opening is None:
+            return None
+        first, second = over.opening_racks or ("", "")
+        tiles = rules.distribution.alphabet.tiles
+        racks = tuple(sorted(tiles(first))), tuple(sorted(tiles(second)))
+        return replace(read_cgp(self._offer.opening, rules).position, racks=racks)
+
+    def _after(self, game: Game, number: int, text: str) -> Game:
+        mover, alphabet = game.position.on_turn, game.rules.distribution.alphabet
+        try:
+            move = parse_move(text, game.position.board, alphabet)
+            after = game.play(move, None)
+        except ValueError as error:
+            raise DrawError(f"in turn {number} seat {mover} can't play {text}: {error}") from None
+        public = f"-{len(move.tiles)}" if isinstance(move, Exchange) else text
+        if (told := self._moves.get(number, text)) not in (text, public):
+            raise DrawError(f"turn {number} was told as {told} and is {text} now")
+        return after
+
+    def _check_rack(self, game: Game, number: int) -> None:
+        held = game.rules.distribution.alphabet.text(game.position.racks[self._seat])
+        told = self._racks.get(number, held)
+        if told != held:
+            raise DrawError(f"after event {number} we held {told}; the secret gives {held}")
+
+
+def _digest(nonce: str) -> str:
+    return commitment(_bytes(nonce)).hex()
+
+
+def _bytes(nonce: str) -> bytes:
+    return bytes.fromhex(nonce)
