@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +19,13 @@ from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat.author_errors import in_words
 from bot.seat.connection import BotRunner, TurnedAway
+from bot.seat.draws import DrawsWitness
 from bot.seat.runtime import log_to_stderr, software
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
+from engine.rules.bag import DrawError
 from harness.arbiter.records import verdict
-from harness.figures import plain
+from harness.figures import counted, plain
 from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult
 from harness.matches.statistics import as_json_object, match_statistics
@@ -118,6 +121,9 @@ def connect(
         raise CommandFailed(f"{name}: {in_words(error)}", status=1) from None
     finally:
         played.show(as_json=json_)
+    if played.misdealt:
+        misdealt = counted(played.misdealt, "game")
+        raise CommandFailed(f"{misdealt} not dealt as {url} had committed itself to", status=1)
 
 
 def _token(path: Path | None) -> str | None:
@@ -202,6 +208,11 @@ class _Games:
     """Whether to wait for an opponent that isn't there."""
     lexicon: str
     results: list[GameResult] = field(default_factory=list)
+    misdealt: int = 0
+    """Games that were not dealt as the server had committed itself to."""
+    _draws: dict[str, DrawsWitness] = field(default_factory=dict)
+    _unproven: Counter[str] = field(default_factory=Counter)
+    """Games whose draws may have been chosen, by the reason."""
     _offers: dict[str, NewGame] = field(default_factory=dict)
     _plays: dict[str, dict[int, Played]] = field(default_factory=dict)
     """By game and number."""
@@ -214,6 +225,10 @@ class _Games:
         Raises:
             TurnedAway: it means that no game will be played.
         """
+        if isinstance(message, NewGame) and message.you is not None:
+            self._draws.setdefault(message.game, DrawsWitness(message))
+        if witness := self._draws.get(getattr(message, "game", None) or ""):
+            witness.hear(message)
         match message:
             case Seeking(absent=absent) if not self._sought:
                 self._sought = True
@@ -247,6 +262,18 @@ class _Games:
         players = plain(" – ".join(offer.players))
         ending = plain(verdict(offer.players, over))
         print(f"{len(self.results)}/{self.total}  {players}, {ending}", flush=True)
+        self._check_draws(over)
+
+    def _check_draws(self, over: GameOver) -> None:
+        witness = self._draws.pop(over.game, None)
+        if witness is None:
+            return
+        try:
+            if reason := witness.check(over):
+                self._unproven[reason] += 1
+        except DrawError as error:
+            self.misdealt += 1
+            options.say(f"GAME {over.game} WAS NOT DEALT AS COMMITTED TO: {plain(str(error))}")
 
     def show(self, *, as_json: bool) -> None:
         """Print the table of the games that have ended, if there are any."""
@@ -256,7 +283,9 @@ class _Games:
         other = opponents.pop() if len(opponents) == 1 else "opponents"
         stats = match_statistics(self.results, (self.name, other))
         columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding
-        print(table_text(stats, self.results, columns, encoding), end="")
+        print(table_text(stats, self.results, columns, encoding), end="", flush=True)
+        for reason, games in self._unproven.items():
+            options.say(f"the tiles of {counted(games, 'game')} may have been chosen: {reason}")
         if as_json:
             print_json(json.dumps(as_json_object(stats), ensure_ascii=False))
 

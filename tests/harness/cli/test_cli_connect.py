@@ -23,6 +23,7 @@ from protocol.messages import (
     Played,
     Seek,
     Seeking,
+    Started,
     Welcome,
 )
 
@@ -90,6 +91,31 @@ def test_a_line_a_game_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert err == ""
     for width in map(len, lines[2:-1]):
         assert width <= 80
+
+
+def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_the_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    games = _Games("me", 2, False, "scowl")
+    started = Started(game="a", seq=0, bag=86, clocks=(1, 1), rack="ABCDEFG")
+    opened = {"secret": "aa" * 32, "nonces": ("bb" * 32, "cc" * 32), "seq": 1}
+    replaced = msgspec.structs.replace
+    games.hear(replaced(offer("a"), commitment="dd" * 32))
+    games.hear(started)
+    games.hear(replaced(over("a", 1, (310, 402)), **opened))
+    assert capsys.readouterr().err == (
+        "tilewire: GAME a WAS NOT DEALT AS COMMITTED TO: the secret is not the one that was "
+        "committed to\n"
+    )
+    games.hear(offer("b"))
+    games.hear(replaced(started, game="b"))
+    games.hear(over("b", 1, (310, 402)))
+    assert games.misdealt == 1
+    games.show(as_json=False)
+    assert capsys.readouterr().err == (
+        "tilewire: the tiles of 1 game may have been chosen: the server committed itself to "
+        "nothing\n"
+    )
 
 
 def test_nothing_is_printed_of_no_games(capsys: pytest.CaptureFixture[str]) -> None:
