@@ -15,6 +15,7 @@ from harness.arbiter.journal import read_games
 from harness.figures import DASH, counted, duration, plain
 from harness.matches.config import TournamentConfig, read_config
 from harness.matches.folder import FolderContents, with_joined
+from harness.matches.ratings import rate_results
 from harness.matches.report import (
     TITLES,
     further_rows,
@@ -35,6 +36,7 @@ from .tables import (
     scores_sheet,
     spreads_sheet,
     standings_sheet,
+    superiority_sheet,
     times_sheet,
 )
 
@@ -75,6 +77,7 @@ class Event:
     standings: Sheet
     cross: Sheet | None
     ratings: Sheet | None
+    superiority: Sheet | None
     spreads: Sheet
     """A row a bin, a column a player; so are ``times``, with a row a turn."""
     scores: Sheet
@@ -89,8 +92,9 @@ class Event:
     @property
     def sheets(self) -> list[Sheet]:
         """All tables, in their order."""
-        parts = (self.standings, self.cross, self.ratings, self.spreads, self.scores)
-        return [part for part in (*parts, self.times, self.faults) if part is not None]
+        strength = self.standings, self.cross, self.ratings, self.superiority
+        play = self.spreads, self.scores, self.times, self.faults
+        return [part for part in (*strength, *play) if part is not None]
 
 
 def read_event(folder: Path) -> Event:
@@ -109,6 +113,7 @@ def read_event(folder: Path) -> Event:
     table = standings(config, results, files.decisions)
     names = [of.name for of in table]
     match = _verdict(config, files, results) if config.is_match else None
+    ratings = None if match else rate_results(results, config.names, dict(config.anchors))
     journal = folder / "match.db"
     games = EventGames(names, counting, read_games(journal) if journal.exists() else ())
     transcripts, transcripts_note = _transcripts(folder)
@@ -119,7 +124,8 @@ def read_event(folder: Path) -> Event:
         match=match,
         standings=standings_sheet(table),
         cross=None if match else cross_sheet(config, names, results),
-        ratings=None if match else ratings_sheet(config, results),
+        ratings=None if ratings is None else ratings_sheet(ratings),
+        superiority=None if ratings is None else superiority_sheet(ratings),
         spreads=spreads_sheet(names, counting),
         scores=scores_sheet(names, counting),
         times=times_sheet(names, games.think_ms),

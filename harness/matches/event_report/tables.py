@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.figures import counted, duration, number, plain, tally
+from harness.figures import counted, duration, number, plain, share, tally
 from harness.matches.config import TournamentConfig
-from harness.matches.ratings import PlayerRating, rate_results
+from harness.matches.ratings import PlayerRating, Ratings
 from harness.matches.report import (
     BINS,
     COLUMNS,
@@ -119,9 +119,8 @@ def cross_sheet(
     return Sheet("cross", title, (*fields, Field("games", _whole)), met)
 
 
-def ratings_sheet(config: TournamentConfig, results: Sequence[GameResult]) -> Sheet:
+def ratings_sheet(ratings: Ratings) -> Sheet:
     """Return ratings with errors, the best first."""
-    ratings = rate_results(results, config.names, dict(config.anchors))
     found = sorted(ratings.players, key=_by_rating)
     notes = [f"{note[0].upper()}{note[1:]}." for note in rating_notes(ratings)]
     if any(of.units < FEWEST_UNITS for of in found):
@@ -141,6 +140,32 @@ def ratings_sheet(config: TournamentConfig, results: Sequence[GameResult]) -> Sh
         ),
         [(of.name, of.rating, of.error, *of.interval, of.games, of.units) for of in found],
         " ".join(notes),
+    )
+
+
+def superiority_sheet(ratings: Ratings) -> Sheet | None:
+    """Return how likely each player is stronger than each other.
+
+    None if that would be large, or nothing is known yet.
+    """
+    unknown = all(chance is None for row in ratings.superiority for chance in row)
+    if unknown or len(ratings.players) > MOST_CROSSED:
+        return None
+    order = sorted(range(len(ratings.players)), key=lambda at: _by_rating(ratings.players[at]))
+    names = [ratings.players[at].name for at in order]
+    numbered = enumerate(names, start=1)
+    return Sheet(
+        "superiority",
+        "Chance of being the stronger",
+        (
+            *(Field("name"), Field("rank", str)),
+            *(Field(str(rank), share, plain(name)) for rank, name in numbered),
+        ),
+        [
+            (name, rank, *(ratings.superiority[at][other] for other in order))
+            for rank, (name, at) in enumerate(zip(names, order, strict=True), start=1)
+        ],
+        "Of the player of the row over that of the column.",
     )
 
 

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 
 import msgspec
@@ -218,6 +219,24 @@ def test_a_large_field_has_a_list_of_who_met_whom(
     for who, points, *_ in met.rows:
         one, other = who.split(" – ")
         assert by_name[one][other] == points
+
+
+def test_the_stronger_of_two_are_told_with_their_chances(tmp_path: Path) -> None:
+    write_config(match_config(names=("a", "b", "c"), seats=("static",) * 3), tmp_path)
+    with MatchFolder(tmp_path) as files:
+        for number in range(60):
+            names = ("a", "b"), ("b", "c"), ("c", "a")
+            scores = (400, 300) if number % 4 else (300, 400)
+            sides = tuple(map(seat, names[number % 3], scores))
+            files.append(game(number, scores, sides=sides, pair=number))
+    sheet = read_event(tmp_path).superiority
+    assert sheet is not None
+    above = [row[2:] for row in sheet.rows]
+    for one, other in combinations(range(3), 2):
+        assert above[one][other] >= 0.5
+        assert above[one][other] + above[other][one] == pytest.approx(1)
+    assert [above[at][at] for at in range(3)] == [None] * 3
+    assert len(Page(as_html(read_event(tmp_path))).tables["superiority"]) == 4
 
 
 def test_who_won_everything_has_no_rating(tmp_path: Path) -> None:
