@@ -134,9 +134,9 @@ class TimeControl(Struct, frozen=True, kw_only=True):
     lag_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
     """The most that a turn is let off for the time its messages spent on the way."""
     ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 30_000
-    """How long a seat may take to say that it is ready."""
+    """How long a seat may take to say that it is ready; more is a no-show."""
     first_move_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
-    """The longest that a seat's first turn may take; more is a no-show."""
+    """The longest that a seat's first turn may take; more loses the game."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import NamedTuple
 
 import msgspec
 
@@ -22,14 +21,6 @@ LOCAL_READY_MS = 120_000
 on slow machines."""
 
 
-class TurnLimit(NamedTuple):
-    """Time limit of a turn, and the outcome of exceeding it."""
-
-    ms: int
-    """Milliseconds from the start of the turn, inclusive."""
-    outcome: str
-
-
 @dataclass(frozen=True, slots=True)
 class Clock:
     """A player's clock between turns.
@@ -40,15 +31,14 @@ class Clock:
     remaining_ms: int
     turns: int = 0
 
-    def limit(self, control: TimeControl) -> TurnLimit:
-        """Return the limit of the turn that begins now."""
+    def limit(self, control: TimeControl) -> int:
+        """Return how many milliseconds the turn that begins now may take, inclusive."""
         bank = self.remaining_ms + control.max_overtime_ms
         if control.move_cap_ms is not None:
             bank = min(bank, control.move_cap_ms)
-        outcome = "time"
-        if self.turns == 0 and control.first_move_ms is not None and control.first_move_ms < bank:
-            bank, outcome = control.first_move_ms, "no_show"
-        return TurnLimit(max(bank, 0) + control.margin_ms, outcome)
+        if self.turns == 0 and control.first_move_ms is not None:
+            bank = min(bank, control.first_move_ms)
+        return max(bank, 0) + control.margin_ms
 
     def after(self, elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> Clock:
         """Return the clock after a turn of ``elapsed_ms`` until the move's arrival.

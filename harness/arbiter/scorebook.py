@@ -19,7 +19,7 @@ from engine.rules.rules import IllegalMove
 from lexicons.store import Lexicon
 from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
 
-from .clock import Clock, TurnLimit
+from .clock import Clock
 from .records import (
     Began,
     ClockNote,
@@ -152,8 +152,8 @@ class Scorebook:
         running = 0 if self._started_ms is None else max(0, now_ms - self._started_ms)
         return self._spent_ms + running
 
-    def limit(self) -> TurnLimit:
-        """Return the limit of the current turn."""
+    def limit(self) -> int:
+        """Return how many milliseconds the current turn may take, inclusive."""
         assert self.on_turn is not None, "nobody is to move"
         return self._clocks[self.on_turn].limit(self.opened.time)
 
@@ -164,12 +164,12 @@ class Scorebook:
         """
         if self._started_ms is None:
             return None
-        allowed = self.limit().ms + self.opened.time.lag_ms
+        allowed = self.limit() + self.opened.time.lag_ms
         return self._started_ms + allowed - self._spent_ms + 1
 
     def time_left(self, now_ms: int) -> int:
         """Return the milliseconds until the game is lost on time, at least 0."""
-        return max(0, self.limit().ms - self.elapsed(now_ms))
+        return max(0, self.limit() - self.elapsed(now_ms))
 
     def clocks(self, now_ms: int) -> tuple[int, int]:
         """Return both clocks in milliseconds, the running turn charged; at the end, as stopped."""

@@ -358,7 +358,7 @@ class Table:
     ) -> Effects:
         book = self.book
         let_off = min(lag_ms, book.opened.time.lag_ms) + host_lag_ms
-        if book.elapsed(now_ms) - let_off > book.limit().ms:
+        if book.elapsed(now_ms) - let_off > book.limit():
             return self._flag(now_ms)
         try:
             turn = book.play(move, now_ms, lag_ms, host_lag_ms)
@@ -392,14 +392,12 @@ class Table:
     def _flag(self, now_ms: int) -> Effects:
         seat, limit = self.book.on_turn, self.book.limit()
         assert seat is not None
-        message = f"{self.book.elapsed(now_ms)} ms used where {limit.ms} ms were left"
+        message = f"{self.book.elapsed(now_ms)} ms used where {limit} ms were left"
         faults: list[Accusation] = []
         if self._seats[seat].session is None:
             times = self._seats[seat].disconnects
             away = f"away when time ran out, connection lost {times}×"
             faults.append(accusation(seat, "disconnect", away))
-        if limit.outcome == "no_show":
-            return self._end_without_game([seat], f"no first move, {message}", now_ms, faults)
         faults.append(accusation(seat, "time", message))
         return self._end("time", 1 - seat, message, now_ms, faults)
 

@@ -196,7 +196,7 @@ IncrementOption: TypeAlias = Annotated[
 ]
 FirstMoveOption: TypeAlias = Annotated[
     Duration,
-    Parameter(help="Cap on a seat's first turn; a seat that takes longer counts as absent."),
+    Parameter(help="Cap on a seat's first turn; a seat that takes longer has lost."),
 ]
 BotOption: TypeAlias = Annotated[
     str,

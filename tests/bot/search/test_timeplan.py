@@ -53,7 +53,7 @@ def view_at(left_ms: int, time: TimeControl, bag: int = 86) -> View:
 def planned(clock: Clock, time: TimeControl, bag: int = 86, lag_ms: int = 0) -> Budget:
     """Plan a turn as the arbiter asks for it."""
     view = view_at(clock.remaining_ms, time, bag)
-    deadline_ms = clock.limit(time).ms
+    deadline_ms = clock.limit(time)
     budget = plan(view, deadline_ms, asked_ms=0, lag_ms=lag_ms, clock=lambda: 0)
     assert 0 <= budget.deadline_ms <= budget.stretch_ms <= budget.last_ms <= deadline_ms
     return budget

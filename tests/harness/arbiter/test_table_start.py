@@ -90,18 +90,18 @@ def test_a_seat_that_declines_gives_the_game_to_the_other() -> None:
     assert "declined, unknown_lexicon: I know other words" in play.result.message
 
 
-def test_a_first_move_that_does_not_come_is_a_no_show() -> None:
+def test_who_has_seen_its_rack_and_makes_no_first_move_has_lost() -> None:
     time = TimeControl(first_move_ms=20_000)
     play = Play(time).start()
     play.wait(20_000)
     assert not play.table.over
     play.wait(1)
-    assert outcome(play) == ("no_show", 1)
-    assert play.faults == [(0, "no_show")]
+    assert outcome(play) == ("time", 1)
+    assert play.faults == [(0, "time")]
     other = Play(time).start()
     other.move(after_ms=20_000)
     other.wait(20_001)
-    assert outcome(other) == ("no_show", 0), "each seat has a first move"
+    assert outcome(other) == ("time", 0), "each seat has a first move"
 
 
 # --- what a seat believes of its opponent ---------------------------------------------------------
