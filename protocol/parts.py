@@ -47,6 +47,7 @@ Sentence: TypeAlias = Annotated[str, Meta(max_length=MAX_SENTENCE)]
 Clocks: TypeAlias = tuple[Ms, Ms]
 Chance: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Measure: TypeAlias = Annotated[float, Meta(ge=0, le=2**53)]
+Worth: TypeAlias = Annotated[float, Meta(ge=-(2**53), le=2**53)]
 Style: TypeAlias = Annotated[Mapping[Name, Chance], Meta(max_length=MAX_MODELS)]
 """How a player plays: how likely each model of a player fits it, by the model's name."""
 
@@ -146,13 +147,13 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """The move."""
     score: Points | None = None
     """What it scores."""
-    equity: float | None = None
+    equity: Worth | None = None
     """What it is worth, the score and what comes after, in points."""
-    equity_error: Annotated[float, Meta(ge=0)] | None = None
+    equity_error: Measure | None = None
     """The standard error of ``equity``, in points."""
-    win: Annotated[float, Meta(ge=0, le=1)] | None = None
+    win: Chance | None = None
     """The probability that it wins, a draw counting half."""
-    win_error: Annotated[float, Meta(ge=0)] | None = None
+    win_error: Measure | None = None
     """The standard error of ``win``."""
     samples: Number | None = None
     """Continuations that were looked at."""

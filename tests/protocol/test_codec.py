@@ -267,3 +267,10 @@ def test_defaults_may_be_left_out() -> None:
     hello: Message = Hello(role="player", name="n")
     assert JSON.decode('{"type":"hello","role":"player","name":"n"}') == hello
     assert JSON.decode('{"type":"ready","game":"g"}') == Ready(game="g")
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e300])
+@pytest.mark.parametrize("field", ["equity", "equity_error", "win", "win_error"])
+def test_a_candidate_is_worth_a_number(field: str, number: float) -> None:
+    info = {"type": "info", "game": "g", "seq": 1, "candidates": [{"move": "-", field: number}]}
+    assert refused(MSGPACK, packed(MSGPACK, info)).code == "bad_message"
