@@ -10,6 +10,7 @@ Many words are kept as a *word matrix*: ``uint8``, a row a word, padded with 0 (
 from __future__ import annotations
 
 import hashlib
+import io
 import lzma
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from .alphabet import Alphabet
 from .arrays import U8
 from .kwg import MAX_TILE, MAX_WORD
 from .text import decode_text
+
+MOST_BYTES = 256 << 20
+"""Of text in a compressed file; a small one may hold gigabytes."""
 
 SHORTEST_WORD = 2  # a single letter is no play
 
@@ -76,14 +80,22 @@ def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList
         ValueError: names ``source``, the line and what is wrong with it.
     """
     if source.endswith(".xz"):
-        try:
-            content = lzma.decompress(content)
-        except lzma.LZMAError as error:
-            raise ValueError(f"{source}: not a whole xz file ({error})") from None
+        content = _decompressed(content, source)
     lines = _word_lines(_decode(content, source))
     if not lines.words:
         raise ValueError(f"{source}: no words in it; a word list has one word a line")
     return WordList(alphabet, _sorted_lines(lines, _read_tiles(lines, alphabet, source), source))
+
+
+def _decompressed(content: bytes, source: str) -> bytes:
+    try:
+        with lzma.open(io.BytesIO(content)) as file:
+            text = file.read(MOST_BYTES + 1)
+    except (lzma.LZMAError, EOFError) as error:
+        raise ValueError(f"{source}: not a whole xz file ({error})") from None
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"{source}: more than {MOST_BYTES:,} bytes of text are in it")
+    return text
 
 
 class _Lines(NamedTuple):

@@ -57,6 +57,14 @@ def test_a_compressed_file(tmp_path: Path) -> None:
         parse_word_list(path.read_bytes(), ENGLISH, str(path))
 
 
+def test_a_small_file_of_much_text_is_not_unpacked_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexicons.wordlist.MOST_BYTES", 1_000)
+    assert len(parse_word_list(lzma.compress(b"aa\n" + b"\n" * 997), ENGLISH, "w.xz")) == 1
+    bomb = lzma.compress(b"aa\n" + b"\n" * 998)
+    with pytest.raises(ValueError, match=r"w\.xz: more than 1,000 bytes of text are in it"):
+        parse_word_list(bomb, ENGLISH, "w.xz")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
