@@ -6,6 +6,7 @@ import asyncio
 import random
 import socket
 import ssl
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -207,6 +208,21 @@ async def test_a_flood_of_websocket_pings_is_cut_off_too() -> None:
         with pytest.raises(ConnectionClosed):
             await flood()
         assert flooder.close_code in (1006, 1008)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how long TCP takes")
+async def test_pongs_that_are_held_back_are_no_lag() -> None:
+    lags: list[int] = []
+    late = asyncio.Event()
+
+    async def listener(channel: WebSocketChannel, _request: Request) -> None:
+        channel._connection.latency = 0.9  # as if a pong had come so late
+        lags.append(channel.lag_ms)
+        late.set()
+
+    async with server(listener) as url, bare(url):
+        await late.wait()
+    assert lags[0] < 900
 
 
 async def test_who_does_not_read_its_answers_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
