@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from e2e.processes import Server
+from e2e.processes import SETTINGS, Server
 
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp
@@ -96,6 +96,10 @@ class Ordeal:
     in_flight: Counter[str] = field(default_factory=Counter)
     """Moves that were on their way when the host died, by what had become of them."""
     kills: int = 0
+    up_ms: list[int] = field(default_factory=list)
+    """From each death of the host until it listened again."""
+    back_ms: dict[int, int] = field(default_factory=dict)
+    """From a death, by its number, until the last guest had its game again."""
     died_ms: tuple[int, int] = (0, 0)
     """Between which milliseconds the host died last."""
 
@@ -103,7 +107,9 @@ class Ordeal:
         self.chance = random.Random(self.seed)
         self.lexicon: Lexicon = load_lexicon()
         self.rules: Rules = standard_rules()
-        self.server = Server(self.folder, "--drain", "0s")
+        games = f"max_games = {max(4, self.pairs)}"
+        settings = SETTINGS.replace("max_games = 4", games)
+        self.server = Server(self.folder, "--drain", "0s", settings=settings)
         self.hurry = False
         self.moves = asyncio.Event()
         """Set whenever a guest sends a move."""
@@ -124,6 +130,7 @@ class Ordeal:
                 for _ in range(kills):
                     await self._kill()
                     await asyncio.to_thread(self.server.start)
+                    self.up_ms.append(now_ms() - self.died_ms[1])
                 self.hurry = True
                 await asyncio.gather(*playing)
             self.server.terminate()
@@ -175,6 +182,18 @@ class Ordeal:
     def games(self) -> int:
         """How many games were begun."""
         return len({game for guest in self.guests for game in guest.told})
+
+    @property
+    def plays(self) -> int:
+        """How many plays guests were told of, each once."""
+        return len(
+            {
+                (game, seq)
+                for guest in self.guests
+                for game in guest.told
+                for seq in guest.told[game]
+            }
+        )
 
 
 def _agree(told: Played, kept: Turn) -> bool:
@@ -317,6 +336,8 @@ class Guest:
             self._note_play(play)
         self._resumed = None
         if offer.clocks is not None and offer.seq > 0:
+            ordeal = self._ordeal
+            ordeal.back_ms[ordeal.kills] = now_ms() - ordeal.died_ms[1]
             self._check_clocks(offer, offer.clocks)
             self._after_the_kill(offer, offer.clocks, acknowledged)
 
