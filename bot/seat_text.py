@@ -24,11 +24,26 @@ from urllib.parse import unquote, urlsplit
 from .registry import DIALECTS, SeatError, SeatSpec, seat_of
 
 _LONGEST_NAME = 64
+_SHOWN = 80
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def parse_seat(text: str) -> SeatSpec:
     """Read a seat, whose name, file or package exists; otherwise SeatError lists what does."""
+    try:
+        return _read(text)
+    except SeatError:
+        raise
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # no file can have the name, nor be ~nobody's
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SeatError(f"{text[:_SHOWN]!r} names no file that there can be: {why}") from None
+
+
+def _read(text: str) -> SeatSpec:
     if text.startswith(("ws://", "wss://")):
         return _remote(text)
     if text.startswith("guest:"):

@@ -16,6 +16,9 @@ from lexicons.text import read_text
 
 _T = TypeVar("_T")
 
+_SHOWN = 80
+"""Characters of a key that does not exist."""
+
 _KINDS = {
     "int": "a whole number",
     "float": "a number",
@@ -43,6 +46,8 @@ def read_config_file(path: Path, kind: type[_T]) -> _T:
         said = tomllib.loads(read_text(path))
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
+    except RecursionError:
+        raise ValueError(f"{path} has lists or tables nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}; a text stands in quotes") from None
     said = {key: value for key, value in said.items() if value != ""}
@@ -72,7 +77,7 @@ def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
     for key, value in said.items() if isinstance(said, dict) else ():
         if key not in kinds:
             there = f" in [{where}]" if where else ""
-            raise ValueError(f"there is no key {key!r}{there}{did_you_mean(key, kinds)}")
+            raise ValueError(f"there is no key {key[:_SHOWN]!r}{there}{did_you_mean(key, kinds)}")
         _check_keys(value, kinds[key], f"{where}.{key}" if where else key)
 
 

@@ -26,6 +26,9 @@ BLANK = 0
 BLANK_FLAG = 0x80
 EMPTY = 0
 MAX_LETTERS = 63  # six bits a tile: the limit of the widest word graph layout
+_MOST_TILES = 1_000  # in a bag; the largest that is sold has 200
+_MOST_POINTS = 99
+_SHOWN = 60  # characters of a wrong text in an error
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,13 @@ class Alphabet:
             if name == "[":
                 end = text.find("]", at)
                 if end < 0:
-                    raise ValueError(f"'[' at character {at + 1} of {text!r} is never closed")
+                    raise ValueError(f"'[' at character {at + 1} of {_shown(text)} is never closed")
                 name, after = text[at + 1 : end], end + 1
             tile = self._tile_of.get(name)
             if tile is None:
                 raise ValueError(
-                    f"{name!r} at character {at + 1} of {text!r} is not a tile{_remedy(name)}"
+                    f"{_shown(name)} at character {at + 1} of {_shown(text)} is not a tile"
+                    + _remedy(name)
                 )
             numbers.append(tile)
             at = after
@@ -109,6 +113,10 @@ class Alphabet:
                     + _remedy(word[at])
                 )
         return tuple(numbers)
+
+
+def _shown(text: str) -> str:
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}…"
 
 
 def _remedy(name: str) -> str:
@@ -153,7 +161,10 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
 
 
 def _parse(name: str, text: str, source: str) -> TileDistribution:
-    rows = [row for row in csv.reader(io.StringIO(text, newline=None)) if row]
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=None)) if row]
+    except csv.Error as error:
+        raise ValueError(f"{source} is no table of tiles: {error}") from None
     tiles: list[tuple[str, str, int, int, bool]] = []
     for number, row in enumerate(rows, start=1):
         where = f"{source}, row {number}"
@@ -165,14 +176,19 @@ def _parse(name: str, text: str, source: str) -> TileDistribution:
             count, value, vowel = (int(field) for field in row[2:])
         except ValueError:
             raise ValueError(f"{where}: count, points and vowel are whole numbers") from None
-        if count < 0 or vowel not in (0, 1):
-            raise ValueError(f"{where}: a count is 0 or more and vowel is 0 or 1")
+        if not 0 <= count <= _MOST_TILES or abs(value) > _MOST_POINTS or vowel not in (0, 1):
+            raise ValueError(
+                f"{where}: a count is 0 to {_MOST_TILES}, points are at most {_MOST_POINTS} and "
+                "vowel is 0 or 1"
+            )
         tiles.append((row[0], row[1], count, value, bool(vowel)))
     if not tiles or tiles[0][0] != "?":
         raise ValueError(f"{source}, row 1: the blank, written ?, comes first")
     letters, blanked, counts, points, vowels = zip(*tiles, strict=True)
     if not 1 < len(letters) <= MAX_LETTERS + 1:
         raise ValueError(f"{source}: {len(letters) - 1} letters; 1 to {MAX_LETTERS} are possible")
+    if sum(counts) > _MOST_TILES:
+        raise ValueError(f"{source}: {sum(counts)} tiles; a bag holds {_MOST_TILES} at most")
     seen = [*letters[1:], *blanked[1:]]
     if len(set(seen)) != len(seen) or not all(seen):
         raise ValueError(f"{source}: every letter and every blanked form is written differently")

@@ -318,19 +318,35 @@ class Journal:
 def _games(
     connection: sqlite3.Connection, path: Path, which: str, damaged: Damaged
 ) -> Iterator[KeptGame]:
-    rows = connection.execute(
-        "SELECT game, created, label, first, second, seq "
-        f"FROM games LEFT JOIN clock_notes USING (game) {which} ORDER BY created, game"
-    )
-    for game, created, label, *clocks, seq in rows.fetchall():
-        note = None if seq is None else ClockNote(game=game, clocks=tuple(clocks), seq=seq)
+    try:
+        rows = connection.execute(f"SELECT game, created FROM games {which} ORDER BY created, game")
+        games = rows.fetchall()
+    except UNREADABLE as error:
+        raise JournalError(f"{path} can't be read as a journal: {error}") from None
+    for game, created in games:
         try:
-            records = _records(connection, game)
-            kept = KeptGame(game, created, json.loads(label), records, note)
-        except (msgspec.DecodeError, ValueError, *UNREADABLE) as error:
+            note, records = _note(connection, game), _records(connection, game)
+            kept = KeptGame(game, created, _label(connection, game), records, note)
+        except (ValueError, RecursionError, *UNREADABLE) as error:
             damaged(JournalError(f"{path}: game {game} can't be read: {error}"))
         else:
             yield kept
+
+
+def _label(connection: sqlite3.Connection, game: str) -> dict[str, Any]:
+    (text,) = connection.execute("SELECT label FROM games WHERE game = ?", (game,)).fetchone()
+    return msgspec.json.decode(text, type=dict[str, Any])
+
+
+def _note(connection: sqlite3.Connection, game: str) -> ClockNote | None:
+    """Return a game's clock note; raise ValueError if it has no numbers, which SQLite lets be."""
+    row = connection.execute(
+        "SELECT first, second, seq FROM clock_notes WHERE game = ?", (game,)
+    ).fetchone()
+    if row is None:
+        return None
+    *clocks, seq = row
+    return msgspec.convert({"game": game, "clocks": clocks, "seq": seq}, ClockNote)
 
 
 def _records(connection: sqlite3.Connection, game: str) -> tuple[Record, ...]:
@@ -341,8 +357,8 @@ def _records(connection: sqlite3.Connection, game: str) -> tuple[Record, ...]:
     records = tuple(msgspec.json.decode(content, type=Record) for _, content in rows)
     if [number for number, _ in rows] != list(range(len(rows))) or not records:
         raise ValueError("records are missing")
-    if not isinstance(records[0], Opened):
-        raise ValueError("its first record is not 'opened'")
+    if not isinstance(records[0], Opened) or records[0].game != game:
+        raise ValueError("its first record is not its own 'opened'")
     return records
 
 

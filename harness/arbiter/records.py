@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from protocol.messages import GameOver
 from protocol.parts import (
@@ -25,6 +25,9 @@ from protocol.parts import (
 
 if TYPE_CHECKING:
     from lexicons.store import Lexicon
+
+
+SeatNumber: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
 
 
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
@@ -78,7 +81,7 @@ class Turn(_Record, frozen=True, tag="turn"):
     """A turn was taken."""
 
     seq: int
-    seat: int
+    seat: SeatNumber
     move: str
     score: int
     scores: tuple[int, int]
@@ -100,7 +103,7 @@ class RefusedMove(_Record, frozen=True, tag="refused"):
     """A move was against the rules."""
 
     seq: int
-    seat: int
+    seat: SeatNumber
     attempt: int
     move: str
     code: str
@@ -111,7 +114,7 @@ class Thought(_Record, frozen=True, tag="thought"):
     """A seat sent its thoughts (an ``info`` message)."""
 
     seq: int
-    seat: int
+    seat: SeatNumber
     text: str | None = None
     candidates: tuple[Candidate, ...] = ()
     search: Search | None = None
@@ -121,7 +124,7 @@ class Thought(_Record, frozen=True, tag="thought"):
 class Failed(_Record, frozen=True, tag="failed"):
     """Something went wrong with a seat: its connection, its process, its messages."""
 
-    seat: int
+    seat: SeatNumber
     code: str
     message: str
     evidence: str = ""

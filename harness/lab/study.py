@@ -178,7 +178,7 @@ def _parse(content: bytes, path: Path) -> list[Record]:
     for number, line in enumerate(content.splitlines(), 1):
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict) or (number > 1 and type(record.get("number")) is not int):
             raise ValueError(

@@ -291,7 +291,10 @@ class Lobby:
         opened = kept.records[0]
         assert isinstance(opened, Opened), "a game's first record is its setup"
         try:
-            bots = [side["name"] for side in kept.label["sides"] if side["kind"] == "bot"]
+            sides = kept.label["sides"]
+            if tuple(side["name"] for side in sides) != opened.players:
+                return f"it is between {', '.join(opened.players)}, and its label says otherwise"
+            bots = [side["name"] for side in sides if side["kind"] == "bot"]
             if lacking := [name for name in bots if name not in self.bots]:
                 return f"no bot is called {lacking[0]!r} here now"
             if opened.lexicon_checksum != self.lexicon.checksum:

@@ -37,6 +37,11 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
+def is_hash(text: str) -> bool:
+    """Return whether a text has the form of a hash."""
+    return len(text) == 64 and not set(text) - set("0123456789abcdef")
+
+
 def read_token_file(path: Path) -> dict[str, str]:
     """Read names and token hashes: ``name sha256-in-hex``, one a line.
 
@@ -49,7 +54,7 @@ def read_token_file(path: Path) -> dict[str, str]:
         fields = line.split()
         if not fields or fields[0].startswith("#"):
             continue
-        if len(fields) != 2 or len(fields[1]) != 64 or set(fields[1]) - set("0123456789abcdef"):
+        if len(fields) != 2 or not is_hash(fields[1]):
             raise ValueError(
                 f"{path}, line {number}: not 'name hash'; 'tilewire token NAME' makes such a line"
             )

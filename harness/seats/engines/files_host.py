@@ -40,6 +40,9 @@ from protocol.parts import Outcome, RulesInPlay, TimeControl
 
 from .files import POLL_S, Exchange
 
+_MOST_DIGITS = 12
+"""Of a line's number, and of milliseconds."""
+
 RACK_SIZE = RulesInPlay().rack_size
 
 _OUTCOMES: dict[str, Outcome] = {how: how for how in get_args(Outcome)}
@@ -60,9 +63,13 @@ def _parsed(lines: list[str]) -> list[_Line]:
     read = []
     for line in lines:
         match line.split(maxsplit=3):
-            case [game, number, what, *rest] if number.isdecimal():
+            case [game, number, what, *rest] if _is_number(number):
                 read.append(_Line(game, int(number), what.lower(), rest[0] if rest else ""))
     return read
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
 class FilesHost:
@@ -159,7 +166,7 @@ class FilesHost:
 
     def _offered(self, line: _Line) -> None:
         match line.rest.split(maxsplit=2):
-            case [("first" | "second") as seat, ms, *name] if ms.isdecimal() and int(ms):
+            case [("first" | "second") as seat, ms, *name] if _is_number(ms) and int(ms):
                 pass
             case _:
                 raise ChannelClosed(

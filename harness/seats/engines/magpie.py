@@ -15,13 +15,14 @@ import asyncio
 import math
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
+from engine.rules.position import Rack
 from engine.rules.rules import Rules, standard_rules
 from harness.seats.engines.process import EngineFailed
 from protocol.channel import now_ms
@@ -174,17 +175,24 @@ class MagpieEngine(ProcessEngine):
             said += await console.ask(f"generate -numplays {MANY} -maxnumdplays {MANY}", START_S)
             if error := error_in(said):
                 raise Declined("unsupported_rules", f"{self._name} can't play this: {error}")
-            alphabet = view.rules.distribution.alphabet
-            if differs := words_differ(said, words, view.rules):
-                raise Declined(
-                    "unknown_lexicon",
-                    f"{self._name} plays with other words than {view.lexicon.name}: of those made "
-                    f"of {alphabet.text(rack)}, it {differs}",
-                )
-            if differs := scores_differ(said, view.rules):
-                raise Declined("unsupported_rules", f"{self._name} says that {differs}")
+            try:
+                self._compare(said, rack, words, view)
+            except Unreadable as line:
+                why = f"{self._name} lists what is no move: {str(line)[:80]}"
+                raise Declined("unsupported_rules", why) from None
         usual = {key: self._settings[key] for key in ("numplays", "maxnumdplays")}
         await console.ask(f"set {_words(usual)}", START_S)
+
+    def _compare(self, said: Sequence[str], rack: Rack, words: frozenset[str], view: View) -> None:
+        if differs := words_differ(said, words, view.rules):
+            letters = view.rules.distribution.alphabet.text(rack)
+            raise Declined(
+                "unknown_lexicon",
+                f"{self._name} plays with other words than {view.lexicon.name}: of those made "
+                f"of {letters}, it {differs}",
+            )
+        if differs := scores_differ(said, view.rules):
+            raise Declined("unsupported_rules", f"{self._name} says that {differs}")
 
     def _make_folder(self, rules: Rules) -> None:
         """Make its working folder: it reads ``./data`` and a file of settings, if any."""

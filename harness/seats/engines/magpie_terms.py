@@ -20,7 +20,7 @@ from engine.notation.magpie_moves import (
 from engine.notation.move_text import NotationError, format_move
 from engine.rules.moves import Place
 from engine.rules.position import Board, Rack
-from engine.rules.rules import Rules, score_play
+from engine.rules.rules import IllegalMove, Rules, score_play
 from lexicons.alphabet import BLANK, Alphabet
 
 from .engine import difference, unseen_tiles
@@ -154,9 +154,12 @@ def words_differ(said: Sequence[str], ours: frozenset[str], rules: Rules) -> str
 def scores_differ(said: Sequence[str], rules: Rules) -> str:
     """Compare the scores of first moves with ours; return the difference, or nothing."""
     for place, score in _first(said, rules):
-        right = score_play(Board.empty(rules.layout), place, rules).score
+        text = format_move(place, rules.distribution.alphabet)
+        try:
+            right = score_play(Board.empty(rules.layout), place, rules).score
+        except IllegalMove as error:
+            return f"{text} can't be played first: {error}"
         if score != right:
-            text = format_move(place, rules.distribution.alphabet)
             return f"{text} scores {score}; it scores {right}"
     return ""
 

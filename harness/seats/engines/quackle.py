@@ -26,6 +26,7 @@ from engine.rules.position import Rack
 from harness.seats.engines.process import EngineFailed
 from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.store import Lexicon
+from lexicons.text import read_text
 from protocol.channel import now_ms
 
 from .engine import (
@@ -123,7 +124,11 @@ class QuackleEngine(ProcessEngine):
         built_in = ("layout", "rack_size", "bingo_bonus", "exchange_minimum", "scoreless_limit")
         if name := other_rule(rules, built_in):
             raise Declined("unsupported_rules", f"{self._name} plays by the standard {name} only")
-        differ = tiles_differ(self._alphabet_file.read_text("utf-8"), rules.distribution)
+        try:
+            differ = tiles_differ(read_text(self._alphabet_file), rules.distribution)
+        except ValueError as error:
+            why = f"{self._name} has an alphabet that can't be read: {error}"
+            raise Declined("unsupported_rules", why) from None
         if differ:
             raise Declined(
                 "unsupported_rules",

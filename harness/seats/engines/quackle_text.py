@@ -157,15 +157,15 @@ def tiles_differ(text: str, distribution: TileDistribution) -> str:
     """Compare its alphabet file with a distribution; return the difference, or nothing.
 
     A line of the file has a letter, its blanked form, its points, its count, and whether it is a
-    vowel; ``blank`` has points and count only.
+    vowel; ``blank`` has points and count only. Raise ValueError if these are no numbers.
     """
     theirs: dict[str, tuple[int, int]] = {}
     for line in text.splitlines():
         match line.split():
             case [blank, points, count, *_] if blank.lower().startswith("blank"):
-                theirs["?"] = int(count), int(points)
+                theirs["?"] = _whole(count, line), _whole(points, line)
             case [letter, _, points, count, *_] if not letter.startswith("#"):
-                theirs[letter] = int(count), int(points)
+                theirs[letter] = _whole(count, line), _whole(points, line)
     alphabet = distribution.alphabet
     ours = {
         alphabet.tile_text(tile): (count, points)
@@ -175,3 +175,9 @@ def tiles_differ(text: str, distribution: TileDistribution) -> str:
     }
     tiles = sorted(ours.keys() | theirs.keys())
     return ", ".join(tile for tile in tiles if ours.get(tile) != theirs.get(tile))
+
+
+def _whole(text: str, line: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
+        raise ValueError(f"{line[:80]!r} has no points and count; they are whole numbers")
+    return int(text)

@@ -128,8 +128,9 @@ def read_config(path: Path) -> BridgeConfig:
             raise ValueError(f"{where}: id is another engine's already")
         try:
             engines[launch.id] = launch.found(path.absolute().parent)
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}") from None
+        except (ValueError, OSError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise ValueError(f"{where}: {why}") from None
     return msgspec.structs.replace(config, engine=tuple(engines.values()))
 
 
@@ -150,7 +151,10 @@ def _read(path: Path) -> BridgeConfig:
 
 
 def _beside(folder: Path, text: str) -> str:
-    return str(folder / Path(text).expanduser())
+    try:
+        return str(folder / Path(text).expanduser())
+    except RuntimeError:
+        raise ValueError(f"{text[:80]!r}: nobody of that name has a home here") from None
 
 
 def _check_origin(origin: str) -> None:

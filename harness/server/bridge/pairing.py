@@ -17,8 +17,9 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from harness.server.tokens import hash_token, new_token, write_private
+from harness.server.tokens import hash_token, is_hash, new_token, write_private
 from lexicons.cache import replacing
+from lexicons.text import decode_text
 
 CODE_S = 120
 """Lifetime of a code, in seconds."""
@@ -96,19 +97,19 @@ class TokenFile:
             OSError: it can't be read.
         """
         try:
-            with self.path.open(encoding="utf-8") as file:
+            with self.path.open("rb") as file:
                 status = os.fstat(file.fileno())
                 if status.st_mode & 0o022 or status.st_uid not in (0, os.geteuid()):
                     raise ValueError(
                         f"{self.path} may be changed by others; make it yours and run chmod 600"
                     )
-                lines = file.read().splitlines()
+                lines = decode_text(file.read(), str(self.path)).splitlines()
         except FileNotFoundError:
             return {}
         paired = {}
         for number, line in enumerate(lines, start=1):
             fields = line.split()
-            if len(fields) != 4:
+            if len(fields) != 4 or not is_hash(fields[3]):
                 raise ValueError(f"{self.path}, line {number}: not 'id origin time hash'")
             paired[fields[0]] = Paired(*fields)
         return paired

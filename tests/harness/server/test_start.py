@@ -41,7 +41,8 @@ async def leave_games(path: Path) -> None:
             play.move(policy(play), after_ms=100)
         opened, *rest = play.records
         assert isinstance(opened, Opened)
-        await journal.create(replace(opened, game=game), label)
+        names = tuple(side["name"] for side in label.get("sides", ())) or opened.players
+        await journal.create(replace(opened, game=game, players=names), label)
         await journal.append(game, rest)
     journal.close()
     with sqlite3.connect(path) as other:

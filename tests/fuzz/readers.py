@@ -1,0 +1,496 @@
+"""Everything that reads a file or a line from outside: what it is given, what it may refuse with.
+
+A reader takes a piece of input, or raises one of its errors with a sentence; whatever else it
+raises is a fault of ours. ``bound`` adds that it ends soon and takes little memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from fuzz import samples
+from fuzz.mutation import broken_bytes, broken_text, broken_tree
+from rollout_positions import RULES, scowl
+from siu_talk import ready
+from structlog.testing import capture_logs
+
+from bot.registry import SeatError
+from bot.seat.offers import Declined
+from bot.seat_text import parse_seat
+from engine.notation.cgp import read_cgp, write_cgp
+from engine.notation.cgp_moves import parse_cgp_move, parse_cgp_rack
+from engine.notation.gcg import GcgError, read_gcg, write_gcg
+from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
+from engine.notation.replaying import replay
+from harness.arbiter.journal import Journal, JournalError, read_games
+from harness.arbiter.lag import LagMeter
+from harness.cli.match_settings import MatchFile, TournamentFile
+from harness.cli.serve import ServerFile
+from harness.config_file import read_config_file
+from harness.lab.study import open_records
+from harness.matches.config import MatchError, read_config
+from harness.matches.folder import FolderContents
+from harness.matches.openings import read_openings
+from harness.seats.engines import magpie_terms, quackle_text, siu_terms
+from harness.seats.engines.engine import Context
+from harness.seats.engines.files import Exchange
+from harness.seats.engines.files_host import FilesHost
+from harness.server.bridge.config import read_config as read_bridge_config
+from harness.server.bridge.pairing import TokenFile
+from harness.server.lobby import Lobby
+from harness.server.tokens import read_token_file
+from lexicons.alphabet import load_distribution
+from lexicons.klv import read_klv
+from lexicons.kwg import read_kwg
+from lexicons.layout import load_layout
+from lexicons.manifest import parse_manifest
+from lexicons.rack_features import read_rack_weights
+from lexicons.search_graph import search_nodes
+from lexicons.text import read_text
+from lexicons.win_probability import read_win_probabilities
+from lexicons.wordlist import parse_word_list
+from protocol.channel import ChannelClosed
+from protocol.messages import NewGame, Ready
+from protocol.parts import TimeControl
+from protocol.siu.answers import Fault, InfoGen, InfoSim, Option, parse_answer
+from protocol.siu.commands import parse_command
+
+CPU_S = 20
+MEMORY = 1 << 30
+"""What a piece of input may cost; most cost a millisecond and nothing."""
+
+_ALPHABET = RULES.distribution.alphabet
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader, its input and its errors."""
+
+    name: str
+    broken: Callable[[Random], bytes]
+    """Makes a piece of bad input."""
+    read: Callable[[bytes, Path], object]
+    """Reads it; the folder is for files."""
+    refusals: tuple[type[Exception], ...]
+    """Exactly these classes: what a library raises is no sentence of ours."""
+
+    def take(self, content: bytes, folder: Path) -> str:
+        """Return what became of some input; raise whatever is no refusal in a sentence."""
+        try:
+            self.read(content, folder)
+        except self.refusals as error:
+            most = 500 + 4 * len(content)  # if it quotes all of it
+            if type(error) not in self.refusals or not 8 <= len(str(error)) <= most:
+                raise
+            return "refused"
+        return "taken"
+
+
+class Hanging(BaseException):
+    """A reader takes too long."""
+
+
+@contextmanager
+def bound() -> Iterator[None]:
+    """Limit the processor time and the new memory of a block.
+
+    Raises:
+        Hanging: it took too long.
+        MemoryError: it took too much.
+    """
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise Hanging(f"more than {CPU_S} s of processor time")
+
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY, before[1]))
+    handler = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, CPU_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, handler)
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+# --- how input is broken --------------------------------------------------------------------------
+
+
+def _texts(*given: str | bytes) -> Callable[[Random], bytes]:
+    corpus = [text if isinstance(text, bytes) else text.encode() for text in given]
+    return lambda chance: broken_text(chance.choice(corpus), corpus, chance)
+
+
+def _binary(make: Callable[[], Sequence[bytes]]) -> Callable[[Random], bytes]:
+    def broken(chance: Random) -> bytes:
+        corpus = make()
+        return broken_bytes(chance.choice(corpus), corpus, chance)
+
+    return broken
+
+
+def _tree(make: Callable[[], Any]) -> Callable[[Random], bytes]:
+    """Break the values of a tree; one time in four, the text it is written in."""
+
+    def broken(chance: Random) -> bytes:
+        tree = make()
+        for _ in range(chance.choice((1, 1, 2))):
+            if chance.randrange(4):
+                tree = broken_tree(tree, chance)
+        text = json.dumps(tree).encode()
+        return text if chance.randrange(4) else broken_text(text, [text], chance)
+
+    return broken
+
+
+def _written(content: bytes, folder: Path, name: str) -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+# --- words and tables -----------------------------------------------------------------------------
+
+
+def _read_kwg(content: bytes, folder: Path) -> None:
+    graph = read_kwg(_written(content, folder, "words.kwg"), len(_ALPHABET))
+    search_nodes(graph, len(_ALPHABET))
+    for word in islice(graph.words(), 1_000):
+        assert graph.contains(word)
+
+
+def _read_klv(content: bytes, folder: Path) -> None:
+    table = read_klv(_written(content, folder, "leaves.klv2"), samples.FEW_TILES)
+    assert np.isfinite(table.values).all()
+
+
+def _read_packed_words(content: bytes, _: Path) -> None:
+    parse_word_list(content, _ALPHABET, "words.txt.xz")
+
+
+def _read_tiles(content: bytes, folder: Path) -> None:
+    distribution = load_distribution(_written(content, folder, "tiles.csv"))
+    with suppress(ValueError):
+        parse_word_list("abach\nstraße\nǆa\n".encode(), distribution.alphabet, "words.txt")
+    distribution.all_tiles()
+
+
+# --- games ----------------------------------------------------------------------------------------
+
+
+def _read_gcg(content: bytes, _: Path) -> None:
+    game = read_gcg(content)
+    with suppress(NotationError):
+        assert read_gcg(write_gcg(game)).players == game.players
+    replay(game, RULES)
+
+
+def _read_cgp(content: bytes, _: Path) -> None:
+    position = read_cgp(content.decode(errors="surrogateescape"), RULES).position
+    assert read_cgp(write_cgp(position, RULES), RULES).position == position
+
+
+def _read_move(content: bytes, _: Path) -> None:
+    text, board = content.decode(errors="surrogateescape"), samples.view().position.board
+    for read in (
+        lambda: parse_move(text, board, _ALPHABET),
+        lambda: parse_cgp_move(text, board, _ALPHABET),
+        lambda: parse_cgp_rack(text, _ALPHABET),
+        lambda: parse_exchange_count(text),
+        lambda: parse_seat(text),
+    ):
+        with suppress(NotationError, SeatError):
+            read()
+    raise NotationError("what has a reading in one notation has none in another")
+
+
+def _read_openings(content: bytes, folder: Path) -> None:
+    _written(samples.GCG, folder, "game.gcg")
+    read_openings(_written(content, folder, "openings.txt"), RULES)
+
+
+# --- journals and folders -------------------------------------------------------------------------
+
+
+def _read_journal(content: bytes, folder: Path) -> None:
+    """Read the rows that a tree has, as a command does that lists games, and resume each game."""
+    tree = json.loads(content)
+    path = folder / "games.db"
+    path.write_bytes(samples.empty_journal())
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = OFF")
+        for table, rows in tree.items():
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                with suppress(sqlite3.IntegrityError):  # a row that no journal can have
+                    connection.execute(f"INSERT INTO {table} VALUES ({marks})", [*map(_cell, row)])
+        connection.commit()
+    _read_database(path)
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict | list) else value
+
+
+def _read_database_file(content: bytes, folder: Path) -> None:
+    _read_database(_written(content, folder, "games.db"))
+
+
+def _read_database(path: Path) -> None:
+    for suffix in ("-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    with closing(Journal(path)) as journal:
+        asyncio.run(_resume(journal))
+    list(read_games(path))
+
+
+async def _resume(journal: Journal) -> None:
+    """Start as a server does; damage is told and keeps nothing else from going on."""
+    with capture_logs():
+        lobby = Lobby(scowl(), TimeControl(), journal, LagMeter(), {}, 4)
+        lobby.restore_all()
+        await asyncio.sleep(0)
+        await lobby.drain(0, asyncio.Event())
+
+
+def _rows(chance: Random) -> bytes:
+    """Break the cells of a journal, and what is written in them."""
+    tree = samples.journal_rows()
+    for _ in range(chance.choice((1, 1, 2))):
+        rows = tree[chance.choice(list(tree))]
+        at = chance.randrange(len(rows))
+        row = [*rows[at]]
+        cell = chance.randrange(len(row))
+        row[cell] = broken_tree(row[cell], chance)
+        if chance.randrange(6) == 0:
+            text = json.dumps(row[cell]).encode()
+            row[cell] = broken_text(text, [text], chance).decode(errors="replace")
+        if not isinstance(row[cell], int) or abs(row[cell]) < 2**63:
+            rows[at] = row
+    return json.dumps(tree).encode()
+
+
+def _read_folder(content: bytes, folder: Path) -> None:
+    """Read the files of a match that a tree has."""
+    tree = json.loads(content)
+    for name in ("results", "decisions", "luck"):
+        text = "".join(f"{json.dumps(line)}\n" for line in tree[name])
+        _written(text.encode(), folder, f"{name}.jsonl")
+    _written(json.dumps(tree["match"]).encode(), folder, "match.json")
+    FolderContents(folder).counting()
+    read_config(folder)
+
+
+def _folder(chance: Random) -> bytes:
+    tree = dict(samples.match_folder())
+    name = chance.choice(list(tree))
+    broken = broken_tree(tree[name], chance)
+    tree[name] = broken if name == "match" or isinstance(broken, list) else [broken]
+    return json.dumps(tree).encode()
+
+
+def _read_results(content: bytes, folder: Path) -> None:
+    for name in ("results.jsonl", "decisions.jsonl", "luck.jsonl"):
+        _written(b"", folder, name)
+    _written(
+        content, folder, ("results.jsonl", "decisions.jsonl")[content[:14] == b'{"decision": "']
+    )
+    FolderContents(folder).counting()
+
+
+def _read_records(content: bytes, folder: Path) -> None:
+    with open_records(_written(content, folder, "study.jsonl"), samples.STUDY):
+        pass
+
+
+def _read_bridge_tokens(content: bytes, folder: Path) -> None:
+    path = _written(content, folder, "bridge.tokens")
+    path.chmod(0o600)
+    tokens = TokenFile(path)
+    tokens.find("a token", "https://example.org")
+    tokens.revoke("ab12")
+
+
+# --- engines --------------------------------------------------------------------------------------
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode(errors="replace").split("\n")
+
+
+def _read_siu_answers(content: bytes, _: Path) -> None:
+    found, options = siu_terms.Found(), {}
+    for line in _lines(content):
+        answer = parse_answer(line)
+        if answer is not None:
+            parse_answer(answer.line())
+        if isinstance(answer, InfoGen | InfoSim | Fault):
+            found.take(answer)
+        if isinstance(answer, Option):
+            options[answer.name.casefold()] = answer
+    view = samples.view()
+    found.answer(_lines(content)[-1], view)
+    context = Context("engine", view.lexicon.name, view.lexicon)
+    siu_terms.settings("engine", options, {"cores": "2", "Style": "x"}, context, RULES)
+
+
+def _read_siu_commands(content: bytes, _: Path) -> None:
+    talk = ready()
+    for line in _lines(content)[:40]:
+        command = parse_command(line)
+        if command is not None:
+            parse_command(command.line())
+        talk.says(line)
+        for load in talk.loads[:]:
+            talk.conversation.loaded(load)
+            talk.loads.remove(load)
+    talk.waits(10**9)
+
+
+def _read_magpie(content: bytes, _: Path) -> None:
+    said, view = _lines(content), samples.view()
+    refused = None
+    for read in (
+        lambda: magpie_terms.generated(said, view),
+        lambda: magpie_terms.simulated(said, view),
+        lambda: magpie_terms.preendgame(said, view),
+        lambda: magpie_terms.endgame(said, view),
+        lambda: magpie_terms.words_differ(said, frozenset({"AIDA"}), RULES),
+        lambda: magpie_terms.scores_differ(said, RULES),
+    ):
+        try:
+            read()
+        except magpie_terms.Unreadable as unreadable:
+            refused = unreadable
+    if refused is not None:
+        raise magpie_terms.Unreadable(f"MAGPIE said {str(refused)[:80]!r}")
+
+
+def _read_quackle(content: bytes, _: Path) -> None:
+    reader = quackle_text.MoveReader()
+    for line in _lines(content):
+        reader.read(line)
+    for listed in reader.moves:
+        with suppress(NotationError):
+            parse_move(listed.text, samples.view().position.board, _ALPHABET)
+
+
+def _read_quackle_tiles(content: bytes, folder: Path) -> None:
+    path = _written(content, folder, "english.quackle_alphabet")
+    quackle_text.tiles_differ(read_text(path), RULES.distribution)
+
+
+def _read_files(content: bytes, folder: Path) -> None:
+    """Follow a host behind two files, as a bot that says that it is ready."""
+    _written(content, folder, "host.txt")
+    host = FilesHost(Exchange(folder, "bot.txt", "host.txt"), scowl(), games=3)
+    host._exchange.open()
+    try:
+        for _ in range(2):
+            host._exchange.look()
+            host._take()
+            while host._messages:
+                message = host._messages.popleft()
+                if isinstance(message, NewGame):
+                    with suppress(StopIteration):
+                        host.send(Ready(game=message.game)).send(None)
+    finally:
+        host._exchange.close()
+        (folder / "bot.txt").unlink()
+
+
+# --- all of them ----------------------------------------------------------------------------------
+
+
+def _config(name: str, kind: Any, text: str) -> Reader:
+    return Reader(
+        name,
+        _texts(text),
+        lambda content, folder: read_config_file(_written(content, folder, "it.toml"), kind),
+        (ValueError,),
+    )
+
+
+def _file(name: str, read: Callable[[Path], object], *given: str | bytes, like: str) -> Reader:
+    return Reader(
+        name, _texts(*given), lambda content, at: read(_written(content, at, like)), (ValueError,)
+    )
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """Return all readers."""
+    return (
+        _config("serve's configuration", ServerFile, samples.SERVE_TOML),
+        _config("a match's configuration", MatchFile, samples.MATCH_TOML),
+        _config("a tournament's configuration", TournamentFile, samples.TOURNAMENT_TOML),
+        _file("a bridge's configuration", read_bridge_config, samples.BRIDGE_TOML, like="b.toml"),
+        _file("names and tokens", read_token_file, samples.TOKENS, like="tokens"),
+        Reader(
+            "a bridge's tokens", _texts(samples.BRIDGE_TOKENS), _read_bridge_tokens, (ValueError,)
+        ),
+        Reader("GCG", _texts(*samples.gcg_files()), _read_gcg, (GcgError,)),
+        Reader("CGP", _texts(*samples.CGPS), _read_cgp, (NotationError,)),
+        Reader("moves and seats", _texts(*samples.MOVES), _read_move, (NotationError,)),
+        Reader("openings", _texts(samples.OPENINGS), _read_openings, (ValueError,)),
+        Reader("KWG", _binary(samples.kwg_files), _read_kwg, (ValueError,)),
+        Reader("KLV2", _binary(samples.klv_files), _read_klv, (ValueError,)),
+        Reader(
+            "word lists",
+            _texts(samples.WORDS),
+            lambda content, _: parse_word_list(content, _ALPHABET, "words.txt"),
+            (ValueError,),
+        ),
+        Reader("packed word lists", _binary(samples.xz_files), _read_packed_words, (ValueError,)),
+        Reader("tiles", _texts(samples.TILES), _read_tiles, (ValueError,)),
+        _file("board layouts", load_layout, samples.LAYOUT, like="board.txt"),
+        _file("win probabilities", read_win_probabilities, samples.WINPROB, like="winprob.csv"),
+        Reader(
+            "manifests",
+            _tree(samples.manifest),
+            lambda content, _: parse_manifest(content, "leaves.klv2.json"),
+            (ValueError,),
+        ),
+        Reader(
+            "rack weights",
+            _tree(samples.rack_weights),
+            lambda content, at: read_rack_weights(_written(content, at, "rh.json")),
+            (ValueError,),
+        ),
+        Reader("a journal's rows", _rows, _read_journal, (JournalError,)),
+        Reader(
+            "a journal's bytes",
+            _binary(samples.journal_files),
+            _read_database_file,
+            (JournalError,),
+        ),
+        Reader("a match's folder", _folder, _read_folder, (ValueError, MatchError)),
+        Reader("results, as text", _texts(*samples.result_lines()), _read_results, (ValueError,)),
+        Reader("a study's records", _texts(samples.RECORDS), _read_records, (ValueError,)),
+        Reader(
+            "an SIU engine's lines", _texts(*samples.SIU_ANSWERS), _read_siu_answers, (Declined,)
+        ),
+        Reader("an SIU front end's lines", _texts(*samples.SIU_COMMANDS), _read_siu_commands, ()),
+        Reader("MAGPIE's lines", _texts(*samples.MAGPIE), _read_magpie, (magpie_terms.Unreadable,)),
+        Reader("Quackle's lines", _texts(samples.QUACKLE), _read_quackle, ()),
+        Reader(
+            "Quackle's alphabet", _texts(samples.QUACKLE_TILES), _read_quackle_tiles, (ValueError,)
+        ),
+        Reader("a host's file", _texts(samples.HOST_LINES), _read_files, (ChannelClosed,)),
+    )

@@ -1,0 +1,106 @@
+"""The long run of what the tests do in short: broken frames, and broken input of every reader.
+
+    PYTHONPATH=.:tests .venv/bin/python -m fuzz.run frames --count 10000000 --seed 1
+    PYTHONPATH=.:tests .venv/bin/python -m fuzz.run readers --count 20000 --seed 1
+
+Frames are given to both codecs, as many to each; ``readers`` takes so many inputs of each reader,
+or of one that ``--only`` names. What came through uncaught is printed with its bytes; the status
+is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import resource
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from fuzz.frames import Ends, Frames
+from fuzz.readers import Hanging, bound, readers
+
+from protocol.codec import CODECS
+
+SILENT_S = 120
+"""A piece of input that takes so long has its stack printed, and ends the run."""
+
+
+def run_frames(count: int, seed: int) -> int:
+    """Give so many frames to codecs and sessions; return how many came through uncaught."""
+    uncaught = 0
+    for codec in CODECS.values():
+        chance, ends = Random(f"{seed} {codec.subprotocol}"), Ends(codec)
+        began = time.process_time()
+        for _, frame in zip(range(count // len(CODECS)), Frames(codec, chance), strict=False):
+            try:
+                ends.take(frame)
+            except Exception:
+                uncaught += 1
+                print(f"UNCAUGHT {frame[:300]!r}\n{traceback.format_exc()}", flush=True)
+        seconds = time.process_time() - began
+        print(
+            f"{codec.subprotocol}: {ends.outcomes.total():,} frames in {seconds:.0f} s of processor"
+            f" time: {_counts(ends.outcomes)}; uncaught: {uncaught}",
+            flush=True,
+        )
+    return uncaught
+
+
+def run_readers(count: int, seed: int, only: str) -> int:
+    """Give so many inputs to each reader; return how many came through uncaught, or hung."""
+    uncaught = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for reader in readers():
+            if only in reader.name:
+                chance = Random(f"{seed} {reader.name}")
+                outcomes: Counter[str] = Counter()
+                worst_s, began = 0.0, time.process_time()
+                for _ in range(count):
+                    content = reader.broken(chance)
+                    faulthandler.dump_traceback_later(SILENT_S, exit=True)
+                    at = time.process_time()
+                    try:
+                        with bound():
+                            outcomes[reader.take(content, Path(folder))] += 1
+                    except (Exception, Hanging):
+                        outcomes["uncaught"] += 1
+                        print(f"UNCAUGHT {content[:300]!r}\n{traceback.format_exc()}", flush=True)
+                    worst_s = max(worst_s, time.process_time() - at)
+                uncaught += outcomes["uncaught"]
+                memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+                seconds = time.process_time() - began
+                print(
+                    f"{reader.name}: {_counts(outcomes)}; {seconds:.0f} s, the longest "
+                    f"{worst_s * 1_000:.0f} ms; {memory} MB",
+                    flush=True,
+                )
+    return uncaught
+
+
+def _counts(outcomes: Counter[str]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(outcomes.items()))
+
+
+def main() -> None:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("frames", "readers"))
+    parser.add_argument("--count", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="a part of a reader's name")
+    given = parser.parse_args()
+    if given.what == "frames":
+        uncaught = run_frames(given.count, given.seed)
+    else:
+        uncaught = run_readers(given.count, given.seed, given.only)
+    print(f"uncaught: {uncaught}")
+    sys.exit(1 if uncaught else 0)
+
+
+if __name__ == "__main__":
+    main()
