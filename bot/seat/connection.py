@@ -78,6 +78,8 @@ class BotRunner:
         self._link: Link | None = None
         self._failure: asyncio.Future[None] | None = None
         self._sought = False
+        self._put_off = False
+        """Whether the other side can take no seek for now."""
         self._played_out = ""
         """Reason for leaving, once enough games are played."""
 
@@ -107,7 +109,9 @@ class BotRunner:
                 return await self.converse(await dial())
             except ChannelClosed as closed:
                 if self._welcomes > welcomes:
-                    welcomes, wait_s, waited_s = self._welcomes, FIRST_WAIT_S, 0.0
+                    welcomes = self._welcomes
+                    if not self._put_off:
+                        wait_s, waited_s = FIRST_WAIT_S, 0.0
                 if welcomes == 0 or waited_s >= patience_s:
                     raise
                 pause_s = wait_s * (0.5 + jitter() / 2)
@@ -144,7 +148,7 @@ class BotRunner:
         welcome = await self._greet(channel)
         self._welcomes += 1
         log.debug("welcome", peer=channel.peer, name=welcome.name, games=len(welcome.games))
-        self._sought, self._played_out = False, ""
+        self._sought, self._put_off, self._played_out = False, False, ""
         link = self._link = Link(channel, self._take)
         for game in {*self.games.on, *welcome.games}:
             self._ask_again(game)
@@ -190,13 +194,23 @@ class BotRunner:
             raise ChannelClosed(f"{channel.peer} does not answer") from None
 
     def _seek_on(self, *, resumed: bool = False) -> None:
-        """Ask for games, once per connection, unless an earlier game continues."""
-        seek = self._bot.seek
+        """Ask for games, once per connection, unless an earlier game continues.
+
+        A bot that is still being loaded would let its opponent wait.
+        """
+        seek, loaded = self._bot.seek, self._bot.loaded
         if seek is None or self._sought or resumed or self.games.on:
+            return
+        if loaded is not None and not loaded.done():
+            loaded.add_done_callback(self._loaded)
             return
         self._sought = True
         if (left := seek.games - self.games.finished) > 0:
             self._wire(Seek(opponent=seek.opponent, games=left))
+
+    def _loaded(self, loaded: asyncio.Future[Any]) -> None:
+        if not loaded.cancelled() and loaded.exception() is None:
+            self._seek_on()
 
     def _wire(self, message: Message) -> None:
         self._hear(message)
@@ -265,6 +279,7 @@ class BotRunner:
             return
         if self._sought and not self.games.on:
             if error.retry == "later":
+                self._put_off = True
                 raise ChannelClosed(error.message)
             raise TurnedAway(error.message, error.code)
 

@@ -20,7 +20,7 @@ from bot.cores import usable_cores
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat_text import parse_seat
-from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, is_loopback, lag_quota_ms
+from harness.arbiter.clock import check_time_control, is_loopback, lag_quota_ms
 from harness.arbiter.journal import Journal, JournalError
 from harness.arbiter.seat import Seat
 from harness.config_file import read_config_file
@@ -83,9 +83,9 @@ _WITH_A_TOURNAMENT = {"host", "port", "tokens", "tls_cert", "tls_key", "max_game
 
 
 class ServerTime(TimeControl, frozen=True):
-    """The keys of ``[time]``: players on a machine compile before their first game there."""
+    """The keys of ``[time]``: a guest may have to compile before its first game."""
 
-    ready_ms: Annotated[int, msgspec.Meta(ge=1, le=2**40)] = LOCAL_READY_MS
+    ready_ms: Annotated[int, msgspec.Meta(ge=1, le=2**40)] = 60_000
 
 
 class ServerFile(ServerSettings, total=False):

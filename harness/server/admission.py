@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address, ip_network
+from math import ceil
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -33,6 +34,9 @@ REFUSED_LOGIN = 10
 
 NEWCOMER_S = 0.1
 """Seconds' worth of frames and bytes that a connection may owe while its address has no more."""
+
+MOST_ABSENT_S = 60
+"""What a name may owe for games that it was not ready for, in seconds of its opponents' time."""
 
 FILES_A_GAME = 32
 """Descriptors that a game of two local bots may need, when their processes start."""
@@ -225,6 +229,8 @@ class Admissions:
         self._claims = Ledger(lambda: Bucket(max(1, names), names / 3_600))
         self._seeks = Ledger(lambda: Bucket(max(1, seeks), seeks / 60))
         self._seeks_by_address = Ledger(lambda: Bucket(max(1, 4 * seeks), seeks / 15))
+        self._absences = Ledger(lambda: Bucket(MOST_ABSENT_S / 2, 1))
+        self._absences_by_address = Ledger(lambda: Bucket(4 * MOST_ABSENT_S, 1))
 
     # --- connections ----------------------------------------------------------------------------
 
@@ -329,7 +335,26 @@ class Admissions:
             too_many = f"{caller.at.block} claims too many names; come again in an hour"
             raise PeerError("busy", too_many, retry="later", close=1013)
 
-    def may_seek(self, name: str, address: str) -> bool:
-        """Return whether a player may seek another game now."""
+    def check_seek(self, name: str, address: str) -> None:
+        """Check that a player may seek another game now.
+
+        Raises:
+            PeerError: it has sought too many, or was not ready for one.
+        """
+        now, block = self.clock(), block_of(address)
+        by_address = self._absences_by_address.bucket(block, now).owed(now)
+        owed = max(self._absences.bucket(name, now).owed(now), by_address - 4 * MOST_ABSENT_S)
+        if owed > 0:
+            absent = f"you were not ready for a game; seek again in {ceil(owed)} s"
+            raise PeerError("busy", absent, retry="later")
+        if not (self._seeks.take(name, now) and self._seeks_by_address.take(block, now)):
+            raise PeerError("busy", "you seek too many games a minute", retry="later")
+
+    def note_absence(self, name: str, address: str, seconds: float) -> None:
+        """Note that a player let its opponent wait in vain: it is to wait as long.
+
+        An address may have four such players at once before others there wait for them.
+        """
         now = self.clock()
-        return self._seeks.take(name, now) and self._seeks_by_address.take(block_of(address), now)
+        self._absences.bucket(name, now).spend(seconds, now)
+        self._absences_by_address.bucket(block_of(address), now).spend(seconds, now)

@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
+from msgspec.structs import replace
 
 from bot.registry import did_you_mean
 from bot.seat.link import Link
+from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
@@ -44,9 +46,6 @@ MOST_COMPARED = 32
 """Length of an unknown name that is compared with those of bots; a comparison takes time."""
 
 
-TOO_MANY_SEEKS = "you seek too many games a minute"
-
-
 @dataclass(eq=False)
 class Player:
     """A player seen since the server started, or with running games."""
@@ -58,6 +57,11 @@ class Player:
     """Its seats in running games, by game."""
     rest: Seek | None = None
     """Its seek after the present game."""
+
+    @property
+    def address(self) -> str:
+        """The address that it was last seen at."""
+        return (self.peer or "").rpartition(":")[0]
 
     def tell(self, message: Message) -> None:
         """Send it a message, if it is connected."""
@@ -80,8 +84,10 @@ class Lobby:
     """Games at once; more wait."""
     may_come: Callable[[str], bool] = lambda _name: True
     """Whether a player of a name could be admitted."""
-    may_seek: Callable[[str, str], bool] = lambda _name, _address: True
-    """Whether a player of a name, at an address, may seek a game now."""
+    check_seek: Callable[[str, str], None] = lambda _name, _address: None
+    """Raises PeerError if a player of a name, at an address, may not seek a game now."""
+    note_absence: Callable[[str, str, float], None] = lambda _name, _address, _seconds: None
+    """Takes the name and address of a player that let its opponent wait in vain, and how long."""
     tell: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
     games: dict[str, GameHost] = field(default_factory=dict)
@@ -224,15 +230,11 @@ class Lobby:
             raise PeerError("bad_opponent", absent)
         if any(not self.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
-        if not self._may_seek(player):
-            raise PeerError("busy", TOO_MANY_SEEKS, retry="later")
+        self.check_seek(player.name, player.address)
         player.rest = None
         self._seeks.put(player.name, wish)
         player.tell(Seeking(opponent=wish.opponent, games=wish.games, absent=absent))
         self._pair_soon()
-
-    def _may_seek(self, player: Player) -> bool:
-        return self.may_seek(player.name, (player.peer or "").rpartition(":")[0])
 
     def _absent(self, name: str | None) -> str | None:
         """Return a sentence if nobody of a name is here; a player with a running game is."""
@@ -272,7 +274,8 @@ class Lobby:
         if secrets.randbelow(2):
             sides.reverse()
         names = sides[0]["name"], sides[1]["name"]
-        opened = new_game(names, self.lexicon, self.time, Draws.fresh())
+        time = self.time if other else _with_time_to_compile(self.time)
+        opened = new_game(names, self.lexicon, time, Draws.fresh())
         self._run(Scorebook(opened, self.lexicon), {"sides": sides}, fresh=True)
 
     # --- games ----------------------------------------------------------------------------------
@@ -343,11 +346,14 @@ class Lobby:
     async def _play(
         self, host: GameHost, label: dict[str, Any] | None, guests: list[Player]
     ) -> None:
+        loop = asyncio.get_running_loop()
         try:
             if label is not None:
                 await self.journal.create(host.book.opened, label)
                 self.tell(f"game {host.game} begins: {' – '.join(host.book.opened.players)}")
+            began = loop.time()
             await host.run()
+            self._note_absences(host, guests, loop.time() - began)
             self._tell_end(host)
         except JournalError as error:
             log.error("game not begun", game=host.game, reason=str(error))
@@ -364,6 +370,15 @@ class Lobby:
             self._forget(guest)
         self._pair_soon()
 
+    def _note_absences(self, host: GameHost, guests: list[Player], waited_s: float) -> None:
+        """Have those who were not ready for a game pay for the time of those who were."""
+        players, ended = host.book.opened.players, host.book.ended
+        faults = ended.faults if ended is not None else ()
+        absent = {players[fault.seat] for fault in faults if fault.code == "no_show"}
+        for guest in guests:
+            if guest.name in absent:
+                self.note_absence(guest.name, guest.address, waited_s)
+
     def _tell_end(self, host: GameHost) -> None:
         players, ended = host.book.opened.players, host.book.ended
         if ended is not None:
@@ -374,10 +389,11 @@ class Lobby:
         busy = guest.seats or guest.name in self._seeks  # sought anew while this game was closing
         if guest.rest is not None and guest.link is not None and not (busy or self.closing):
             wish, guest.rest = guest.rest, None
-            if self._may_seek(guest):
+            try:
+                self.check_seek(guest.name, guest.address)
                 self._seeks.put(guest.name, wish)
-            else:
-                guest.tell(Error(code="busy", message=TOO_MANY_SEEKS, retry="later"))
+            except PeerError as refusal:
+                guest.tell(refusal.reply)
 
     def find(self, game: str) -> GameHost | None:
         """Return a running or recently finished game."""
@@ -412,3 +428,7 @@ class Lobby:
         # Finished games may still be stopping their seats.
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         return len(left)
+
+
+def _with_time_to_compile(time: TimeControl) -> TimeControl:
+    return replace(time, ready_ms=max(time.ready_ms, LOCAL_READY_MS))

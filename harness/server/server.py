@@ -107,7 +107,8 @@ class MatchServer:
             self.bots,
             self.max_games,
             self.gatekeeper.may_come,
-            self._admissions.may_seek,
+            self._admissions.check_seek,
+            self._admissions.note_absence,
             self.tell,
         )
         self.direction = Direction(self.plan, self._lobby) if self.plan else None

@@ -164,6 +164,23 @@ async def test_patience_ends() -> None:
     assert all(wait <= 10 for wait in server.waits)
 
 
+async def test_who_is_asked_to_wait_with_a_seek_waits_longer_each_time() -> None:
+    server = Server()
+    runner = a_bot("b", Passes, seek=Seek())
+    work = asyncio.create_task(
+        runner.run(server.dial, sleep=server.sleep, jitter=lambda: 1.0, patience_s=0.5)
+    )
+    for _ in range(3):
+        channel = await server.ends.get()
+        await channel.receive()
+        await channel.send(Welcome(name="host"))
+        assert isinstance((await channel.receive()).content, Seek)
+        await channel.send(Error(code="busy", message="seek again in 31 s", retry="later"))
+    with pytest.raises(ChannelClosed, match="seek again in 31 s"):
+        await work
+    assert server.waits == [0.2, 0.4]
+
+
 async def test_a_turn_that_was_not_told_is_asked_for(table: TestArbiter) -> None:
     player = Passes()
     runner = a_bot("b", lambda: player)

@@ -150,6 +150,16 @@ async def test_a_wish_that_is_not_granted(
             await talk
 
 
+async def test_a_bot_seeks_no_game_before_it_is_loaded(table: TestArbiter) -> None:
+    loaded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    runner = a_bot("b", Passes, seek=Seek(opponent="static"), loaded=loaded)
+    async with seated(runner, table):
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)  # and nothing before
+        loaded.set_result(None)
+        assert await table.hear(Seek) == Seek(opponent="static")
+
+
 # --- one after another ----------------------------------------------------------------------------
 
 

@@ -223,15 +223,45 @@ def test_names_are_claimed_slowly_and_not_without_end() -> None:
         house.gate.check_claim(house.came("192.0.2.3"), 1_000)
 
 
+def may_seek(house: House, name: str, address: str = "192.0.2.1") -> str:
+    """Whether a name may seek a game, or why not."""
+    try:
+        house.gate.check_seek(name, address)
+    except PeerError as error:
+        return error.reply.message
+    return "yes"
+
+
 def test_a_name_and_an_address_seek_so_many_games_a_minute() -> None:
     house = House(seeks_per_minute=10)
-    sought = [house.gate.may_seek("ann", "192.0.2.1") for _ in range(12)]
-    assert sought == [True] * 10 + [False] * 2
+    sought = [may_seek(house, "ann") for _ in range(12)]
+    assert sought == ["yes"] * 10 + ["you seek too many games a minute"] * 2
     names = [f"p{number}" for number in range(40)]
-    assert sum(house.gate.may_seek(name, "192.0.2.1") for name in names) == 30
-    assert house.gate.may_seek("bob", "192.0.2.2")
+    assert [may_seek(house, name) for name in names].count("yes") == 30
+    assert may_seek(house, "bob", "192.0.2.2") == "yes"
     house.clock.now += 6
-    assert house.gate.may_seek("ann", "192.0.2.1")
+    assert may_seek(house, "ann") == "yes"
+
+
+def test_who_let_an_opponent_wait_in_vain_waits_as_long_itself() -> None:
+    house = House()
+    house.gate.note_absence("ann", "192.0.2.1", 30.5)
+    assert may_seek(house, "ann") == "you were not ready for a game; seek again in 31 s"
+    assert may_seek(house, "bob") == "yes", "that was another"
+    house.clock.now += 30.5
+    assert may_seek(house, "ann") == "yes"
+    house.gate.note_absence("ann", "192.0.2.1", 120)
+    assert may_seek(house, "ann", "192.0.2.2").endswith("seek again in 60 s"), "and no longer"
+
+
+def test_an_address_does_not_let_opponents_wait_by_ever_new_names() -> None:
+    house = House()
+    for number in range(5):
+        house.gate.note_absence(f"p{number}", "192.0.2.1", 60)
+    assert may_seek(house, "new").endswith("seek again in 60 s")
+    assert may_seek(house, "new", "192.0.2.2") == "yes"
+    house.clock.now += 60
+    assert may_seek(house, "new") == "yes"
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple[int, int]]:

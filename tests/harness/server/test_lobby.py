@@ -1,0 +1,82 @@
+"""The lobby without a socket: how long players have to be ready, and what it costs not to be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bot_table import MemoryChannel
+
+from bot.seat.link import Link
+from harness.arbiter.clock import LOCAL_READY_MS
+from harness.arbiter.journal import Journal
+from harness.arbiter.lag import LagMeter
+from harness.lab.bench.faults import Passes
+from harness.server.lobby import Lobby, Player
+from lexicons.store import load_lexicon
+from protocol.errors import PeerError
+from protocol.messages import Error, Seek
+from protocol.parts import TimeControl
+
+ABSENT = PeerError("busy", "you were not ready", retry="later")
+
+
+@pytest.fixture
+def lobby(tmp_path: Path) -> Iterator[Lobby]:
+    """A lobby in which nobody can be ready in time."""
+    journal = Journal(tmp_path / "serve.db")
+    time = TimeControl(ready_ms=1)
+    yield Lobby(load_lexicon(), time, journal, LagMeter(), {"house": Passes}, max_games=2)
+    journal.close()
+
+
+class Guest:
+    """A player of a lobby, and what it is told."""
+
+    def __init__(self, lobby: Lobby, name: str) -> None:
+        self.player: Player = lobby.player(name)
+        self.told: list[object] = []
+        _, channel = MemoryChannel.pair()
+        link = Link(channel, lambda _message, _at_ms: None)
+        link.send = self.told.append  # type: ignore[assignment,method-assign]
+        lobby.arrive(self.player, link)
+
+
+async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_forgotten(
+    lobby: Lobby,
+) -> None:
+    owed: dict[str, float] = {}
+
+    def check(name: str, _address: str) -> None:
+        if name in owed:
+            raise ABSENT
+
+    lobby.check_seek = check
+    lobby.note_absence = lambda name, _address, seconds: owed.__setitem__(name, seconds)
+    guests = Guest(lobby, "ann"), Guest(lobby, "bob")
+    for guest in guests:
+        lobby.seek(guest.player, Seek(games=3))
+    await asyncio.sleep(0)  # they are paired
+    await asyncio.gather(*lobby._tasks.values())
+    assert owed.keys() == {"ann", "bob"}
+    assert all(seconds >= 0.001 for seconds in owed.values())
+    for guest in guests:
+        assert isinstance(error := guest.told[-1], Error)
+        assert (error.code, error.retry) == ("busy", "later")
+        assert guest.player.rest is None
+    assert not lobby.games
+
+
+@pytest.mark.parametrize(("opponent", "ready_ms"), [("house", LOCAL_READY_MS), ("bob", 1)])
+async def test_the_servers_own_bots_have_time_to_compile(
+    lobby: Lobby, opponent: str, ready_ms: int
+) -> None:
+    guests = Guest(lobby, "ann"), Guest(lobby, "bob")
+    lobby.seek(guests[0].player, Seek(opponent=opponent))
+    lobby.seek(guests[1].player, Seek(opponent="ann"))
+    await asyncio.sleep(0)
+    (host,) = lobby.games.values()
+    assert host.book.opened.time.ready_ms == ready_ms
+    await lobby.drain(0, asyncio.Event())
