@@ -1,7 +1,7 @@
 """Reading from many peers: how much each may send, and how much is read in a turn of the loop.
 
 The bytes that arrive at once may hold 40,000 pings, each of which is answered: half a second in one
-callback. So bytes are handed on in slices, and a turn of the loop has work for few frames. What it
+callback. So bytes are handed on in slices, and a turn of the loop has room for little work. What it
 leaves is read in later turns, from whoever owes least first.
 """
 
@@ -19,8 +19,12 @@ from websockets.http11 import Request
 SLICE = 512
 """Bytes handed on at a time; they hold 85 frames at most."""
 
-TURN_FRAMES = 192
-"""Frames after which other work of the loop comes first, about 2 ms."""
+TURN_WORK = 192
+"""What is read before other work of the loop comes first: WebSocket pings, about 2 ms."""
+
+MESSAGE_WORK = 8
+HANDSHAKE_WORK = 48
+"""What a message and an opening request take, in pings."""
 
 
 class Bucket:
@@ -138,7 +142,7 @@ class Reader(Protocol):
     """A connection with bytes that were not handed on yet."""
 
     def read_slice(self) -> tuple[int, bool]:
-        """Hand a slice on; return its frames, and whether more can be handed on now."""
+        """Hand a slice on; return what it takes, and whether more can be handed on now."""
         ...
 
     def owed(self) -> float:
@@ -150,18 +154,18 @@ class Intake:
     """Shares the turns of one event loop among the connections of a listener."""
 
     def __init__(self) -> None:
-        self._left = TURN_FRAMES
+        self._left = TURN_WORK
         self._waiting: list[tuple[float, int, Reader]] = []
         self._numbers = count()  # of two who owe the same, the one who came first
         self._next_turn: asyncio.Handle | None = None
 
     def has_room(self) -> bool:
-        """Return whether this turn of the loop has work left for a slice."""
+        """Return whether this turn of the loop has room for a slice."""
         return self._left > 0
 
-    def note(self, frames: int) -> None:
+    def note(self, work: int) -> None:
         """Note that a slice was handed on in this turn."""
-        self._left -= max(1, frames)
+        self._left -= max(1, work)
         self._turn_soon()
 
     def add(self, reader: Reader) -> None:
@@ -175,11 +179,11 @@ class Intake:
 
     def _turn(self) -> None:
         self._next_turn = None
-        self._left = TURN_FRAMES
+        self._left = TURN_WORK
         while self._waiting and self._left > 0:
             _, _, reader = heapq.heappop(self._waiting)
-            frames, more = reader.read_slice()
-            self._left -= max(1, frames)
+            work, more = reader.read_slice()
+            self._left -= max(1, work)
             if more:
                 self.add(reader)
         if self._waiting:

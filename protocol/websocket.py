@@ -31,7 +31,16 @@ from websockets.typing import Subprotocol
 
 from .channel import Arrival, ChannelClosed, now_ms
 from .codec import CODECS, MAX_FRAME, MSGPACK
-from .intake import SLICE, Gate, Intake, Visit, open_gate, trusting_gate
+from .intake import (
+    HANDSHAKE_WORK,
+    MESSAGE_WORK,
+    SLICE,
+    Gate,
+    Intake,
+    Visit,
+    open_gate,
+    trusting_gate,
+)
 from .messages import Message
 
 _SETTINGS: dict[str, Any] = {
@@ -80,7 +89,7 @@ class Metered(Connection):
         self._is_full = False
         """Whether messages wait that nobody has taken yet."""
         self._is_queued = False
-        self._frames = 0
+        self._frames = self._work = 0
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -119,17 +128,17 @@ class Metered(Connection):
             self._queue()
 
     def read_slice(self) -> tuple[int, bool]:
-        """Hand a slice on; return its frames, and whether more can be handed on now."""
-        frames = 0
+        """Hand a slice on; return what it takes, and whether more can be handed on now."""
+        work = 0
         if self._pending and not self._is_full:
             at_ms, data = self._pending.popleft()
             if len(data) > SLICE:
                 self._pending.appendleft((at_ms, data[SLICE:]))
-            frames = self._hand_on(data[:SLICE], at_ms, now_ms())
+            work = self._hand_on(data[:SLICE], at_ms, now_ms())
         self._is_queued = bool(self._pending) and not self._is_full
         if not self._pending and not self._is_full:
             self.transport.resume_reading()
-        return frames, self._is_queued
+        return work, self._is_queued
 
     def owed(self) -> float:
         """Return what the peer owes."""
@@ -137,23 +146,27 @@ class Metered(Connection):
         return self.visit.owed(now_ms() / 1_000)
 
     def _hand_on(self, data: bytes | memoryview, at_ms: int, now: int) -> int:
-        """Hand bytes on that came at ``at_ms``; return how many frames they ended."""
+        """Hand bytes on that came at ``at_ms``; return what they take."""
         assert self.visit is not None, "only who was let in is read"
         self._stamp(at_ms)
-        self._frames = 0
+        self._frames = self._work = 0
         super().data_received(cast("bytes", data))
         if not self.visit.spend(self._frames, 0, now / 1_000):
             self._cut_off()
         elif self.transport.get_write_buffer_size() > MOST_UNREAD:
             self.transport.abort()
-        return self._frames
+        return self._work
 
     def _stamp(self, at_ms: int) -> None:
         """Take the time when the bytes came that are handed on next."""
 
     def process_event(self, event: Any) -> None:
-        """Count a frame."""
-        self._frames += isinstance(event, Frame)
+        """Count a frame, and what it takes to deal with it."""
+        if isinstance(event, Frame):
+            self._frames += 1
+            self._work += MESSAGE_WORK if event.opcode in _DATA and event.fin else 1
+        else:
+            self._work += HANDSHAKE_WORK
         super().process_event(event)
 
     def _fill(self) -> None:

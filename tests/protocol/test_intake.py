@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from protocol.intake import TURN_FRAMES, Bucket, Intake, OpenVisit, Rates
+from protocol.intake import TURN_WORK, Bucket, Intake, OpenVisit, Rates
 
 
 def test_a_bucket_empties_again_and_holds_no_more_than_its_burst() -> None:
@@ -54,7 +54,7 @@ async def test_a_turn_reads_few_frames_and_who_owes_least_first() -> None:
     log: list[str] = []
     intake = Intake()
     assert intake.has_room()
-    intake.note(TURN_FRAMES)
+    intake.note(TURN_WORK)
     assert not intake.has_room()
     for burst in (
         Burst("flooder", 9, 100.0, log),

@@ -23,7 +23,7 @@ from wire import made_message
 from protocol.channel import ChannelClosed, now_ms
 from protocol.codec import CODECS, JSON, MAX_FRAME, MSGPACK
 from protocol.errors import PeerError
-from protocol.intake import SLICE, TURN_FRAMES, trusting_gate
+from protocol.intake import SLICE, TURN_WORK, trusting_gate
 from protocol.messages import MESSAGES, Error, Ping, Pong
 from protocol.websocket import HttpAnswer, WebSocketChannel, dial, listen
 
@@ -299,7 +299,7 @@ async def test_a_burst_is_read_in_many_turns_of_the_loop_and_others_come_between
         client.transport.write(b"\x89\x80\0\0\0\0" * 20_000)
         last = await client.ping()
         await last
-        assert turns[0] - before >= 20_000 // (TURN_FRAMES + SLICE // 6)
+        assert turns[0] - before >= 20_000 // (TURN_WORK + SLICE // 6)
         counting.cancel()
 
 
