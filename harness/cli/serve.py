@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ssl
 import sys
 from collections.abc import Callable, Iterator
@@ -338,6 +339,8 @@ async def _until_stopped(
 ) -> None:
     """Run a server until a signal comes, or its tournament can't go on."""
     await server.start()
+    gc.collect()
+    gc.freeze()  # a full collection over numba's objects would stop all clocks for 50 ms
     again.on_signal()
     url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
     _tell(f"serving on {url}, {kept}")
