@@ -77,11 +77,17 @@ class Frames:
                     self._trees.append(tree)
                     self._corpus.append(frame)
 
-    def broken(self, chance: Random) -> bytes:
-        """Return the next frame: with other bytes, or in good form with another value."""
-        if chance.randrange(3):
+    def broken(self, chance: Random, game: str | None = None) -> bytes:
+        """Return the next frame: with other bytes, or in good form with another value.
+
+        If a ``game`` is named that is on, many are about it, and some of these are whole.
+        """
+        if game is None and chance.randrange(3):
             return broken_bytes(chance.choice(self._corpus), self._corpus, chance)
-        return packed(self._codec, broken_tree(chance.choice(self._trees), chance))
+        tree = chance.choice(self._trees)
+        if game is not None and "game" in tree:
+            tree = {**tree, "game": game}
+        return packed(self._codec, broken_tree(tree, chance) if chance.randrange(3) else tree)
 
     def __iter__(self) -> Iterator[bytes]:
         while True:

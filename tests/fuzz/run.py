@@ -2,15 +2,18 @@
 
     PYTHONPATH=.:tests .venv/bin/python -m fuzz.run frames --count 10000000 --seed 1
     PYTHONPATH=.:tests .venv/bin/python -m fuzz.run readers --count 20000 --seed 1
+    PYTHONPATH=.:tests .venv/bin/python -m fuzz.run sockets --count 1000000 --seed 1
 
 Frames are given to both codecs, as many to each; ``readers`` takes so many inputs of each reader,
-or of one that ``--only`` names. What came through uncaught is printed with its bytes; the status
-is 1.
+or of one that ``--only`` names; ``sockets`` sends so many frames to a server, a third as many to
+those who dial, and a tenth to a bridge. What came through uncaught is printed with its bytes; the
+status is 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import faulthandler
 import resource
 import sys
@@ -18,13 +21,18 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from random import Random
 
 from fuzz.frames import Ends, Frames
 from fuzz.readers import Hanging, bound, readers
+from fuzz.sockets import Visitors, fuzz_bridge, fuzz_dialler, fuzz_server
 
 from protocol.codec import CODECS
+
+AT_ONCE = 48
+"""Visitors."""
 
 SILENT_S = 120
 """A piece of input that takes so long has its stack printed, and ends the run."""
@@ -82,6 +90,30 @@ def run_readers(count: int, seed: int, only: str) -> int:
     return uncaught
 
 
+async def run_sockets(count: int, seed: int) -> int:
+    """Send so many frames to a server, and some to others; return how much was not caught."""
+    uncaught = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for what, share, fuzz in (
+            ("a server", 1, partial(fuzz_server, Path(folder))),
+            ("who dials", 3, fuzz_dialler),
+            ("a bridge", 10, partial(fuzz_bridge, Path(folder))),
+        ):
+            visitors = Visitors(Random(f"{seed} {what}"))
+            began = time.process_time()
+            await fuzz(visitors, count // share, AT_ONCE)
+            uncaught += len(visitors.uncaught.seen)
+            for sentence in visitors.uncaught.seen[:20]:
+                print(f"UNCAUGHT {sentence}", flush=True)
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            print(
+                f"{what}: {_counts(visitors.sent)}; uncaught: {len(visitors.uncaught.seen)}; "
+                f"{time.process_time() - began:.0f} s of processor time, {memory} MB",
+                flush=True,
+            )
+    return uncaught
+
+
 def _counts(outcomes: Counter[str]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(outcomes.items()))
 
@@ -89,13 +121,15 @@ def _counts(outcomes: Counter[str]) -> str:
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("frames", "readers"))
+    parser.add_argument("what", choices=("frames", "readers", "sockets"))
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="a part of a reader's name")
     given = parser.parse_args()
     if given.what == "frames":
         uncaught = run_frames(given.count, given.seed)
+    elif given.what == "sockets":
+        uncaught = asyncio.run(run_sockets(given.count, given.seed))
     else:
         uncaught = run_readers(given.count, given.seed, given.only)
     print(f"uncaught: {uncaught}")
