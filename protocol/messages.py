@@ -13,8 +13,11 @@ from typing import Annotated, TypeAlias, get_args
 from msgspec import Meta, Struct
 
 from .parts import (
+    MAX_COUNT,
     Accusation,
     Action,
+    AdminAction,
+    Ban,
     Belief,
     Candidate,
     Cgp,
@@ -30,6 +33,7 @@ from .parts import (
     Name,
     Number,
     Outcome,
+    PlayerHere,
     Points,
     Retry,
     Role,
@@ -204,6 +208,48 @@ class Direct(_Message, frozen=True, tag="direct"):
     """The scores that count, by seat; null: the game is void, and played again."""
     why: Sentence = ""
     """The reason, for the record."""
+
+
+# --- a server's administration ----------------------------------------------------------------
+
+
+class Administer(_Message, frozen=True, tag="administer"):
+    """An act of whoever runs the server, answered with ``server_state``."""
+
+    action: AdminAction
+    """``list`` only asks. ``kick`` closes a player's connection, ``ban`` also keeps a name or an
+    address out, until ``unban``. ``pause``: no game begins, until ``resume``. ``void`` ends a game
+    without a result, ``adjust`` gives a player time in it. ``invite`` makes a token without a
+    name."""
+    whom: Label | None = None
+    """The player, name, address or network."""
+    game: GameId | None = None
+    """The game that is voided, or in which time is given."""
+    minutes: Annotated[int, Meta(ge=1, le=MAX_COUNT)] | None = None
+    """How long a ban lasts; null: for good."""
+    ms: Annotated[int, Meta(ge=1, le=86_400_000)] | None = None
+    """The time that is given."""
+    why: Sentence = ""
+    """The reason, for the record; who is kicked or banned is told."""
+
+
+class ServerState(_Message, frozen=True, tag="server_state"):
+    """What is on at a server, for whoever runs it."""
+
+    players: tuple[PlayerHere, ...] = ()
+    """Who is here, or has a game."""
+    games: tuple[ListedGame, ...] = ()
+    """The games that are on."""
+    bans: tuple[Ban, ...] = ()
+    """Who is not let in."""
+    paused: Sentence | None = None
+    """Why no game begins; null: games do."""
+    trouble: Sentence | None = None
+    """What is wrong with the journal; null: nothing."""
+    invitations: Count = 0
+    """Tokens without a name that nobody has used yet."""
+    token: Annotated[str, Meta(max_length=256)] | None = None
+    """The new token, in the answer to ``invite`` only; the server keeps its hash."""
 
 
 # --- a game -----------------------------------------------------------------------------------
@@ -474,6 +520,8 @@ Message: TypeAlias = (
     | Standings
     | StandingList
     | Direct
+    | Administer
+    | ServerState
 )
 """Every message there is."""
 

@@ -20,11 +20,14 @@ MAX_LEAVES = 20
 MAX_MODELS = 16
 """Models of a player that a style may have."""
 
-Role: TypeAlias = Literal["arbiter", "player", "spectator", "director"]
+Role: TypeAlias = Literal["arbiter", "player", "spectator", "director", "admin"]
 Outcome: TypeAlias = Literal[
     "out", "zeroes", "resign", "time", "illegal", "crash", "stall", "no_show", "host_error"
 ]
 Action: TypeAlias = Literal["pause", "resume", "withdraw", "join", "correct"]
+AdminAction: TypeAlias = Literal[
+    "list", "kick", "ban", "unban", "pause", "resume", "void", "adjust", "invite"
+]
 Presence: TypeAlias = Literal["here", "away", "absent", "withdrawn"]
 Retry: TypeAlias = Literal["no", "corrected", "later", "reconnect"]
 
@@ -63,6 +66,30 @@ class ListedGame(Struct, frozen=True):
     """By seat."""
     turns: Count
     """Turns taken."""
+
+
+class PlayerHere(Struct, frozen=True, kw_only=True):
+    """A player who is connected to a server, or has a game there."""
+
+    name: Label
+    """The player's name."""
+    address: Label = ""
+    """Where it is connected from; empty: it is not."""
+    seeking: bool = False
+    """Whether it waits for an opponent."""
+    games: tuple[GameId, ...] = ()
+    """Its games that are on."""
+
+
+class Ban(Struct, frozen=True, kw_only=True):
+    """Somebody who is not let in."""
+
+    whom: Label
+    """A name, an address, or a network such as ``192.0.2.0/24``."""
+    minutes: Count | None = None
+    """How long it still lasts; null: for good."""
+    why: Sentence = ""
+    """The reason, and who gave it."""
 
 
 class StandingRow(Struct, frozen=True, kw_only=True):

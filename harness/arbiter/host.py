@@ -23,7 +23,7 @@ from .journal import Journal, JournalError
 from .lag import LagMeter
 from .records import Began, ClockNote, Ended, Turn
 from .scorebook import Scorebook
-from .seat import Came, Gone, Happening, Noted, Said, Seat
+from .seat import Came, Given, Gone, Happening, Noted, Said, Seat
 from .table import Effects, Sends, Table
 
 log = structlog.get_logger(__name__)
@@ -97,6 +97,16 @@ class GameHost:
         """Return the verdict of the finished game."""
         return self._table.verdict()
 
+    # --- whoever runs the server ----------------------------------------------------------------
+
+    def void(self, why: str) -> None:
+        """End the game without a result."""
+        self._inbox.put_nowait((0, Gone(why, failure="host_error")))
+
+    def give(self, seat: int, ms: int, why: str) -> None:
+        """Give a seat time; it is told with its next event."""
+        self._inbox.put_nowait((seat, Given(ms, why)))
+
     # --- spectators -----------------------------------------------------------------------------
 
     def watch(self, spectator: Spectator) -> None:
@@ -161,6 +171,8 @@ class GameHost:
                 if failure == "host_error":
                     return self._table.void(why, now_ms())
                 return self._table.fail(seat, failure, why, now_ms(), evidence)
+            case Given(ms=ms, why=why):
+                return self._table.give(seat, ms, why)
             case Noted(code=code, message=message, evidence=evidence):
                 return self._table.note(seat, code, message, evidence)
             case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):

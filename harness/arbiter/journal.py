@@ -53,7 +53,7 @@ _INSERT_RECORD = """
 INSERT INTO records SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM records WHERE game = ?
 """
 
-_Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float, ...]]]
+_Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float | None, ...]]]
 _Work: TypeAlias = Sequence[_Statement]
 """Statements committed together or not at all."""
 
@@ -204,6 +204,14 @@ class Journal:
         odds = msgspec.json.encode(style).decode()
         self._queue.put(([(statement, [(name, odds, time.time())])], None))
 
+    async def change(self, *statements: tuple[str, tuple[str | int | float | None, ...]]) -> None:
+        """Change what the server itself keeps, by statements that succeed together or not at all.
+
+        Raises:
+            JournalError: it could not be written.
+        """
+        await self._done([(statement, [values]) for statement, values in statements])
+
     async def claim_name(self, name: str, token_hash: str) -> None:
         """Claim a name for the holder of a token, unless it is claimed."""
         await self._done([("INSERT OR IGNORE INTO names VALUES (?, ?)", [(name, token_hash)])])
@@ -292,6 +300,10 @@ class Journal:
         self._lock.release()
 
     # --- reading (at the start, before any game runs) -------------------------------------------
+
+    def rows(self, question: str) -> list[tuple[Any, ...]]:
+        """Return the rows that answer a question in SQL."""
+        return self._connection.execute(question).fetchall()
 
     def unfinished(self, damaged: Damaged = _raise) -> list[KeptGame]:
         """Return the games that were running when the host stopped, oldest first."""

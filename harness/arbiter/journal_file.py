@@ -51,6 +51,15 @@ CREATE TABLE IF NOT EXISTS state (
     value    NOT NULL
 ) WITHOUT ROWID;
 INSERT OR IGNORE INTO state VALUES ('commits', 0);
+CREATE TABLE IF NOT EXISTS bans (
+    whom     TEXT PRIMARY KEY,      -- a name, an address or a network
+    until    REAL,                  -- seconds since 1970; null: for good
+    why      TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS invitations (
+    hash     TEXT PRIMARY KEY,      -- SHA-256 of a token
+    name     TEXT                   -- whose it has become; null: nobody's yet
+) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
 """
 

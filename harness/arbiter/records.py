@@ -131,6 +131,15 @@ class Failed(_Record, frozen=True, tag="failed"):
     """Exit status, end of stderr and last messages of a failed process."""
 
 
+class Given(_Record, frozen=True, tag="given"):
+    """A seat was given time by whoever runs the server."""
+
+    seat: int
+    ms: int
+    message: str
+    """Who gave it, and why."""
+
+
 class Ended(_Record, frozen=True, tag="ended"):
     """The game is over."""
 
@@ -146,7 +155,9 @@ class Ended(_Record, frozen=True, tag="ended"):
     faults: tuple[Accusation, ...] = ()
 
 
-Record: TypeAlias = Opened | Commitments | Began | Turn | RefusedMove | Thought | Failed | Ended
+Record: TypeAlias = (
+    Opened | Commitments | Began | Turn | RefusedMove | Thought | Failed | Given | Ended
+)
 
 
 def verdict(players: tuple[str, str], over: Ended | GameOver) -> str:

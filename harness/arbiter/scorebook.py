@@ -26,6 +26,7 @@ from .records import (
     Commitments,
     Ended,
     Failed,
+    Given,
     Opened,
     Record,
     RefusedMove,
@@ -266,6 +267,9 @@ class Scorebook:
                 self.faults.append(accusation(seat, code, message))
                 name = self.opened.players[seat]
                 self.evidence.append(f"{name}, {code}: {message}\n{record.evidence}\n")
+            case Given(seat=seat, ms=ms):
+                clock = self._clocks[seat]
+                self._clocks[seat] = Clock(clock.remaining_ms + ms, clock.turns)
             case Ended():
                 self.ended, self._started_ms = record, None
                 self.faults = list(record.faults)

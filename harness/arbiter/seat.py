@@ -51,7 +51,15 @@ class Noted:
     evidence: str = ""
 
 
-Happening: TypeAlias = Came | Said | Noted | Gone
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Whoever runs the server gives the seat time."""
+
+    ms: int
+    why: str
+
+
+Happening: TypeAlias = Came | Said | Noted | Gone | Given
 Report: TypeAlias = Callable[[Happening], None]
 
 

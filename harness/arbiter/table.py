@@ -31,7 +31,7 @@ from protocol.session import ArbiterSession, FromArbiter, Repeated
 
 from . import views
 from .nonces import Nonces
-from .records import Began, Failed, Record, RefusedMove, Thought
+from .records import Began, Failed, Given, Record, RefusedMove, Thought
 from .scorebook import ATTEMPTS, Scorebook, accusation
 from .views import EVERYBODY, Recipient
 
@@ -165,6 +165,10 @@ class Table:
         if self.over:
             return Effects()
         return self._record(Failed(seat=seat, code=code, message=message, evidence=evidence))
+
+    def give(self, seat: int, ms: int, why: str) -> Effects:
+        """Give a seat time that was lost by no fault of its own."""
+        return Effects() if self.over else self._record(Given(seat=seat, ms=ms, message=why))
 
     def void(self, message: str, now_ms: int, *, replace: bool = False) -> Effects:
         """Void the game for a fault of the host; ``replace`` also voids an unsent verdict."""

@@ -32,6 +32,7 @@ COMMANDS = {
     "files": "Play for somebody else's host, through two files in a folder.",
     "connect": "Join somebody's server as a player.",
     "direct": "Direct a tournament on a server, or ask how it stands.",
+    "admin": "Administer a server: see who is there, kick, ban, pause, void, invite.",
     "watch": "Follow a game on a server, in the terminal.",
     "show": "Print a game (GCG) or a position (CGP).",
     "report": "Write a report of a match or tournament: a page, Markdown or CSV.",
@@ -64,6 +65,7 @@ _USAGES = {
     "match": "[OPTIONS] SEAT SEAT",
     "tournament": "[OPTIONS] SEAT SEAT SEAT... | FILE.toml",
     "direct": "[OPTIONS] URL ACTION [ARGUMENT...]",
+    "admin": "[OPTIONS] URL ACTION [ARGUMENT...]",
     "watch": "[OPTIONS] URL [GAME]",
     "leaves": "[OPTIONS] [LEAVE...]",
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import ssl
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -15,21 +13,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bot.seat.runtime import software
 from harness.figures import number, plain
 from harness.matches.report import as_text
-from harness.seats.seats import welcomed
-from lexicons.text import read_text
-from protocol.channel import ChannelClosed
-from protocol.errors import PeerError
-from protocol.messages import Direct, Error, Hello, Message, Ping, Pong, StandingList, Standings
+from protocol.messages import Direct, Message, StandingList, Standings
 from protocol.parts import Role, RoundGame, StandingRow
-from protocol.websocket import dial
 
 from . import options
+from .asking import ask
 from .failing import CommandFailed, print_json, sentences
-
-ANSWER_S = 10.0
 
 _ACTIONS = {
     "standings": "",
@@ -74,18 +65,8 @@ def direct(
     asked = _asked(action, arguments, why)
     if isinstance(asked, Direct) and (name is None or token_file is None):
         raise CommandFailed(f"{action} is a director's act: give --name and --token-file")
-    token = None
-    if token_file is not None:
-        with sentences(kinds=(ValueError, OSError)):
-            token = read_text(token_file).strip()
-    options.warn_of_readers(url, token)
-    role: Role = "spectator" if token is None else "director"
-    hello = Hello(role=role, name=name or role, software=software())
-    tls = options.client_tls(url, ca)
-    try:
-        listed = options.run(_ask(url, hello, token, tls, asked))
-    except ChannelClosed as closed:
-        raise CommandFailed(plain(str(closed)), status=1) from None
+    role: Role = "spectator" if token_file is None else "director"
+    listed = ask(url, role, name, token_file, ca, asked, StandingList)
     if json_:
         print_json(msgspec.json.encode(listed).decode())
     else:
@@ -123,35 +104,6 @@ def _checked(fields: dict[str, object]) -> Direct:
         return msgspec.convert(fields, Direct)
     except msgspec.ValidationError as error:
         raise CommandFailed(str(error)) from None
-
-
-async def _ask(
-    url: str, hello: Hello, token: str | None, tls: ssl.SSLContext | None, asked: Message
-) -> StandingList:
-    channel = await dial(url, token=token, tls=tls)
-    try:
-        await channel.send(hello)
-        await welcomed(channel)
-        await channel.send(asked)
-        await channel.send(Ping(id=0))  # its answer comes after that to the question
-        listed: StandingList | None = None
-        async with asyncio.timeout(ANSWER_S):
-            while True:
-                match (await channel.receive()).content:
-                    case StandingList() as listed:
-                        pass
-                    case Ping(id=number):
-                        await channel.send(Pong(id=number))
-                    case Error(message=message):
-                        raise CommandFailed(plain(message), status=1)
-                    case PeerError() as error:
-                        raise ChannelClosed(f"{channel.peer} is not understood: {error}")
-                    case Pong() if listed is not None:
-                        return listed
-    except TimeoutError:
-        raise ChannelClosed(f"{channel.peer} does not answer") from None
-    finally:
-        await channel.close()
 
 
 # --- the answer -----------------------------------------------------------------------------------

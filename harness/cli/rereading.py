@@ -9,8 +9,8 @@ from typing import Any
 
 from harness.server.certificate import Certificate
 from harness.server.server import MatchServer
-from harness.server.tokens import KnownTokens
 
+from .doors import Doors
 from .failing import CommandFailed
 
 _AT_ONCE = ("max_games", "time")
@@ -28,14 +28,12 @@ class Rereading:
     def __init__(
         self,
         server: MatchServer,
-        tokens: KnownTokens | None,
-        certificate: Certificate | None,
+        doors: Doors,
         read: Callable[[], Mapping[str, Any]],
         tell: Callable[[str], None],
     ) -> None:
         self._server = server
-        self._tokens = tokens
-        self._certificate = certificate
+        self._doors = doors
         self._read = read
         self._settings = read()
         self._tell = tell
@@ -46,10 +44,11 @@ class Rereading:
 
     def __call__(self) -> None:
         """Read all again; what is wrong is told, and leaves its part as it was."""
-        if self._tokens is not None:
-            self._tokens.reread()
-        if self._certificate is not None:
-            self._renew(self._certificate)
+        for tokens in (self._doors.tokens, self._doors.admins):
+            if tokens is not None:
+                tokens.reread()
+        if self._doors.certificate is not None:
+            self._renew(self._doors.certificate)
         try:
             settings = self._read()
         except CommandFailed as failure:

@@ -28,11 +28,10 @@ from harness.config_file import read_config_file
 from harness.figures import counted, plain
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
-from harness.server.admission import Admission, check_admission
-from harness.server.certificate import Certificate
+from harness.server.admission import Admission
 from harness.server.direction import Plan
 from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper, KnownTokens
+from harness.server.tokens import Gatekeeper
 from lexicons.store import Lexicon
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
@@ -40,6 +39,7 @@ from protocol.websocket import check_address
 
 from . import options
 from .directed import plan_of
+from .doors import Doors, open_doors
 from .failing import CommandFailed, sentences
 from .match import FAILURES, print_table
 from .rereading import Rereading
@@ -60,6 +60,8 @@ class ServerSettings(TypedDict, total=False):
     """The journal. [default: tilewire.db]"""
     tokens: Path
     """A file of names and token hashes; then nobody else may play."""
+    admins: Path
+    """A file of names and token hashes of those who may use tilewire admin."""
     tls_cert: Path
     """A certificate (PEM), to serve wss."""
     tls_key: Path
@@ -79,7 +81,9 @@ class ServerSettings(TypedDict, total=False):
 RESERVE_BYTES = 64 << 20
 """No game begins with less free on the journal's disk: a game takes up to 100 KB."""
 
-_WITH_A_TOURNAMENT = {"host", "port", "tokens", "tls_cert", "tls_key", "max_games", "admission"}
+_WITH_A_TOURNAMENT = {
+    *("host", "port", "tokens", "admins", "tls_cert", "tls_key", "max_games", "admission"),
+}
 """Settings beside ``--tournament``, which has all others in its file."""
 
 
@@ -174,7 +178,7 @@ def serve(
     for name, spec in specs.items():
         if spec.kind == "guest":
             raise CommandFailed(f"bots.{name}: {spec.text} is no bot of this server's own")
-    tokens, certificate = _doors(settings)
+    doors = open_doors(settings, _tell)
     tables = settings.get("leaves"), settings.get("winprob")
     equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
     if ponder:
@@ -183,31 +187,19 @@ def serve(
         for name, spec in specs.items():
             options.run(SeatMaker(spec, name, equipment).try_out())
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
-        options.run(
-            _serve(settings, drain / 1_000, certificate, equipment, tokens, specs, read_all)
-        )
-
-
-def _doors(settings: ServerFile) -> tuple[KnownTokens | None, Certificate | None]:
-    """Check port and admission; return the tokens, and the certificate, if there are any."""
-    with sentences():
-        check_admission(settings["admission"], settings["max_games"])
-        tokens = KnownTokens(settings["tokens"], _tell) if "tokens" in settings else None
-    if not 0 <= (port := settings["port"]) < 1 << 16:
-        raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
-    return tokens, _certificate(settings.get("tls_cert"), settings.get("tls_key"))
+        options.run(_serve(settings, drain / 1_000, doors, equipment, specs, read_all))
 
 
 def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s: float) -> None:
     """Run a tournament until a signal comes, and print its table."""
-    tokens, certificate = _doors(settings)
+    doors = open_doors(settings, _tell)
     with sentences(kinds=(OSError,), status=1):  # before there is a folder
         options.run(check_address(settings["host"], settings["port"]))
-    plan, words = plan_of(file, out, settings["host"], settings["max_games"], tokens)
+    plan, words = plan_of(file, out, settings["host"], settings["max_games"], doors.tokens)
     with plan.files as files:
         try:
             with sentences(kinds=(*FAILURES, PeerError), status=1):
-                options.run(_serve_tournament(settings, drain_s, certificate, words, tokens, plan))
+                options.run(_serve_tournament(settings, drain_s, doors, words, plan))
         finally:
             if files.results:
                 print_table(files, plan.config, as_json=False)
@@ -216,9 +208,8 @@ def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s:
 async def _serve_tournament(
     settings: ServerFile,
     drain_s: float,
-    certificate: Certificate | None,
+    doors: Doors,
     lexicon: Lexicon,
-    tokens: KnownTokens | None,
     plan: Plan,
 ) -> None:
     async def open_bot(name: str) -> Worker:
@@ -228,7 +219,7 @@ async def _serve_tournament(
         server = MatchServer(
             lexicon,
             journal,
-            Gatekeeper(journal, tokens),
+            Gatekeeper(journal, doors.tokens),
             {},
             open_bot,
             host=settings["host"],
@@ -236,14 +227,15 @@ async def _serve_tournament(
             time=plan.config.time,
             max_games=settings["max_games"],
             drain_s=drain_s,
-            tls=certificate.context if certificate else None,
+            tls=doors.tls,
             tell=_tell,
             admission=settings["admission"],
+            admins=doors.admins,
             plan=plan,
         )
         fixed = {"max_games": settings["max_games"], "time": plan.config.time}
-        again = Rereading(server, tokens, certificate, lambda: fixed, _tell)
-        await _until_stopped(server, str(plan.files.path), again, open_to_all=tokens is None)
+        again = Rereading(server, doors, lambda: fixed, _tell)
+        await _until_stopped(server, str(plan.files.path), again, open_to_all=doors.tokens is None)
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -267,24 +259,11 @@ def _time_control(base: ServerTime, clock: dict[str, int | None], host: str) -> 
     return control
 
 
-def _certificate(cert: Path | None, key: Path | None) -> Certificate | None:
-    if cert is None and key is None:
-        return None
-    if cert is None:
-        raise CommandFailed("--tls-key needs --tls-cert")
-    with sentences():
-        certificate = Certificate(cert, key)
-    if warning := certificate.warning():
-        options.say(warning)
-    return certificate
-
-
 async def _serve(
     settings: ServerFile,
     drain_s: float,
-    certificate: Certificate | None,
+    doors: Doors,
     equipment: Equipment,
-    tokens: KnownTokens | None,
     bots: dict[str, SeatSpec],
     read: Callable[[], ServerFile],
 ) -> None:
@@ -312,7 +291,7 @@ async def _serve(
     server = MatchServer(
         lexicon,
         journal,
-        Gatekeeper(journal, tokens),
+        Gatekeeper(journal, doors.tokens),
         house,
         open_bot,
         host=settings["host"],
@@ -320,14 +299,15 @@ async def _serve(
         time=settings["time"],
         max_games=settings["max_games"],
         drain_s=drain_s,
-        tls=certificate.context if certificate else None,
+        tls=doors.tls,
         tell=_tell,
         admission=settings["admission"],
+        admins=doors.admins,
     )
     try:
-        again = Rereading(server, tokens, certificate, read, _tell)
+        again = Rereading(server, doors, read, _tell)
         kept = f"journal {settings['db']}"
-        await _until_stopped(server, kept, again, open_to_all=tokens is None)
+        await _until_stopped(server, kept, again, open_to_all=doors.tokens is None)
     finally:
         for maker in makers.values():
             await maker.close()

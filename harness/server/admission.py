@@ -274,13 +274,13 @@ class Admissions:
             return f"too many connections from {caller.at.block}: {most} are allowed"
         return None
 
-    def check_place(self, caller: Caller, *, has_game: bool) -> None:
+    def check_place(self, caller: Caller, *, keeps_place: bool) -> None:
         """Check that a connection has a place, now that it is known who that is.
 
         Raises:
             PeerError: the kept places are for players with a game.
         """
-        if caller.is_extra and not has_game:
+        if caller.is_extra and not keeps_place:
             why = "there is room for players with a game only"
             raise PeerError("busy", why, retry="later", close=1013)
 

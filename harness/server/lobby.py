@@ -31,7 +31,7 @@ from harness.seats.seats import GuestSeat
 from lexicons.store import Lexicon
 from protocol.errors import PeerError
 from protocol.messages import Error, GameList, GameMessage, Message, Resume, Seek, Seeking
-from protocol.parts import ListedGame, TimeControl
+from protocol.parts import ListedGame, PlayerHere, TimeControl
 
 from .seeking import Seeks
 
@@ -92,6 +92,8 @@ class Lobby:
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
     games: dict[str, GameHost] = field(default_factory=dict)
     closing: bool = False
+    paused: str | None = None
+    """Why no game begins."""
     _past: deque[GameHost] = field(default_factory=lambda: deque(maxlen=KEPT_GAMES))
     _lent: int = 0
     """Built-in bots that play elsewhere; each takes the place of a game."""
@@ -145,6 +147,30 @@ class Lobby:
         """Say goodbye to all players who are in no game."""
         links = [self.dismiss(name, code, message) for name in self._players]
         await asyncio.gather(*(link.flush() for link in links if link is not None))
+
+    def kick(self, name: str, message: str) -> bool:
+        """Close a player's connection; its games go on. Return whether it was here."""
+        player = self._players.get(name)
+        if player is None or player.link is None:
+            return False
+        player.link.dismiss(1008, "kicked", message)
+        return True
+
+    def present(self) -> Iterator[PlayerHere]:
+        """Yield who is here, or has a game."""
+        for player in self._players.values():
+            yield PlayerHere(
+                name=player.name,
+                address=(player.peer or "") if player.link else "",
+                seeking=player.name in self._seeks,
+                games=tuple(player.seats),
+            )
+
+    def pause(self, why: str | None) -> None:
+        """Begin no game, for a reason; None: begin games again."""
+        self.paused = why
+        if why is None:
+            self._pair_soon()
 
     def _stop_seeking(self, player: Player) -> None:
         player.rest = None
@@ -211,7 +237,7 @@ class Lobby:
 
     @property
     def _is_full(self) -> bool:
-        return len(self.games) + self._lent >= self.max_games
+        return self.paused is not None or len(self.games) + self._lent >= self.max_games
 
     # --- seeking --------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
     PROTOCOL_VERSION,
+    Administer,
     Direct,
     Error,
     GameMessage,
@@ -47,11 +48,13 @@ from protocol.messages import (
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
+from .administration import Administration
 from .admission import Admission, Admissions, Caller
+from .bans import Bans
 from .direction import Direction, Plan
 from .lobby import Lobby, Player
 from .relay import relay
-from .tokens import Gatekeeper, forbidden
+from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
 
 log = structlog.get_logger(__name__)
 
@@ -92,6 +95,8 @@ class MatchServer:
     """Who is let in."""
     plan: Plan | None = None
     """A tournament to run; then players play in nothing else."""
+    admins: KnownTokens | None = None
+    """Who may administer the server."""
     playing: asyncio.Task[None] | None = None
     """The tournament, once the server listens; it ends before the server only if it fails."""
     _server: Server | None = None
@@ -112,6 +117,10 @@ class MatchServer:
             self.tell,
         )
         self.direction = Direction(self.plan, self._lobby) if self.plan else None
+        self._bans = Bans(self.journal)
+        self._administration = Administration(
+            self._lobby, self.journal, self._bans, self.gatekeeper.invitations
+        )
 
     async def start(self) -> None:
         """Resume unfinished games, and listen.
@@ -206,8 +215,14 @@ class MatchServer:
         hello = await _hello(channel, EXTRA_HELLO_S if caller.is_extra else HELLO_S)
         log.info("hello", peer=channel.peer, role=hello.role, name=hello.name)
         token = _bearer(request) or hello.token
-        has_game = hello.role == "player" and self._lobby.has_game(hello.name)
-        self._admissions.check_place(caller, has_game=has_game)
+        if hello.role == "admin":
+            check_listed(self.admins, hello.name, token)
+        else:
+            self._bans.check(hello.name, caller.address)
+        keeps_place = hello.role == "admin" or (
+            hello.role == "player" and self._lobby.has_game(hello.name)
+        )
+        self._admissions.check_place(caller, keeps_place=keeps_place)
         match hello.role:
             case "arbiter":
                 self.gatekeeper.check(hello.name, token)
@@ -231,6 +246,8 @@ class MatchServer:
                     await self._serve_spectator(channel, caller)
             case "director":
                 await self._serve_director(channel, hello.name, token)
+            case "admin":
+                await self._serve_admin(channel, hello.name)
 
     async def _lend_bot(self, channel: WebSocketChannel, name: str) -> None:
         if name not in self.bots:
@@ -353,6 +370,31 @@ class MatchServer:
                 self._directed().direct(message, name)
             case _:
                 raise wrong_role(message, "a director")
+
+    async def _serve_admin(self, channel: WebSocketChannel, name: str) -> None:
+        acts = set[asyncio.Task[None]]()
+        link = Link(channel, lambda message, _at_ms: self._hear_admin(link, name, message, acts))
+        link.send(Welcome(name="tilewire", software=software()))
+        self.tell(f"{name}, an admin, is here, from {channel.peer}")
+        await link.run()
+
+    def _hear_admin(
+        self, link: Link, name: str, message: Message, acts: set[asyncio.Task[None]]
+    ) -> None:
+        async def do(act: Administer) -> None:
+            try:
+                link.send(await self._administration.do(act, name))
+            except PeerError as error:
+                link.send(error.reply)
+
+        match message:
+            case Error() | Goodbye():
+                pass
+            case Administer():
+                acts.add(task := asyncio.create_task(do(message)))
+                task.add_done_callback(acts.discard)
+            case _:
+                raise wrong_role(message, "an admin")
 
     def _directed(self) -> Direction:
         if self.direction is None:

@@ -1,9 +1,10 @@
 """Authentication of names by tokens of 256 bits, of which only hashes are stored.
 
-With a token file only its names may play; it is read again when it changes. Without it, a name
-belongs to the first peer that comes with a token for it, so nobody can take over another's game;
-unclaimed names are free. Tokens are random and long, so a plain SHA-256 is enough: there is nothing
-to guess.
+With a token file only its names may play, and who was invited; it is read again when it changes.
+Without it, a name belongs to the first peer that comes with a token for it, so nobody can take over
+another's game; unclaimed names are free. An invitation is a token without a name: the first name
+that it comes with is its name for good. Tokens are random and long, so a plain SHA-256 is enough:
+there is nothing to guess.
 """
 
 from __future__ import annotations
@@ -123,13 +124,54 @@ class KnownTokens:
         return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-@dataclass(frozen=True)
+class Invitations:
+    """The invitations of a server, whose hashes its journal keeps."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        rows = journal.rows("SELECT hash, name FROM invitations")
+        self._open = {hashed for hashed, name in rows if name is None}
+        self._taken = {name: hashed for hashed, name in rows if name is not None}
+
+    @property
+    def unused(self) -> int:
+        """How many have no name yet."""
+        return len(self._open)
+
+    def hash_of(self, name: str) -> str | None:
+        """Return the hash of the invitation that has become a name's token."""
+        return self._taken.get(name)
+
+    async def make(self) -> str:
+        """Make an invitation."""
+        token = new_token()
+        statement = "INSERT INTO invitations VALUES (?, NULL)"
+        await self._journal.change((statement, (hash_token(token),)))
+        self._open.add(hash_token(token))
+        return token
+
+    async def take(self, name: str, token: str) -> bool:
+        """Have a token become that of a name; return whether it is an unused invitation."""
+        hashed = hash_token(token)
+        if hashed not in self._open:
+            return False
+        self._open.remove(hashed)  # nobody else takes it, nor the name, meanwhile
+        self._taken[name] = hashed
+        statement = "UPDATE invitations SET name = ? WHERE hash = ?"
+        await self._journal.change((statement, (name, hashed)))
+        return True
+
+
+@dataclass(eq=False)
 class Gatekeeper:
     """Checks names against tokens."""
 
     journal: Journal
     tokens: KnownTokens | None = None
-    """Of a token file, if there is one: no other name may play."""
+    """Of a token file, if there is one: no other name may play, unless it was invited."""
+
+    def __post_init__(self) -> None:
+        self.invitations = Invitations(self.journal)
 
     async def admit(
         self,
@@ -148,6 +190,9 @@ class Gatekeeper:
         Raises:
             PeerError: ``forbidden``, or as ``check_claim``; the connection is to be closed.
         """
+        is_free = used_from is None and self._hash_of(name) is None
+        if token is not None and is_free and await self.invitations.take(name, token):
+            return
         if self.check(name, token):
             return
         # Nobody has claimed the name. While in use it belongs to its user.
@@ -171,9 +216,7 @@ class Gatekeeper:
         """
         if not self.may_come(name):
             raise forbidden(f"nobody called {name!r} is known here")
-        known_hash = (
-            self.tokens.read()[name] if self.tokens is not None else self.journal.token_hash(name)
-        )
+        known_hash = self._hash_of(name)
         if known_hash is None:
             return False
         if token is None:
@@ -184,7 +227,24 @@ class Gatekeeper:
 
     def may_come(self, name: str) -> bool:
         """Return whether a player of this name could be admitted."""
-        return self.tokens is None or name in self.tokens.read()
+        return self.tokens is None or self._hash_of(name) is not None
+
+    def _hash_of(self, name: str) -> str | None:
+        invited = self.invitations.hash_of(name)
+        if self.tokens is not None:
+            return self.tokens.read().get(name, invited)
+        return self.journal.token_hash(name) or invited
+
+
+def check_listed(tokens: KnownTokens | None, name: str, token: str | None) -> None:
+    """Check that a name is in a file of tokens, if there is one, and that the token is its own.
+
+    Raises:
+        PeerError: ``forbidden``; the connection is to be closed.
+    """
+    known = "" if tokens is None else tokens.read().get(name, "")
+    if token is None or not hmac.compare_digest(known, hash_token(token)):
+        raise forbidden(f"{name!r} is no admin with this token")
 
 
 def _host(peer: str) -> str:

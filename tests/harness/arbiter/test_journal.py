@@ -267,7 +267,8 @@ def test_a_process_that_is_killed_loses_nothing_that_it_acknowledged(
 
 def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path) -> None:
     full = """
-import resource, signal
+import resource, signal, structlog
+structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 """

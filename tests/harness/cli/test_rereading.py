@@ -11,6 +11,7 @@ import pytest
 from tables import words
 
 from harness.arbiter.journal import Journal
+from harness.cli.doors import Doors
 from harness.cli.failing import CommandFailed
 from harness.cli.rereading import Rereading
 from harness.server.certificate import Certificate
@@ -36,7 +37,7 @@ class Running:
         self.server = MatchServer(words(), journal, self.keeper, {}, no_bot)
         certificate = Certificate(self.cert, TLS / "localhost.key")
         self.hang_up = Rereading(
-            self.server, known, certificate, lambda: dict(self.said), self.told.append
+            self.server, Doors(known, None, certificate), lambda: dict(self.said), self.told.append
         )
 
 

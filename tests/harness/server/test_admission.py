@@ -109,30 +109,30 @@ def test_an_address_has_so_many_connections_and_a_few_for_players_with_a_game() 
     house = House(connections_per_address=10)
     callers = [house.came() for _ in range(10)]
     for caller in callers:
-        house.gate.check_place(caller, has_game=False)
+        house.gate.check_place(caller, keeps_place=False)
     extra = [house.came() for _ in range(2)]
     assert house.answer is None
-    house.gate.check_place(extra[0], has_game=True)
+    house.gate.check_place(extra[0], keeps_place=True)
     with pytest.raises(PeerError, match="room for players with a game only") as caught:
-        house.gate.check_place(extra[1], has_game=False)
+        house.gate.check_place(extra[1], keeps_place=False)
     assert code(caught) == ("busy", 1013)
     last = house.came()
     assert house.answer == "too many connections from 192.0.2.1: 10 are allowed"
     for caller in (*callers, *extra, last):
         caller.leave()
-    house.gate.check_place(house.came(), has_game=False)
+    house.gate.check_place(house.came(), keeps_place=False)
 
 
 def test_with_all_places_taken_players_with_a_game_still_come_in() -> None:
     house = House(connections=20, kept=3)
     for number in range(20):
-        house.gate.check_place(house.came(f"192.0.2.{number}"), has_game=False)
+        house.gate.check_place(house.came(f"192.0.2.{number}"), keeps_place=False)
     for number in range(3):
         caller = house.came(f"198.51.100.{number}")
         assert house.answer is None
-        house.gate.check_place(caller, has_game=True)
+        house.gate.check_place(caller, keeps_place=True)
         with pytest.raises(PeerError):
-            house.gate.check_place(caller, has_game=False)
+            house.gate.check_place(caller, keeps_place=False)
     house.came("203.0.113.1")
     assert house.answer == "too many connections, try again later"
     while house.gate.enter(f"203.0.113.{number}") is not None:
@@ -186,7 +186,7 @@ def test_behind_a_proxy_an_address_is_what_the_proxy_says() -> None:
     for number in range(10):
         caller = house.came("127.0.0.1", forwarded=f"10.0.0.1, 192.0.2.{number}")
         assert (house.answer, caller.address) == (None, f"192.0.2.{number}")
-        house.gate.check_place(caller, has_game=False)
+        house.gate.check_place(caller, keeps_place=False)
     for _ in range(3):
         house.came("127.0.0.1", forwarded="192.0.2.3")
     assert house.answer == "too many connections from 192.0.2.3: 2 are allowed"

@@ -1,0 +1,77 @@
+"""Asking a server one thing: log in, ask, and have the answer, or a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TypeVar
+
+from bot.seat.runtime import software
+from harness.figures import plain
+from harness.seats.seats import welcomed
+from lexicons.text import read_text
+from protocol.channel import ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import Error, Hello, Message, Ping, Pong
+from protocol.parts import Role
+from protocol.websocket import dial
+
+from . import options
+from .failing import CommandFailed, sentences
+
+_A = TypeVar("_A", bound=Message)
+
+ANSWER_S = 10.0
+
+
+def ask(
+    url: str,
+    role: Role,
+    name: str | None,
+    token_file: Path | None,
+    ca: Path | None,
+    asked: Message,
+    kind: type[_A],
+) -> _A:
+    """Log in at a server, send a message and return the answer, or fail with a sentence."""
+    token = None
+    if token_file is not None:
+        with sentences(kinds=(ValueError, OSError)):
+            token = read_text(token_file).strip()
+    options.warn_of_readers(url, token)
+    hello = Hello(role=role, name=name or role, software=software())
+    try:
+        return options.run(_ask(url, hello, token, ca, asked, kind))
+    except ChannelClosed as closed:
+        raise CommandFailed(plain(str(closed)), status=1) from None
+
+
+async def _ask(
+    url: str, hello: Hello, token: str | None, ca: Path | None, asked: Message, kind: type[_A]
+) -> _A:
+    channel = await dial(url, token=token, tls=options.client_tls(url, ca))
+    answer: _A | None = None
+    is_settled = False
+    try:
+        await channel.send(hello)
+        await welcomed(channel)
+        await channel.send(asked)
+        await channel.send(Ping(id=0))  # what came before its answer may be news, not the answer
+        async with asyncio.timeout(ANSWER_S):
+            while answer is None or not is_settled:
+                match (await channel.receive()).content:
+                    case Ping(id=number):
+                        await channel.send(Pong(id=number))
+                    case Pong():
+                        is_settled = True
+                    case Error(message=message):
+                        raise CommandFailed(plain(message), status=1)
+                    case PeerError() as error:
+                        raise ChannelClosed(f"{channel.peer} is not understood: {error}")
+                    case content if isinstance(content, kind):
+                        answer = content
+            return answer
+    except TimeoutError:
+        raise ChannelClosed(f"{channel.peer} does not answer") from None
+    finally:
+        await channel.close()

@@ -1,0 +1,53 @@
+"""Who may enter a server, and how: tokens, admins, certificate."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from harness.server.admission import check_admission
+from harness.server.certificate import Certificate
+from harness.server.tokens import KnownTokens
+
+from . import options
+from .failing import CommandFailed, sentences
+
+
+class Doors(NamedTuple):
+    """The files of a server that say who may enter; read again after SIGHUP."""
+
+    tokens: KnownTokens | None
+    """Of players; None: anybody may play."""
+    admins: KnownTokens | None
+    certificate: Certificate | None
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What serves wss, if there is a certificate."""
+        return self.certificate.context if self.certificate else None
+
+
+def open_doors(given: Mapping[str, object], tell: Callable[[str], None]) -> Doors:
+    """Read what a server's settings name, and check port and admission; or fail with a sentence."""
+    settings = cast("dict[str, Any]", given)
+    with sentences():
+        check_admission(settings["admission"], settings["max_games"])
+        tokens = KnownTokens(settings["tokens"], tell) if "tokens" in settings else None
+        admins = KnownTokens(settings["admins"], tell) if "admins" in settings else None
+    if not 0 <= (port := settings["port"]) < 1 << 16:
+        raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
+    return Doors(tokens, admins, _certificate(settings.get("tls_cert"), settings.get("tls_key")))
+
+
+def _certificate(cert: Path | None, key: Path | None) -> Certificate | None:
+    if cert is None and key is None:
+        return None
+    if cert is None:
+        raise CommandFailed("--tls-key needs --tls-cert")
+    with sentences():
+        certificate = Certificate(cert, key)
+    if warning := certificate.warning():
+        options.say(warning)
+    return certificate

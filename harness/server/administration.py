@@ -1,0 +1,127 @@
+"""What whoever runs a server may do while it runs: kick, ban, pause, void, give time, invite."""
+
+from __future__ import annotations
+
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal, JournalError
+from protocol.errors import PeerError
+from protocol.messages import Administer, ServerState
+
+from .bans import Bans
+from .lobby import Lobby
+from .tokens import Invitations
+
+MOST_LISTED = 1_000
+"""Players, games and bans in a ``server_state``."""
+
+
+class Administration:
+    """The acts of a server's admins; bans, invitations and a pause outlive the server."""
+
+    def __init__(
+        self, lobby: Lobby, journal: Journal, bans: Bans, invitations: Invitations
+    ) -> None:
+        self._lobby = lobby
+        self._journal = journal
+        self._bans = bans
+        self._invitations = invitations
+        for (why,) in journal.rows("SELECT value FROM state WHERE key = 'paused'"):
+            lobby.pause(why)
+
+    async def do(self, act: Administer, by: str) -> ServerState:
+        """Do what an admin wants, and return how the server is then.
+
+        Raises:
+            PeerError: it can't be done; nothing has changed.
+        """
+        why = f"{by}: {act.why}" if act.why else by
+        token = None
+        try:
+            match act.action:
+                case "list":
+                    return self.state()
+                case "kick":
+                    self._kick(_whom(act), why)
+                case "ban":
+                    await self._ban(_whom(act), act.minutes, why)
+                case "unban":
+                    if not await self._bans.remove(_whom(act)):
+                        raise PeerError("bad_act", f"{act.whom} is not banned", retry="no")
+                case "pause":
+                    await self._pause(why)
+                case "resume":
+                    await self._resume()
+                case "void":
+                    self._game(act).void(f"voided by {why}")
+                case "adjust":
+                    self._give(act, why)
+                case "invite":
+                    token = await self._invitations.make()
+        except JournalError as error:
+            raise PeerError("host_error", str(error), retry="later") from None
+        self._lobby.tell(f"admin {by}: {_in_words(act)}")
+        return self.state(token)
+
+    def state(self, token: str | None = None) -> ServerState:
+        """Return what is on at the server."""
+        return ServerState(
+            players=tuple(self._lobby.present())[:MOST_LISTED],
+            games=self._lobby.listed().games,
+            bans=self._bans.listed()[:MOST_LISTED],
+            paused=self._lobby.paused,
+            trouble=self._journal.trouble(),
+            invitations=self._invitations.unused,
+            token=token,
+        )
+
+    def _kick(self, name: str, why: str) -> None:
+        if not self._lobby.kick(name, f"kicked by {why}"):
+            raise PeerError("bad_act", f"{name} is not here", retry="no")
+
+    async def _ban(self, whom: str, minutes: int | None, why: str) -> None:
+        await self._bans.add(whom, minutes, why)
+        for player in list(self._lobby.present()):
+            try:
+                self._bans.check(player.name, player.address.rpartition(":")[0])
+            except PeerError as banned:
+                self._lobby.kick(player.name, str(banned))
+
+    async def _pause(self, why: str) -> None:
+        if self._lobby.paused is not None:
+            raise PeerError("bad_act", f"games are paused already: {self._lobby.paused}")
+        await self._journal.change(("REPLACE INTO state VALUES ('paused', ?)", (why,)))
+        self._lobby.pause(why)
+
+    async def _resume(self) -> None:
+        if self._lobby.paused is None:
+            raise PeerError("bad_act", "games are not paused", retry="no")
+        await self._journal.change(("DELETE FROM state WHERE key = 'paused'", ()))
+        self._lobby.pause(None)
+
+    def _game(self, act: Administer) -> GameHost:
+        host = self._lobby.games.get(act.game or "")
+        if host is None:
+            raise PeerError("unknown_game", f"no game {act.game!r} is on", retry="no")
+        return host
+
+    def _give(self, act: Administer, why: str) -> None:
+        host, name = self._game(act), _whom(act)
+        players = host.book.opened.players
+        if name not in players:
+            raise PeerError("bad_act", f"{' and '.join(players)} play game {host.game}, not {name}")
+        if act.ms is None:
+            raise PeerError("bad_act", "adjust needs the time that is given")
+        host.give(players.index(name), act.ms, why)
+
+
+def _whom(act: Administer) -> str:
+    if not act.whom:
+        raise PeerError("bad_act", f"{act.action} needs a name")
+    return act.whom
+
+
+def _in_words(act: Administer) -> str:
+    given = f"{act.ms} ms" if act.ms else ""
+    lasts = f"for {act.minutes} min" if act.minutes else ""
+    parts = [act.action, act.game, act.whom, given, lasts, act.why and f"({act.why})"]
+    return " ".join(filter(None, parts))

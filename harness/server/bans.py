@@ -1,0 +1,84 @@
+"""Who is not let in: names, addresses and networks, for a while or for good."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from harness.arbiter.journal import Journal
+from protocol.errors import PeerError
+from protocol.parts import Ban
+
+
+@dataclass(frozen=True)
+class _Entry:
+    why: str
+    until: float | None
+    """Seconds since 1970."""
+    network: IPv4Network | IPv6Network | None
+
+    @property
+    def is_over(self) -> bool:
+        return self.until is not None and self.until <= time.time()
+
+
+class Bans:
+    """The bans of a server, which its journal keeps."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._entries = {
+            whom: _Entry(why, until, _network(whom))
+            for whom, until, why in journal.rows("SELECT whom, until, why FROM bans")
+        }
+
+    def check(self, name: str, address: str) -> None:
+        """Check that nobody has banned a name or its address.
+
+        Raises:
+            PeerError: ``banned``; the connection is to be closed.
+        """
+        for whom, entry in self._entries.items():
+            is_meant = whom == name or (entry.network is not None and _has(entry.network, address))
+            if is_meant and not entry.is_over:
+                raise PeerError("banned", f"{whom} is banned: {entry.why}", close=1008)
+
+    async def add(self, whom: str, minutes: int | None, why: str) -> None:
+        """Ban a name, an address or a network."""
+        until = None if minutes is None else time.time() + minutes * 60
+        statement = "REPLACE INTO bans VALUES (?, ?, ?)"
+        await self._journal.change((statement, (whom, until, why)))
+        self._entries[whom] = _Entry(why, until, _network(whom))
+
+    async def remove(self, whom: str) -> bool:
+        """Let somebody in again; return whether there was such a ban."""
+        await self._journal.change(("DELETE FROM bans WHERE whom = ?", (whom,)))
+        return self._entries.pop(whom, None) is not None
+
+    def listed(self) -> tuple[Ban, ...]:
+        """Return the bans that are not over."""
+        now = time.time()
+        return tuple(
+            Ban(
+                whom=whom,
+                why=entry.why,
+                minutes=None if entry.until is None else int((entry.until - now) / 60) + 1,
+            )
+            for whom, entry in self._entries.items()
+            if not entry.is_over
+        )
+
+
+def _network(whom: str) -> IPv4Network | IPv6Network | None:
+    try:
+        return ip_network(whom, strict=False)
+    except ValueError:
+        return None  # a name
+
+
+def _has(network: IPv4Network | IPv6Network, address: str) -> bool:
+    try:
+        return ip_address(address.partition("%")[0]) in network
+    except ValueError:
+        return False

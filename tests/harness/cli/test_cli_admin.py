@@ -1,0 +1,77 @@
+"""``tilewire admin``: what is typed wrong, and what is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+from harness.cli.admin import _asked, _shown
+from protocol.messages import Administer, ServerState
+from protocol.parts import Ban, ListedGame, PlayerHere
+
+URL = "ws://127.0.0.1:9"
+
+
+@pytest.fixture
+def admin(tmp_path: Path) -> tuple[str, ...]:
+    (tmp_path / "token").write_text("h\n")
+    return "--name", "hannah", "--token-file", str(tmp_path / "token")
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (("stop",), "no action is called 'stop'; there are list, kick, ban, unban, pause"),
+        (("kick",), "write: tilewire admin URL kick NAME"),
+        (("adjust", "g", "ann"), "write: tilewire admin URL adjust GAME NAME TIME"),
+        (("adjust", "g", "ann", "soon"), "soon"),
+        (("kick", "ann", "--for", "1h"), "--for is how long a ban lasts"),
+        (("ban", "ann", "--for", "1s"), "a minute or more"),
+    ],
+)
+def test_what_is_typed_wrong(
+    tilewire: CommandLine, admin: tuple[str, ...], asked: tuple[str, ...], sentence: str
+) -> None:
+    assert tilewire("admin", URL, *asked, *admin) == 2
+    assert sentence in tilewire.err
+
+
+def test_a_server_that_is_not_there(tilewire: CommandLine, admin: tuple[str, ...]) -> None:
+    assert tilewire("admin", URL, "list", *admin) == 1
+    assert URL in tilewire.err
+
+
+def test_times_are_written_as_everywhere() -> None:
+    assert _asked("adjust", ("g", "ann", "1m"), None, "") == Administer(
+        action="adjust", game="g", whom="ann", ms=60_000
+    )
+    assert _asked("ban", ("ann",), 7_200_000, "rude").minutes == 120
+
+
+def test_a_server_is_three_tables_and_what_is_wrong() -> None:
+    shown = _shown(
+        ServerState(
+            players=(
+                PlayerHere(name="ann\x1b", address="127.0.0.1:7", seeking=True),
+                PlayerHere(name="bob", games=("g1",)),
+            ),
+            games=(ListedGame(game="g1", players=("bob", "cem"), scores=(10, 12), turns=3),),
+            bans=(Ban(whom="192.0.2.0/24", why="hannah: floods"), Ban(whom="dan", minutes=7)),
+            paused="hannah: power cut",
+            trouble="games.db can't be written: full",
+            invitations=2,
+        )
+    )
+    assert "\x1b" not in shown
+    lines = [line.split() for line in shown.splitlines()]
+    assert shown.startswith("no game begins: hannah: power cut\n")
+    for cells in (
+        "bob away g1",
+        "g1 bob – cem 10 – 12 3",
+        "dan 7 min",
+        "2 invitations not used yet",
+    ):
+        assert cells.split() in lines
+    assert _shown(ServerState()) == "nobody is here\n"

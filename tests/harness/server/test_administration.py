@@ -1,0 +1,261 @@
+"""What an admin may do on a server that runs, and what of it is there after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tables import words
+
+from harness.arbiter.journal import Journal
+from harness.arbiter.records import Opened
+from harness.cli.asking import _ask
+from harness.cli.failing import CommandFailed
+from harness.lab.bench.client import Client
+from harness.server.server import MatchServer
+from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token
+from protocol.channel import ChannelClosed
+from protocol.messages import (
+    Administer,
+    Error,
+    GameOver,
+    Goodbye,
+    Hello,
+    NewGame,
+    Seeking,
+    ServerState,
+    Standings,
+    YourTurn,
+)
+from protocol.parts import TimeControl
+
+
+async def no_bot(name: str) -> Any:
+    raise AssertionError(f"nobody asks for {name}")
+
+
+class Running:
+    """A server with an admin, hannah; the told sentences."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.told: list[str] = []
+
+    async def do(self, action: str, *, token: str = "h", **fields: Any) -> ServerState:
+        """Act as the admin; a refusal raises CommandFailed."""
+        act = Administer(action=action, **fields)  # type: ignore[arg-type]
+        hello = Hello(role="admin", name="hannah")
+        return await _ask(self.url, hello, token, None, act, ServerState)
+
+    async def until(self, holds: Callable[[ServerState], object]) -> ServerState:
+        """Ask until that holds."""
+        while not holds(state := await self.do("list")):
+            pass
+        return state
+
+
+@asynccontextmanager
+async def running(folder: Path, *, known: str | None = None) -> AsyncIterator[Running]:
+    journal = Journal(folder / "games.db")
+    (folder / "admins").write_text(f"hannah {hash_token('h')}\n")
+    if known is not None:
+        (folder / "tokens").write_text(known)
+    tokens = KnownTokens(folder / "tokens") if known is not None else None
+    there = Running("")
+    server = MatchServer(
+        words(),
+        journal,
+        Gatekeeper(journal, tokens),
+        {},
+        no_bot,
+        time=TimeControl(initial_ms=60_000),
+        drain_s=0,
+        tell=there.told.append,
+        admins=KnownTokens(folder / "admins"),
+    )
+    await server.start()
+    there.url = f"ws://127.0.0.1:{server.port}"
+    try:
+        yield there
+    finally:
+        await server.stop()
+        journal.close()
+
+
+async def at_a_table(url: str) -> tuple[Client, Client, YourTurn]:
+    """Have ann and bob play; ann's connection, bob's, and the first turn, of either."""
+    ann, bob = await Client.login(url, "ann"), await Client.login(url, "bob")
+    await ann.seek("bob")
+    await bob.seek("ann")
+    await ann.get_ready()
+    await bob.get_ready()
+    asked = [asyncio.create_task(client.expect(YourTurn)) for client in (ann, bob)]
+    done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
+    return ann, bob, done.pop().result()
+
+
+async def test_who_is_there_and_what_is_on_is_listed(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        assert await there.do("list") == ServerState()
+        ann, bob, turn = await at_a_table(there.url)
+        cem = await Client.login(there.url, "cem")
+        await cem.seek("ann")
+        await cem.expect(Seeking)
+        state = await there.do("list")
+        assert [player.name for player in state.players] == ["ann", "bob", "cem"]
+        assert [player.seeking for player in state.players] == [False, False, True]
+        assert all(player.address.startswith("127.0.0.1:") for player in state.players)
+        assert state.players[0].games == (turn.game,)
+        assert [game.game for game in state.games] == [turn.game]
+        for client in (ann, bob, cem):
+            await client.close()
+
+
+async def test_who_is_kicked_may_come_back_and_who_is_banned_not(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        ann = await Client.login(there.url, "ann")
+        await there.do("kick", whom="ann", why="too loud")
+        goodbye = await ann.expect(Goodbye)
+        assert (goodbye.code, goodbye.message) == ("kicked", "kicked by hannah: too loud")
+        ann = await Client.login(there.url, "ann")
+        state = await there.do("ban", whom="ann", why="again", minutes=90)
+        assert (await ann.expect(Goodbye)).message == "banned: ann is banned: hannah: again"
+        assert [(ban.whom, ban.minutes, ban.why) for ban in state.bans] == [
+            ("ann", 90, "hannah: again")
+        ]
+    async with running(tmp_path) as there:
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "ann")
+        bob = await Client.login(there.url, "bob")
+        await there.do("ban", whom="127.0.0.0/8")
+        await bob.expect(Goodbye)
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "bob")
+        for whom in ("ann", "127.0.0.0/8"):
+            state = await there.do("unban", whom=whom)
+        assert state.bans == ()
+        for name in ("ann", "bob"):
+            await (await Client.login(there.url, name)).close()
+        with pytest.raises(CommandFailed, match="ann is not banned"):
+            await there.do("unban", whom="ann")
+        assert "admin hannah: unban ann" in there.told
+
+
+async def test_a_ban_is_over_when_its_time_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as there:
+        await there.do("ban", whom="ann", minutes=1)
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "ann")
+        monkeypatch.setattr("harness.server.bans.time.time", lambda: 1e10)
+        await (await Client.login(there.url, "ann")).close()
+        assert (await there.do("list")).bans == ()
+
+
+async def test_while_games_are_paused_none_begins(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        assert (await there.do("pause", why="power cut")).paused == "hannah: power cut"
+    async with running(tmp_path) as there:
+        ann, bob = await Client.login(there.url, "ann"), await Client.login(there.url, "bob")
+        await ann.seek("bob")
+        await bob.seek("ann")
+        state = await there.until(lambda state: all(p.seeking for p in state.players))
+        assert (state.paused, state.games) == ("hannah: power cut", ())
+        with pytest.raises(CommandFailed, match="paused already: hannah: power cut"):
+            await there.do("pause")
+        await there.do("resume")
+        await ann.get_ready()
+        with pytest.raises(CommandFailed, match="games are not paused"):
+            await there.do("resume")
+        for client in (ann, bob):
+            await client.close()
+    async with running(tmp_path) as there:
+        assert (await there.do("list")).paused is None
+
+
+async def test_a_game_is_voided_for_both(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        ann, bob, turn = await at_a_table(there.url)
+        await there.do("void", game=turn.game, why="wrong words")
+        for client in (ann, bob):
+            over = await client.expect(GameOver)
+            assert (over.outcome, over.winner) == ("host_error", None)
+            assert over.message.endswith("voided by hannah: wrong words")
+        await there.until(lambda state: not state.games)
+        with pytest.raises(CommandFailed, match=f"no game '{turn.game}' is on"):
+            await there.do("void", game=turn.game)
+        for client in (ann, bob):
+            await client.close()
+
+
+async def test_time_that_is_given_outlives_the_server(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        ann, bob, turn = await at_a_table(there.url)
+        await there.do("adjust", game=turn.game, whom="ann", ms=600_000, why="lost power")
+        with pytest.raises(CommandFailed, match=r"play game .*, not cem"):
+            await there.do("adjust", game=turn.game, whom="cem", ms=1)
+        for client in (ann, bob):
+            await client.close()
+    journal = Journal(tmp_path / "games.db")
+    (kept,) = journal.unfinished()
+    journal.close()
+    opened = kept.records[0]
+    assert isinstance(opened, Opened)
+    seat = opened.players.index("ann")
+    async with running(tmp_path) as there:
+        ann = await Client.login(there.url, "ann")
+        await ann.resume(kept.game, -1)
+        clocks = (await ann.expect(NewGame)).clocks
+        assert clocks is not None
+        assert clocks[seat] > 590_000
+        assert clocks[1 - seat] <= 60_000
+        await ann.close()
+
+
+async def test_an_invitation_is_the_token_of_whoever_uses_it_first(tmp_path: Path) -> None:
+    known = f"ann {hash_token('a')}\n"
+    async with running(tmp_path, known=known) as there:
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "bob", token=new_token())
+        state = await there.do("invite")
+        assert state.token is not None
+        assert state.invitations == 1
+        invited = state.token
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "ann", token=invited)  # a name that has a token
+        bob = await Client.login(there.url, "bob", token=invited)
+        assert (await there.do("list")).invitations == 0
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "cem", token=invited)
+        await bob.close()
+    async with running(tmp_path, known=known) as there:
+        await (await Client.login(there.url, "bob", token=invited)).close()
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "bob", token="b")
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "cem", token=invited)
+
+
+async def test_admins_only_and_admins_do_nothing_else(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        with pytest.raises(ChannelClosed, match="'hannah' is no admin with this token"):
+            await there.do("list", token="x")
+        with pytest.raises(CommandFailed, match="kick needs a name"):
+            await there.do("kick")
+        with pytest.raises(CommandFailed, match="ann is not here"):
+            await there.do("kick", whom="ann")
+        ann = await Client.login(there.url, "ann")
+        await ann.channel.send(Administer(action="list"))
+        assert (await ann.expect(Error)).code == "wrong_role"
+        await ann.close()
+        hannah = await Client.login(there.url, "hannah", "admin", token="h")
+        await hannah.channel.send(Standings())
+        assert (await hannah.expect(Error)).code == "wrong_role"
+        await hannah.close()
