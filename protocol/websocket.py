@@ -380,6 +380,8 @@ class HttpAnswer(NamedTuple):
     status: int
     text: str
     content_type: str = "text/plain; charset=utf-8"
+    headers: tuple[tuple[str, str], ...] = ()
+    """Further headers."""
 
 
 async def listen(
@@ -387,7 +389,7 @@ async def listen(
     port: int,
     on_channel: Callable[[WebSocketChannel, Request], Awaitable[None]],
     *,
-    on_http: Callable[[Request], HttpAnswer | None] = lambda _request: None,
+    on_http: Callable[[Request], HttpAnswer | Awaitable[HttpAnswer] | None] = lambda _: None,
     tls: ssl.SSLContext | None = None,
     gate: Gate = open_gate,
 ) -> Server:
@@ -409,7 +411,7 @@ async def listen(
         channel = WebSocketChannel(connection, f"{connection.visit.address}:{port}")
         await on_channel(channel, connection.request)
 
-    def process_request(connection: ServerConnection, request: Request) -> Response | None:
+    async def process_request(connection: ServerConnection, request: Request) -> Response | None:
         assert isinstance(connection, _ServerEnd)
         assert connection.visit is not None
         answer = on_http(request)
@@ -418,9 +420,15 @@ async def listen(
             if refusal is None:
                 return None
             answer = HttpAnswer(503, f"{refusal}\n")
+        if not isinstance(answer, HttpAnswer):
+            answer = await answer
         response = connection.respond(answer.status, answer.text)
         del response.headers["Content-Type"]
         response.headers["Content-Type"] = answer.content_type
+        for name, value in answer.headers:
+            response.headers[name] = value
+        if request.method == "HEAD":
+            response.body = b""
         if answer.status == HTTPStatus.UPGRADE_REQUIRED:
             response.headers["Upgrade"] = "websocket"
         return response

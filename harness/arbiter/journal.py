@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,9 +37,17 @@ from .journal_file import (
     commits_of,
     reading,
 )
-from .records import ClockNote, Opened, Record
+from .records import ClockNote, Ended, Opened, Record
 
-__all__ = ["Journal", "JournalError", "KeptGame", "read_games"]
+__all__ = [
+    "Journal",
+    "JournalError",
+    "KeptGame",
+    "PastGame",
+    "read_ended_game",
+    "read_games",
+    "read_past",
+]
 
 log = structlog.get_logger(__name__)
 
@@ -52,6 +60,17 @@ WAL_BYTES = 64 << 20
 _INSERT_RECORD = """
 INSERT INTO records SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM records WHERE game = ?
 """
+
+_PAST = """
+SELECT game, created,
+    (SELECT content FROM records WHERE records.game = games.game ORDER BY number LIMIT 1),
+    (SELECT content FROM records WHERE records.game = games.game ORDER BY number DESC LIMIT 1)
+FROM games WHERE open = 0 AND (
+    :before IS NULL OR (created, game) < (SELECT created, game FROM games WHERE game = :before)
+) ORDER BY created DESC, game DESC LIMIT :most
+"""
+
+_OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
 
 _Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float | None, ...]]]
 _Work: TypeAlias = Sequence[_Statement]
@@ -84,13 +103,58 @@ def read_games(path: Path, damaged: Damaged = _raise) -> Iterator[KeptGame]:
     Raises:
         JournalError: it is no journal, or can't be read.
     """
+    with _of_one_moment(path) as connection:
+        yield from _games(connection, path, "", damaged)
+
+
+@contextmanager
+def _of_one_moment(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with reading(path) as connection:
-            connection.execute("BEGIN")  # all that follows is of one moment
+            connection.execute("BEGIN")
             check_version(connection, path)
-            yield from _games(connection, path, "", damaged)
+            yield connection
     except UNREADABLE as error:
         raise JournalError(f"{path} can't be read as a journal: {error}") from None
+
+
+def read_ended_game(path: Path, game: str) -> KeptGame | None:
+    """Return a game of a journal if it is over: what is hidden in one that is on stays so.
+
+    Raises:
+        JournalError: the journal or the game can't be read.
+    """
+    with _of_one_moment(path) as connection:
+        found = _games(connection, path, "WHERE open = 0 AND game = ?", _raise, game)
+        return next(found, None)
+
+
+@dataclass(frozen=True, slots=True)
+class PastGame:
+    """A finished game, without what happened in it."""
+
+    game: str
+    created: float
+    """Seconds since 1970."""
+    opened: Opened
+    ended: Ended
+
+
+def read_past(path: Path, most: int, before: str | None = None) -> list[PastGame]:
+    """Return the games that were begun last, or last ``before`` another, of those that are over.
+
+    A game that can't be read is left out.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
+    with _of_one_moment(path) as connection:
+        rows = connection.execute(_PAST, {"before": before, "most": most}).fetchall()
+    past = []
+    for game, created, opened, ended in rows:
+        with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
+            past.append(PastGame(game, created, _OPENED.decode(opened), _ENDED.decode(ended)))
+    return past
 
 
 class Journal:
@@ -328,11 +392,11 @@ class Journal:
 
 
 def _games(
-    connection: sqlite3.Connection, path: Path, which: str, damaged: Damaged
+    connection: sqlite3.Connection, path: Path, which: str, damaged: Damaged, *values: str
 ) -> Iterator[KeptGame]:
     try:
-        rows = connection.execute(f"SELECT game, created FROM games {which} ORDER BY created, game")
-        games = rows.fetchall()
+        listing = f"SELECT game, created FROM games {which} ORDER BY created, game"
+        games = connection.execute(listing, values).fetchall()
     except UNREADABLE as error:
         raise JournalError(f"{path} can't be read as a journal: {error}") from None
     for game, created in games:

@@ -61,6 +61,7 @@ CREATE TABLE IF NOT EXISTS invitations (
     name     TEXT                   -- whose it has become; null: nobody's yet
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
+CREATE INDEX IF NOT EXISTS past_games ON games (created, game) WHERE open = 0;
 """
 
 CHECKED_BYTES = 256 << 20

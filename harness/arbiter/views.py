@@ -7,18 +7,24 @@ not sent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from engine.notation.cgp import write_cgp
 from engine.rules.bag import commitment
 from protocol.messages import Committed, GameOver, NewGame, Played, Refused, Started, YourTurn
-from protocol.parts import Style
+from protocol.parts import Belief, Candidate, Search, Style
 
-from .records import RefusedMove, Turn
+from .records import Ended, Opened, Record, RefusedMove, Thought, Turn
 from .scorebook import ATTEMPTS, Scorebook
 
 Recipient: TypeAlias = int | None
+
+MOST_NOTES = 20
+"""Texts of a turn that are told after the game."""
 
 EVERYBODY: tuple[Recipient, ...] = (0, 1, None)
 
@@ -147,13 +153,11 @@ def exchanged_count(move: str) -> int:
 def game_over(book: Scorebook) -> GameOver:
     """Return the verdict, the same for everybody.
 
-    A committed secret is opened, with the moves that draws depend on; not that of a pair, whose
-    second game may still be on, nor of a void game, which may be resumed.
+    A committed secret is opened, with the moves that draws depend on, if the game ``is_open``.
     """
     opened, ended = book.opened, book.ended
     assert ended is not None, "the game is on"
-    void = ended.outcome == "host_error"
-    opens = opened.committed and not void
+    opens = is_open(opened, ended)
     return GameOver(
         game=opened.game,
         seq=ended.seq,
@@ -161,7 +165,7 @@ def game_over(book: Scorebook) -> GameOver:
         winner=ended.winner,
         scores=ended.scores,
         message=ended.message,
-        racks=("", "") if void else ended.racks,
+        racks=("", "") if ended.outcome == "host_error" else ended.racks,
         rack_adjustments=ended.rack_adjustments,
         time_penalties=ended.time_penalties,
         faults=ended.faults,
@@ -170,4 +174,60 @@ def game_over(book: Scorebook) -> GameOver:
         moves=tuple(turn.move for turn in book.turns) if opens else (),
         mirrored=opened.mirrored,
         opening_racks=book.opening_racks if opens else None,
+    )
+
+
+def is_open(opened: Opened, ended: Ended) -> bool:
+    """Return whether nothing of a finished game is hidden any more.
+
+    Not a game of a pair, whose second may still be on, nor a void one, which may be resumed.
+    """
+    return opened.committed and ended.outcome != "host_error"
+
+
+class ReviewedTurn(Struct, frozen=True, kw_only=True):
+    """A turn as it is told after the game: what was held, played and thought."""
+
+    seq: int
+    seat: int
+    rack: str
+    move: str
+    """In full, with exchanged tiles."""
+    notes: tuple[str, ...] = ()
+    """The last texts that the seat sent."""
+    candidates: tuple[Candidate, ...] = ()
+    """As the seat saw them last, like its search and its belief."""
+    search: Search | None = None
+    belief: Belief | None = None
+
+
+def reviewed(records: Sequence[Record]) -> tuple[ReviewedTurn, ...] | None:
+    """Return the turns of a finished game, from its journal; None unless it ``is_open``."""
+    opened, ended = records[0], records[-1]
+    assert isinstance(opened, Opened)
+    assert isinstance(ended, Ended)
+    if not is_open(opened, ended):
+        return None
+    thoughts: dict[int, list[Thought]] = {}
+    for record in records:
+        if isinstance(record, Thought):
+            thoughts.setdefault(record.seq, []).append(record)
+    return tuple(
+        _reviewed(turn, thoughts.get(turn.seq, ())) for turn in records if isinstance(turn, Turn)
+    )
+
+
+def _reviewed(turn: Turn, thoughts: Sequence[Thought]) -> ReviewedTurn:
+    last_first = thoughts[::-1]
+    candidates = next((thought for thought in last_first if thought.candidates), None)
+    notes = [thought.text for thought in thoughts if thought.text]
+    return ReviewedTurn(
+        seq=turn.seq,
+        seat=turn.seat,
+        rack=turn.rack,
+        move=turn.move,
+        notes=tuple(notes[-MOST_NOTES:]),
+        candidates=candidates.candidates if candidates else (),
+        search=candidates.search if candidates else None,
+        belief=next((thought.belief for thought in last_first if thought.belief), None),
     )

@@ -55,6 +55,7 @@ from .direction import Direction, Plan
 from .lobby import Lobby, Player
 from .relay import relay
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
+from .web import Web
 
 log = structlog.get_logger(__name__)
 
@@ -121,6 +122,7 @@ class MatchServer:
         self._administration = Administration(
             self._lobby, self.journal, self._bans, self.gatekeeper.invitations
         )
+        self._web = Web(self._lobby, self.journal.path, self.lexicon, self.direction)
 
     async def start(self) -> None:
         """Resume unfinished games, and listen.
@@ -161,12 +163,12 @@ class MatchServer:
         """Have other settings from now on; games that are on keep their clocks."""
         self._lobby.max_games, self._lobby.time = max_games, time
 
-    def _on_http(self, request: Request) -> HttpAnswer | None:
+    def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         if request.path == "/healthz":
             return self._health()
-        if not any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):
-            return HttpAnswer(426, self._page(request))
-        return None
+        if any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):
+            return None
+        return self._web.answer(request) or HttpAnswer(426, self._told(request))
 
     def _health(self) -> HttpAnswer:
         trouble = self.journal.trouble()
@@ -176,8 +178,8 @@ class MatchServer:
             health["journal"] = plain(trouble)
         return HttpAnswer(503 if trouble else 200, json.dumps(health) + "\n", "application/json")
 
-    def _page(self, request: Request) -> str:
-        """Return what somebody reads who opens the server in a browser."""
+    def _told(self, request: Request) -> str:
+        """Return what somebody reads who asks by HTTP, and for nothing that is here."""
         host = next(iter(request.headers.get_all("Host")), f"{self.host}:{self.port}")
         url = f"{'wss' if self.tls else 'ws'}://{host}"
         if self.direction is not None:

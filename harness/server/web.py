@@ -1,0 +1,254 @@
+"""What a server answers to plain HTTP: JSON about games and standings.
+
+The addresses and keys are described in ``docs/server.md``; they stay, others may be added. Of a
+game that is on, nothing is told that a spectator is not told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import msgspec
+import structlog
+from websockets.http11 import Request
+
+from bot.seat.offers import Declined
+from engine.rules.rules import Rules
+from harness.arbiter.journal import (
+    JournalError,
+    KeptGame,
+    PastGame,
+    read_ended_game,
+    read_past,
+)
+from harness.arbiter.records import Opened
+from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.views import ReviewedTurn, game_over, new_game, reviewed
+from harness.matches.results import game_record
+from lexicons.store import Lexicon
+from protocol.channel import now_ms
+from protocol.websocket import HttpAnswer
+
+from .direction import Direction
+from .lobby import Lobby
+
+PAST_GAMES = 50
+"""Past games in an answer; the next address has those before."""
+FRESH_S = 1.0
+"""Lists are made anew at most so often."""
+MOST_WAITING = 16
+"""Readings of the journal, one after another; who asks for more is asked to come again."""
+
+JSON = "application/json"
+GCG = "text/plain; charset=utf-8"
+
+METHODS = ("GET", "HEAD")
+
+log = structlog.get_logger(__name__)
+
+_T = TypeVar("_T")
+
+
+class Web:
+    """Answers plain HTTP requests to a server."""
+
+    def __init__(
+        self,
+        lobby: Lobby,
+        journal: Path,
+        lexicon: Lexicon,
+        direction: Direction | None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._lobby, self._journal, self._lexicon = lobby, journal, lexicon
+        self._direction = direction
+        self._monotonic = monotonic
+        self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
+        self._standings: tuple[float, HttpAnswer] | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._waiting = 0
+
+    def answer(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
+        """Answer a request that is for no WebSocket; None: nothing is at its address."""
+        if request.method not in METHODS:
+            return HttpAnswer(405, "only GET is answered\n", headers=(("Allow", "GET, HEAD"),))
+        parts = urlsplit(request.path)
+        match [unquote(part) for part in parts.path.split("/")[1:]]:
+            case ["api", *path]:
+                query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+                return self._api(path, query)
+        return None
+
+    def _api(
+        self, path: list[str], query: dict[str, str]
+    ) -> HttpAnswer | Awaitable[HttpAnswer] | None:
+        match path:
+            case ["games"]:
+                return self._games(query.get("before"))
+            case ["games", file] if file.endswith(".gcg"):
+                return self._told(self._gcg, file.removesuffix(".gcg"))
+            case ["games", game]:
+                return self._game(game)
+            case ["standings"]:
+                return self._standing_list()
+        return wrong(404, "there are /api/games, /api/games/ID, /api/games/ID.gcg, /api/standings")
+
+    # --- lists ----------------------------------------------------------------------------------
+
+    async def _games(self, before: str | None) -> HttpAnswer:
+        try:
+            if before is None:
+                past = await asyncio.shield(self._latest())
+            else:
+                past = await self._read(read_past, self._journal, PAST_GAMES, before)
+        except (JournalError, _Busy) as error:
+            return _failed(error)
+        return as_json(
+            {
+                "tournament": self._direction is not None,
+                "on": self._lobby.listed().games,
+                "past": list(map(_listed, past)),
+                "before": past[-1].game if len(past) == PAST_GAMES else None,
+            }
+        )
+
+    def _latest(self) -> asyncio.Future[list[PastGame]]:
+        """Return the reading of the latest games, the same for all who ask within a second."""
+        now = self._monotonic()
+        if self._past is None or now - self._past[0] >= FRESH_S:
+            reading = self._read(read_past, self._journal, PAST_GAMES)
+            self._past = now, asyncio.ensure_future(reading)
+        return self._past[1]
+
+    def _standing_list(self) -> HttpAnswer:
+        if self._direction is None:
+            return wrong(404, "no tournament is played on this server")
+        now = self._monotonic()
+        if self._standings is None or now - self._standings[0] >= FRESH_S:
+            self._standings = now, as_json(self._direction.standing_list())
+        return self._standings[1]
+
+    # --- a game ---------------------------------------------------------------------------------
+
+    def _game(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
+        host = self._lobby.games.get(game)
+        if host is not None and host.book.ended is None:
+            return as_json(_shown(host.book))
+        return self._told(self._review, game)
+
+    async def _told(self, tell: Callable[[str], HttpAnswer], game: str) -> HttpAnswer:
+        try:
+            return await self._read(tell, game)
+        except _Unknown as error:
+            return wrong(404, str(error))
+        except (JournalError, Declined, ValueError, _Busy) as error:
+            return _failed(error)
+
+    def _review(self, game: str) -> HttpAnswer:
+        kept, book = self._ended(game)
+        begun = datetime.fromtimestamp(kept.created, UTC).isoformat(timespec="seconds")
+        return as_json(_shown(book, begun, reviewed(kept.records)))
+
+    def _gcg(self, game: str) -> HttpAnswer:
+        _, book = self._ended(game)
+        return HttpAnswer(200, game_record(book, " – ".join(book.opened.players)), GCG)
+
+    def _ended(self, game: str) -> tuple[KeptGame, Scorebook]:
+        kept = read_ended_game(self._journal, game)
+        if kept is None:
+            raise _Unknown(f"no game {game[:64]!r} is on here, or has ended here")
+        opened = kept.records[0]
+        assert isinstance(opened, Opened), "a game's first record is its setup"
+        if opened.lexicon_checksum != self._lexicon.checksum:
+            raise _Unknown(f"it was played with other words than are here now ({opened.lexicon})")
+        return kept, Scorebook.restored(kept.records, None, self._lexicon)
+
+    async def _read(self, job: Callable[..., _T], *values: object) -> _T:
+        """Do a job that reads the journal in a thread, one at a time."""
+        if self._waiting >= MOST_WAITING:
+            raise _Busy("too many games are being read; try again")
+        self._waiting += 1
+        try:
+            async with self._one_at_a_time:
+                return await asyncio.to_thread(job, *values)
+        finally:
+            self._waiting -= 1
+
+
+class _Unknown(Exception):
+    """There is no such game; the message says so."""
+
+
+class _Busy(Exception):
+    """Too much is asked for at once; the message says so."""
+
+
+def as_json(value: object) -> HttpAnswer:
+    """Return an answer that is JSON, to be asked for anew each time."""
+    text = msgspec.json.encode(value).decode() + "\n"
+    return HttpAnswer(200, text, JSON, (("Cache-Control", "no-store"), _NO_SNIFFING))
+
+
+def wrong(status: int, sentence: str) -> HttpAnswer:
+    """Return the answer that there is nothing, and why."""
+    return as_json({"error": sentence})._replace(status=status)
+
+
+_NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
+
+
+def _failed(error: Exception) -> HttpAnswer:
+    if isinstance(error, _Busy):
+        return wrong(503, str(error))
+    log.error("not told", reason=str(error))
+    return wrong(500, "the game can't be read; the server's log says why")
+
+
+def _listed(past: PastGame) -> dict[str, Any]:
+    ended = past.ended
+    return {
+        "game": past.game,
+        "begun": datetime.fromtimestamp(past.created, UTC).isoformat(timespec="seconds"),
+        "players": past.opened.players,
+        "scores": ended.scores,
+        "turns": max(0, ended.seq - 1),
+        "outcome": ended.outcome,
+        "winner": ended.winner,
+        "message": ended.message,
+    }
+
+
+def _shown(
+    book: Scorebook, begun: str | None = None, turns: tuple[ReviewedTurn, ...] | None = None
+) -> dict[str, Any]:
+    return {
+        "begun": begun,
+        "offer": new_game(book, None, now_ms()),
+        "over": game_over(book) if book.ended else None,
+        "turns": turns,
+        **_equipment(book.rules),
+    }
+
+
+def _equipment(rules: Rules) -> dict[str, Any]:
+    """Return the board and the tiles, for who has neither."""
+    layout, tiles = rules.layout, rules.distribution
+    text = tiles.alphabet.tile_text
+    return {
+        "board": {
+            "columns": layout.columns,
+            "letter": layout.letter_multipliers,
+            "word": layout.word_multipliers,
+            "start": layout.start[0] * layout.columns + layout.start[1],
+        },
+        "tiles": [
+            {"tile": text(tile), "count": count, "points": points}
+            for tile, (count, points) in enumerate(zip(tiles.counts, tiles.points, strict=True))
+        ],
+    }

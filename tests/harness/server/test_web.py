@@ -1,0 +1,204 @@
+"""What a server tells over HTTP: games and standings as JSON, and nothing that is hidden."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from msgspec.structs import replace
+from tables import GAME, Play, random_policy, words
+from websockets.datastructures import Headers
+from websockets.http11 import Request
+
+from engine.notation.gcg import read_gcg
+from harness.arbiter.journal import Journal
+from harness.arbiter.records import Draws, Opened, Turn
+from harness.server.web import MOST_WAITING, PAST_GAMES, Web
+from protocol.messages import Info
+from protocol.parts import Belief, Candidate, Search
+from protocol.websocket import HttpAnswer
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+class Lobby(SimpleNamespace):
+    """The games that are on."""
+
+    def listed(self) -> Any:
+        return SimpleNamespace(games=tuple(self.games))
+
+
+@dataclass
+class Served:
+    """A server's answers, its journal, and what the clock says."""
+
+    web: Web
+    journal: Journal
+    lobby: Lobby
+    now: float = 0.0
+
+    async def ask(self, path: str, method: str = "GET", **headers: str) -> HttpAnswer | None:
+        sent = Headers((name.replace("_", "-"), value) for name, value in headers.items())
+        answer = self.web.answer(Request(path, sent, method))
+        return await answer if isinstance(answer, Awaitable) else answer
+
+    async def json(self, path: str, status: int = 200) -> Any:
+        answer = await self.ask(path)
+        assert answer is not None
+        assert (answer.status, answer.content_type) == (status, "application/json")
+        assert ("X-Content-Type-Options", "nosniff") in answer.headers
+        return json.loads(answer.text)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    journal, lobby = Journal(tmp_path / "games.db"), Lobby(games={})
+    web = Web(cast("Any", lobby), journal.path, words(), None, lambda: here.now)
+    here = Served(web, journal, lobby)
+    yield here
+    journal.close()
+
+
+def thinking(draws: Draws | None = None, turns: int = 6) -> Play:
+    """A game in which who moves first says what it thinks."""
+    play, policy = Play(draws=draws).start(), random_policy(3)
+    for number in range(turns):
+        move = policy(play)
+        if play.seat == 0:
+            for part in (
+                {"text": HOSTILE},
+                {"candidates": (Candidate(move="-", win=0.5),)},
+                {
+                    "candidates": (Candidate(move=move, win=0.7, win_error=0.01),),
+                    "search": Search(phase="simulation", rollouts=12),
+                },
+                {"belief": Belief(tiles={"Q": 0.25})},
+            ):
+                seq = play.book.next_seq
+                play.say(0, Info(game=GAME, seq=seq, **part))
+        play.move(move, after_ms=100 * number)
+    return play
+
+
+async def keep(journal: Journal, play: Play, game: str) -> None:
+    opened, *rest = play.records
+    assert isinstance(opened, Opened)
+    await journal.create(replace(opened, game=game), {})
+    await journal.append(game, rest, last=play.table.over)
+
+
+async def test_a_finished_game_is_told_with_racks_and_thoughts(served: Served) -> None:
+    play = thinking()
+    play.play_out(lambda _play: "-")
+    await keep(served.journal, play, "g1")
+    told = await served.json("/api/games/g1")
+    turns = [record for record in play.records if isinstance(record, Turn)]
+    assert [turn["rack"] for turn in told["turns"]] == [turn.rack for turn in turns]
+    assert [turn["move"] for turn in told["turns"]] == [turn.move for turn in turns]
+    first, second = told["turns"][:2]
+    assert first["notes"] == [HOSTILE]
+    assert first["candidates"][0]["win"] == 0.7, "as it was seen last"
+    assert first["search"]["rollouts"] == 12
+    assert first["belief"]["tiles"] == {"Q": 0.25}
+    assert (second["notes"], second["candidates"], second["belief"]) == ([], [], None)
+    assert told["over"]["outcome"] == "zeroes"
+    assert len(told["offer"]["history"]) == len(turns)
+    assert told["offer"]["rack"] is None
+    assert told["board"]["columns"] == 15
+    assert sum(tile["count"] for tile in told["tiles"]) == 100
+    assert {"tile": "Q", "count": 1, "points": 10} in told["tiles"]
+
+
+async def test_of_a_game_that_is_on_nothing_is_told_but_what_spectators_see(
+    served: Served,
+) -> None:
+    play = thinking()
+    await keep(served.journal, play, GAME)
+    served.lobby.games[GAME] = SimpleNamespace(book=play.book)
+    told = await served.json(f"/api/games/{GAME.replace(' ', '%20')}")
+    assert (told["over"], told["turns"], told["offer"]["you"]) == (None, None, None)
+    assert len(told["offer"]["history"]) == 6
+    text = json.dumps(told)
+    for hidden in (play.book.opened.secret, HOSTILE, "candidates", '"phase"'):
+        assert hidden not in text
+    assert all(turn["rack"] is None for turn in told["offer"]["history"])
+    served.lobby.games.clear()  # on another server, or in its last moment
+    for address in (f"/api/games/{GAME}", f"/api/games/{GAME}.gcg"):
+        assert "no game 'the game' is on here" in (await served.json(address, 404))["error"]
+
+
+async def test_racks_of_a_pair_and_of_a_void_game_stay_hidden(served: Served) -> None:
+    pair = thinking(Draws.seeded(7, 1))
+    pair.play_out(lambda _play: "-")
+    void = thinking()
+    void.carry_out(void.table.void("the disk is full", void.now))
+    for game, play in (("pair", pair), ("void", void)):
+        await keep(served.journal, play, game)
+        told = await served.json(f"/api/games/{game}")
+        assert told["over"] is not None
+        assert told["turns"] is None
+        assert "candidates" not in json.dumps(told)
+
+
+async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
+    play = thinking(turns=2)
+    play.play_out(lambda _play: "-")
+    names = [f"g{number}" for number in range(PAST_GAMES + 2)]
+    for name in names:
+        await keep(served.journal, play, name)
+    await keep(served.journal, thinking(turns=1), "on")
+    listed = await served.json("/api/games")
+    assert [game["game"] for game in listed["past"]] == names[:1:-1]
+    assert listed["past"][0]["players"] == ["one", "two"]
+    assert listed["past"][0]["turns"] == len(play.book.turns)
+    assert listed["past"][0]["message"] == play.result.message
+    assert (listed["on"], listed["tournament"]) == ([], False)
+    earlier = await served.json(f"/api/games?before={listed['before']}")
+    assert [game["game"] for game in earlier["past"]] == ["g1", "g0"]
+    assert earlier["before"] is None
+    assert (await served.json("/api/games?before=nobody"))["past"] == []
+    await keep(served.journal, play, "late")
+    assert await served.json("/api/games") == listed, "within a second"
+    served.now += 1
+    assert (await served.json("/api/games"))["past"][0]["game"] == "late"
+
+
+async def test_a_game_is_told_as_gcg(served: Served) -> None:
+    play = thinking()
+    play.play_out(lambda _play: "-")
+    await keep(served.journal, play, "g1")
+    answer = await served.ask("/api/games/g1.gcg")
+    assert answer is not None
+    assert answer.status == 200
+    assert len(read_gcg(answer.text).events) >= len(play.book.turns)
+
+
+async def test_what_is_not_there_is_said_in_a_sentence(served: Served) -> None:
+    play = thinking(turns=2)
+    play.play_out(lambda _play: "-")
+    other = replace(cast("Opened", play.records[0]), lexicon="other", lexicon_checksum="00")
+    play.records[0] = other
+    await keep(served.journal, play, "other")
+    assert "with other words" in (await served.json("/api/games/other", 404))["error"]
+    assert "no tournament" in (await served.json("/api/standings", 404))["error"]
+    assert "there are /api/games" in (await served.json("/api/../etc/passwd", 404))["error"]
+    assert await served.ask("/static") is None
+    refused = await served.ask("/api/games", method="POST")
+    assert refused is not None
+    assert refused.status == 405
+    served.web._waiting = MOST_WAITING
+    assert "try again" in (await served.json("/api/games/other", 503))["error"]
+
+
+async def test_a_damaged_game_is_not_told(served: Served) -> None:
+    play = thinking(turns=2)
+    play.play_out(lambda _play: "-")
+    turn = next(at for at, record in enumerate(play.records) if isinstance(record, Turn))
+    play.records[turn] = replace(cast("Turn", play.records[turn]), score=999)
+    await keep(served.journal, play, "odd")
+    assert (await served.json("/api/games/odd", 500))["error"].startswith("the game can't be read")
