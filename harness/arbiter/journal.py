@@ -170,7 +170,10 @@ class Journal:
         self._reserve = reserve
         self._styles: dict[str, Style] = {}
         self._names: dict[str, str] = {}
-        self._commits = 0
+        self.commits = 0
+        """In all, also before this start."""
+        self.commit_s = 0.0
+        """Time that commits took, since this start."""
         self._failure: JournalError | None = None
         """Of the last commit."""
         self._probed = 0.0
@@ -207,7 +210,7 @@ class Journal:
         connection.executescript(
             f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
-        self._commits = commits_of(connection)
+        self.commits = commits_of(connection)
         self._names.update(connection.execute("SELECT name, hash FROM names"))
         for name, odds in connection.execute("SELECT name, odds FROM styles"):
             try:
@@ -311,6 +314,11 @@ class Journal:
             return str(error)
         return None if self._failure is None else str(self._failure)
 
+    def size(self) -> int:
+        """Return the bytes of the journal and its write-ahead log."""
+        files = self.path, self.path.with_name(f"{self.path.name}-wal")
+        return sum(file.stat().st_size for file in files if file.exists())
+
     def _write(self) -> None:
         while True:
             batch = self._waiting()
@@ -337,6 +345,7 @@ class Journal:
         return batch
 
     def _commit(self, work: _Work) -> JournalError | None:
+        began = time.monotonic()
         try:
             with self._connection as connection:
                 connection.execute("BEGIN IMMEDIATE")
@@ -345,8 +354,9 @@ class Journal:
                 connection.execute("UPDATE state SET value = value + 1 WHERE key = 'commits'")
         except Exception as error:  # any error is reported; the thread goes on
             return JournalError(f"{self.path} can't be written: {error}")
-        self._commits += 1
-        self._lock.mark(self._commits)
+        self.commits += 1
+        self.commit_s += time.monotonic() - began
+        self._lock.mark(self.commits)
         return None
 
     def _note_failure(self, failure: JournalError | None) -> None:

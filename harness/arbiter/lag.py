@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
 from protocol.channel import now_ms
@@ -25,9 +26,10 @@ class _Block(NamedTuple):
 
 
 class LagMeter:
-    """Measures the delays of this process's loop, while entered."""
+    """Measures the delays of this process's loop, while entered; ``observe`` takes each, in ms."""
 
-    def __init__(self) -> None:
+    def __init__(self, observe: Callable[[int], None] = lambda _ms: None) -> None:
+        self._observe = observe
         self._blocks: deque[_Block] = deque(maxlen=64)
         self._task: asyncio.Task[None] | None = None
 
@@ -58,6 +60,7 @@ class LagMeter:
             due = now_ms() + EVERY_MS
 
     def note(self, due_ms: int, woke_ms: int) -> None:
-        """Note a wake-up that came later than due."""
+        """Note a wake-up, in most cases later than due."""
+        self._observe(woke_ms - due_ms)
         if woke_ms - due_ms >= NOTABLE_MS:
             self._blocks.append(_Block(due_ms, woke_ms))

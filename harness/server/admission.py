@@ -234,6 +234,11 @@ class Admissions:
 
     # --- connections ----------------------------------------------------------------------------
 
+    @property
+    def connections(self) -> int:
+        """How many are here."""
+        return self._total
+
     def enter(self, address: str) -> Caller | None:
         """Let a socket in, unless its address opens them too fast, or all places are taken."""
         config = self.config

@@ -24,7 +24,7 @@ from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError, KeptGame
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.records import Draws, Opened, new_game, verdict
+from harness.arbiter.records import Draws, Ended, Opened, new_game, verdict
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat
@@ -91,6 +91,8 @@ class Lobby:
     tell: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
     games: dict[str, GameHost] = field(default_factory=dict)
+    ended: Callable[[Scorebook, Ended], None] = lambda _book, _ended: None
+    """Takes each game that ends."""
     closing: bool = False
     paused: str | None = None
     """Why no game begins."""
@@ -234,6 +236,11 @@ class Lobby:
         finally:
             self._lent -= 1
             self._pair_soon()
+
+    @property
+    def lent(self) -> int:
+        """How many bots play elsewhere."""
+        return self._lent
 
     @property
     def _is_full(self) -> bool:
@@ -408,6 +415,7 @@ class Lobby:
     def _tell_end(self, host: GameHost) -> None:
         players, ended = host.book.opened.players, host.book.ended
         if ended is not None:
+            self.ended(host.book, ended)
             self.tell(f"game {host.game} is over: {' – '.join(players)}, {verdict(players, ended)}")
 
     def _seek_on(self, guest: Player) -> None:

@@ -53,6 +53,7 @@ from .admission import Admission, Admissions, Caller
 from .bans import Bans
 from .direction import Direction, Plan
 from .lobby import Lobby, Player
+from .metrics import Metrics
 from .relay import relay
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
 from .web import Web
@@ -103,7 +104,8 @@ class MatchServer:
     _server: Server | None = None
 
     def __post_init__(self) -> None:
-        self._lag = LagMeter()
+        self._metrics = Metrics()
+        self._lag = LagMeter(self._metrics.loop_late)
         self._admissions = Admissions(self.admission)
         self._lobby = Lobby(
             self.lexicon,
@@ -116,7 +118,9 @@ class MatchServer:
             self._admissions.check_seek,
             self._admissions.note_absence,
             self.tell,
+            ended=self._metrics.game_ended,
         )
+        self._metrics.watch(self._lobby, self.journal, self._admissions)
         self.direction = Direction(self.plan, self._lobby) if self.plan else None
         self._bans = Bans(self.journal)
         self._administration = Administration(
@@ -166,6 +170,8 @@ class MatchServer:
     def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         if request.path == "/healthz":
             return self._health()
+        if request.path == "/metrics":
+            return self._metrics.answer()
         if any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):
             return None
         return self._web.answer(request) or HttpAnswer(426, self._told(request))
@@ -204,6 +210,7 @@ class MatchServer:
             await self._converse(channel, request, caller)
         except PeerError as error:
             log.info("turned away", peer=channel.peer, code=error.code)
+            self._metrics.turned_away(error.code)
             if error.code == "forbidden":
                 self._admissions.note_refused(caller)
                 self.tell(f"{channel.peer} was turned away: {error.reply.message}")

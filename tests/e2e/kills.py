@@ -1,6 +1,7 @@
 """The ordeal of ``test_kill9``, longer: more kills, more games at once.
 
     PYTHONPATH=.:tests .venv/bin/python -m e2e.kills --kills 100 --games 8 --seed 1
+    PYTHONPATH=.:tests .venv/bin/python -m e2e.kills --kills 20 --games 8 --upgrade
 
 Prints what was lost or doubled, how soon the host was back, and the worst clocks.
 """
@@ -44,9 +45,12 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--games", type=int, default=8, help="at once")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--upgrade", action="store_true", help="end it in good order, for another version to go on"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        ordeal = Ordeal(Path(folder), given.games, given.seed)
+        ordeal = Ordeal(Path(folder), given.games, given.seed, given.upgrade)
         asyncio.run(ordeal.run(given.kills))
     print(shown(ordeal))
     print("\n".join(ordeal.problems) or "nothing lost, nothing doubled, all games finished")

@@ -1,0 +1,64 @@
+"""``/metrics``: what has happened on a server, and what is on."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tables import words
+from websockets.datastructures import Headers
+from websockets.http11 import Request
+
+from harness.arbiter.journal import Journal
+from harness.lab.bench.client import Client
+from harness.server.server import MatchServer
+from harness.server.tokens import Gatekeeper
+from protocol.channel import ChannelClosed
+
+
+async def no_bot(name: str) -> Any:
+    raise AssertionError(f"nobody asks for {name}")
+
+
+def read(server: MatchServer) -> dict[str, float]:
+    """Read the metrics as Prometheus does."""
+    answer = server._on_http(Request("/metrics", Headers()))
+    assert answer is not None
+    assert answer.content_type.startswith("text/plain; version=")
+    lines = [line for line in answer.text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+async def test_a_game_and_a_refusal_are_counted(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "games.db")
+    server = MatchServer(words(), journal, Gatekeeper(journal), {}, no_bot, drain_s=0)
+    await server.start()
+    url = f"ws://127.0.0.1:{server.port}"
+    before = read(server)
+    assert before["tilewire_games_on"] == before["tilewire_players"] == 0
+    ann, bob = await Client.login(url, "ann"), await Client.login(url, "bob")
+    await ann.seek("bob")
+    await bob.seek("ann")
+    await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
+    with pytest.raises(ChannelClosed):
+        await Client.login(url, "hannah", "admin", token="x")
+    after = read(server)
+    assert after["tilewire_players"] == 2
+    assert after['tilewire_games_total{outcome="zeroes"}'] == 1
+    assert after['tilewire_turned_away_total{code="forbidden"}'] == 1
+    assert after["tilewire_turns_total"] == 6
+    assert (
+        after["tilewire_journal_commit_seconds_count"]
+        > before["tilewire_journal_commit_seconds_count"]
+    )
+    assert after["tilewire_journal_bytes"] > 0
+    assert after["tilewire_journal_failing"] == 0
+    assert after["tilewire_loop_late_seconds_count"] > 0
+    assert after["process_open_fds"] > 0
+    assert "ann" not in str(after)
+    for client in (ann, bob):
+        await client.close()
+    await server.stop()
+    journal.close()
