@@ -58,6 +58,18 @@ class Channel(Protocol):
         """The last measured round-trip time; 0 if never measured."""
         ...
 
+    @property
+    def has_more(self) -> bool:
+        """Whether another message is here, so that ``receive`` would not wait."""
+        ...
+
+    def send_now(self, message: Message) -> bool:
+        """Send a message unless there is something to wait for; return whether that was done.
+
+        A message to a peer that is gone counts as sent.
+        """
+        ...
+
     async def send(self, message: Message) -> None:
         """Send a message; raise ChannelClosed if the peer is gone."""
         ...
@@ -75,6 +87,7 @@ class PipeChannel:
     """A channel over a pair of byte streams between two processes on this machine."""
 
     lag_ms = 0
+    has_more = False  # it is one of ours, and does not flood us
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
@@ -83,6 +96,10 @@ class PipeChannel:
         self._reader = reader
         self._writer = writer
         self._length: int | None = None  # of the incoming frame
+
+    def send_now(self, message: Message) -> bool:
+        """Send nothing; ``send`` notices when the pipe is closed."""
+        return False
 
     async def send(self, message: Message) -> None:
         """Send a message."""

@@ -113,7 +113,7 @@ MSGPACK = Codec(
     subprotocol="tilewire.v1.msgpack",
     format="MessagePack",
     frame_type=bytes,
-    encode=lambda message: cast("bytes", msgpack.packb(msgspec.to_builtins(message))),
+    encode=msgspec.msgpack.Encoder().encode,
     load=_load_msgpack,
 )
 JSON = Codec(

@@ -47,9 +47,14 @@ class Bucket:
 
         Who goes on beyond the burst owes twice of it at most, so that it recovers.
         """
-        owed = self.owed(now) + amount
-        self._owed, self._at = min(owed, 2 * self._burst), now
-        return owed <= self._burst
+        left = self._owed - (now - self._at) * self._per_second  # as ``owed``, which takes a call
+        owed = amount + (left if left > 0 else 0.0)
+        self._at = now
+        if owed <= self._burst:
+            self._owed = owed
+            return True
+        self._owed = min(owed, 2 * self._burst)
+        return False
 
     def has(self, amount: float, now: float) -> bool:
         """Return whether the bucket has an amount, without spending it."""
@@ -154,19 +159,17 @@ class Intake:
     """Shares the turns of one event loop among the connections of a listener."""
 
     def __init__(self) -> None:
-        self._left = TURN_WORK
+        self.left = TURN_WORK
+        """Work for which this turn of the loop has room."""
         self._waiting: list[tuple[float, int, Reader]] = []
         self._numbers = count()  # of two who owe the same, the one who came first
         self._next_turn: asyncio.Handle | None = None
 
-    def has_room(self) -> bool:
-        """Return whether this turn of the loop has room for a slice."""
-        return self._left > 0
-
     def note(self, work: int) -> None:
         """Note that a slice was handed on in this turn."""
-        self._left -= max(1, work)
-        self._turn_soon()
+        self.left -= max(1, work)
+        if self.left < TURN_WORK / 2:  # with little to read, turns need not be told apart
+            self._turn_soon()
 
     def add(self, reader: Reader) -> None:
         """Have a connection read in later turns."""
@@ -179,11 +182,11 @@ class Intake:
 
     def _turn(self) -> None:
         self._next_turn = None
-        self._left = TURN_WORK
-        while self._waiting and self._left > 0:
+        self.left = TURN_WORK
+        while self._waiting and self.left > 0:
             _, _, reader = heapq.heappop(self._waiting)
             work, more = reader.read_slice()
-            self._left -= max(1, work)
+            self.left -= max(1, work)
             if more:
                 self.add(reader)
         if self._waiting:

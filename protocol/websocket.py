@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, cast
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.connection import Connection
-from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.asyncio.server import Server, ServerConnection, broadcast, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidURI
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request, Response
@@ -66,6 +66,9 @@ STALLED_S = 20.0
 MOST_UNREAD = 1 << 20
 """Bytes of answers to WebSocket pings that may wait for a peer."""
 
+MOST_STAMPS = 256
+"""Arrival times that are kept; fewer messages wait, since reading stops at 16 of them."""
+
 CLOSE_S = 4.0
 """How long closing may take; then the socket is closed without the other side."""
 
@@ -89,7 +92,9 @@ class Metered(Connection):
         self._is_full = False
         """Whether messages wait that nobody has taken yet."""
         self._is_queued = False
-        self._frames = self._work = 0
+        self._frames = self._work = self._arrived_ms = 0
+        self.stamps: deque[int] = deque(maxlen=MOST_STAMPS)
+        """When messages arrived that nobody has taken yet, in milliseconds."""
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -118,10 +123,10 @@ class Metered(Connection):
         """Receive bytes, for which the peer pays; hand them on now, or in a later turn."""
         assert self.visit is not None, "only who was let in is read"
         at_ms = now_ms()
-        if not self.visit.spend(0, len(data), at_ms / 1_000):
+        if len(data) <= SLICE and not self._pending and self._intake.left > 0:
+            self._intake.note(self._hand_on(data, at_ms, at_ms, len(data)))
+        elif not self.visit.spend(0, len(data), at_ms / 1_000):
             self._cut_off()
-        elif len(data) <= SLICE and not self._pending and self._intake.has_room():
-            self._intake.note(self._hand_on(data, at_ms, at_ms))
         else:
             self._pending.append((at_ms, memoryview(data)))
             self.transport.pause_reading()
@@ -145,28 +150,29 @@ class Metered(Connection):
         assert self.visit is not None, "only who was let in is read"
         return self.visit.owed(now_ms() / 1_000)
 
-    def _hand_on(self, data: bytes | memoryview, at_ms: int, now: int) -> int:
+    def _hand_on(self, data: bytes | memoryview, at_ms: int, now: int, unpaid: int = 0) -> int:
         """Hand bytes on that came at ``at_ms``; return what they take."""
         assert self.visit is not None, "only who was let in is read"
-        self._stamp(at_ms)
+        self._arrived_ms = at_ms
         self._frames = self._work = 0
         super().data_received(cast("bytes", data))
-        if not self.visit.spend(self._frames, 0, now / 1_000):
+        if not self.visit.spend(self._frames, unpaid, now / 1_000):
             self._cut_off()
         elif self.transport.get_write_buffer_size() > MOST_UNREAD:
             self.transport.abort()
         return self._work
 
-    def _stamp(self, at_ms: int) -> None:
-        """Take the time when the bytes came that are handed on next."""
-
     def process_event(self, event: Any) -> None:
-        """Count a frame, and what it takes to deal with it."""
-        if isinstance(event, Frame):
-            self._frames += 1
-            self._work += MESSAGE_WORK if event.opcode in _DATA and event.fin else 1
-        else:
+        """Count a frame, and what it takes to deal with it; note when a message arrived."""
+        if not isinstance(event, Frame):
             self._work += HANDSHAKE_WORK
+        elif event.opcode in _DATA and event.fin:
+            self._frames += 1
+            self._work += MESSAGE_WORK
+            self.stamps.append(self._arrived_ms)
+        else:
+            self._frames += 1
+            self._work += 1
         super().process_event(event)
 
     def _fill(self) -> None:
@@ -206,32 +212,11 @@ class Metered(Connection):
         super().resume_writing()
 
 
-class _Stamped(Metered):
-    """A connection that notes when messages arrived."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._stamps: deque[int] = deque()
-        self._arrived_ms = 0
-
-    def _stamp(self, at_ms: int) -> None:
-        self._arrived_ms = at_ms
-
-    def process_event(self, event: Any) -> None:
-        if isinstance(event, Frame) and event.opcode in _DATA and event.fin:
-            self._stamps.append(self._arrived_ms)
-        super().process_event(event)
-
-    def next_stamp(self) -> int:
-        """Return the arrival time of the last received message, in milliseconds."""
-        return self._stamps.popleft()
-
-
-class _ServerEnd(_Stamped, ServerConnection):
+class _ServerEnd(Metered, ServerConnection):
     pass
 
 
-class _ClientEnd(_Stamped, ClientConnection):
+class _ClientEnd(Metered, ClientConnection):
     pass
 
 
@@ -259,6 +244,18 @@ class WebSocketChannel:
             latency_s = min(latency_s, _TCP_RTT.unpack(info)[0] / 1_000_000)
         return int(latency_s * 1_000)
 
+    @property
+    def has_more(self) -> bool:
+        """Whether a frame is here that was not received yet."""
+        return bool(self._connection.recv_messages.frames.queue)
+
+    def send_now(self, message: Message) -> bool:
+        """Send a message, unless the peer has not read what was sent before."""
+        if self._connection.paused:
+            return False
+        broadcast((self._connection,), self._codec.encode(message))
+        return True
+
     async def send(self, message: Message) -> None:
         """Send a message."""
         try:
@@ -272,7 +269,7 @@ class WebSocketChannel:
             frame = await self._connection.recv()
         except ConnectionClosed as error:
             raise self._closed(error) from None
-        return Arrival.read(self._codec, frame, self._connection.next_stamp())
+        return Arrival.read(self._codec, frame, self._connection.stamps.popleft())
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the WebSocket with a code and a reason of at most 123 bytes."""

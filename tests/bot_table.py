@@ -63,10 +63,18 @@ class MemoryChannel:
         one._other, two._other = two, one
         return one, two
 
-    async def send(self, message: Message) -> None:
+    @property
+    def has_more(self) -> bool:
+        return not self._inbox.empty()
+
+    def send_now(self, message: Message) -> bool:
         frame = MSGPACK.encode(message)
         assert isinstance(frame, bytes)
         self._other._inbox.put_nowait(frame)
+        return True
+
+    async def send(self, message: Message) -> None:
+        self.send_now(message)
 
     async def receive(self) -> Arrival:
         frame = await self._inbox.get()

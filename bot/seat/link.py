@@ -30,20 +30,30 @@ class Link:
 
     ``on_message`` takes each other message, and its arrival in milliseconds. A ``PeerError`` is
     answered, and the peer may go on unless that happens too often; other exceptions end ``run``.
+    The last messages are in ``recent`` if it ``remembers`` them.
     """
 
-    def __init__(self, channel: Channel, on_message: Callable[[Message, int], None]) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        on_message: Callable[[Message, int], None],
+        *,
+        remembers: bool = False,
+    ) -> None:
         self.channel = channel
-        self.recent: deque[str] = deque(maxlen=KEPT_MESSAGES)
+        self.recent: deque[str] = deque(maxlen=KEPT_MESSAGES if remembers else 0)
         self.heard_ms = now_ms()
         self.closing: str | None = None
         """Why this end closes the connection, once it does."""
         self._on_message = on_message
         self._outbox: asyncio.Queue[Message] = asyncio.Queue(OUTBOX_LIMIT)
+        self._is_writing = False
         self._errors = 0
 
     def send(self, message: Message) -> None:
-        """Queue a message; cut off a peer with too many waiting."""
+        """Send a message, or queue it; cut off a peer with too many waiting."""
+        if self._outbox.empty() and not self._is_writing and self.channel.send_now(message):
+            return
         try:
             self._outbox.put_nowait(message)
         except asyncio.QueueFull:
@@ -59,7 +69,8 @@ class Link:
             while True:
                 content, at_ms = await self.channel.receive()
                 self._take(content, at_ms)
-                await asyncio.sleep(0)  # let other peers in before a talkative one
+                if self.channel.has_more:
+                    await asyncio.sleep(0)  # let other peers in before a talkative one
         except ChannelClosed as closed:
             await self.channel.close()
             return str(closed)
@@ -75,7 +86,8 @@ class Link:
             if isinstance(content, PeerError):
                 raise content
             self.heard_ms = at_ms
-            self.recent.append(repr(content)[:300])
+            if self.recent.maxlen:
+                self.recent.append(repr(content)[:300])
             if isinstance(content, Ping):
                 self.send(Pong(id=content.id))
             elif not isinstance(content, Pong):
@@ -116,7 +128,10 @@ class Link:
     async def _write(self) -> None:
         with contextlib.suppress(ChannelClosed):
             while True:
-                await self.channel.send(await self._outbox.get())
+                message = await self._outbox.get()
+                self._is_writing = True
+                await self.channel.send(message)
+                self._is_writing = False
                 self._outbox.task_done()
 
 

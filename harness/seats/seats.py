@@ -174,7 +174,7 @@ class ProcessSeat(_LinkSeat):
         except WorkerFailed as error:
             self._report(Gone(str(error), "crash", error.evidence))
             return
-        link = self._link = Link(worker.channel, self._take)
+        link = self._link = Link(worker.channel, self._take, remembers=True)
         self._hangs = False
         self._report(Came())
         watch = asyncio.create_task(self._watch(link, worker))

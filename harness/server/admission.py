@@ -174,8 +174,9 @@ class Caller:
         """Whether it has a place only if it is a player with a game."""
         self.at = admissions.arrive(address)
         self._admissions = admissions
-        self._rates = admissions.config.rates
-        self._own = self._rates.bucket()
+        rates = admissions.config.rates
+        self._frame_s, self._byte_s = rates.cost(1, 0), rates.cost(0, 1)
+        self._own = rates.bucket()
 
     def ask(self, request: Request) -> str | None:
         """Take the opening request; return a sentence if there is no room."""
@@ -191,7 +192,7 @@ class Caller:
 
         Who has sent little goes on when the address has spent too much: that was another.
         """
-        cost = self._rates.cost(frames, size)
+        cost = frames * self._frame_s + size * self._byte_s
         has_own, has_shared = self._own.spend(cost, now), self.at.traffic.spend(cost, now)
         return has_own and (has_shared or self._own.owed(now) <= NEWCOMER_S)
 

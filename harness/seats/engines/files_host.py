@@ -76,6 +76,7 @@ class FilesHost:
     """The host at the other end of a folder; ``finished`` takes its sentence after each game."""
 
     lag_ms = 0
+    has_more = False
 
     def __init__(
         self,
@@ -94,6 +95,10 @@ class FilesHost:
         self._left: set[str] = set()
         self._messages: deque[Message] = deque()
         self._waiting = False
+
+    def send_now(self, message: Message) -> bool:
+        """Send nothing: files are written by ``send``."""
+        return False
 
     async def send(self, message: Message) -> None:
         """Write the bot's message, if it is for the host."""
