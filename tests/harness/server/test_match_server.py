@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from bot_players import Passes
 from websockets.asyncio.client import connect
 
+from bot.seat.connection import BotRunner
+from bot.seat.draws import DrawsWitness
+from bot.seat.player_thread import Bot
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
 from harness.server.admission import Admission
@@ -20,7 +24,8 @@ from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
-from protocol.messages import Error, Hello, Seeking
+from protocol.messages import Error, GameOver, Hello, Message, NewGame, Seek, Seeking
+from protocol.websocket import dial
 
 
 @dataclass
@@ -80,6 +85,41 @@ async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Runni
     assert told[3].startswith(f"game {over.game} is over: {players}, ")
     assert told[3].endswith(f"({over.message})")
     assert f"{first} to {second}" in told[3]
+
+
+async def played_by_ours(url: str, name: str, opponent: str) -> None:
+    """Have a bot of ours pass through a game, and check its draws."""
+    heard: list[Message] = []
+    bot = Bot(name, Passes, seek=Seek(opponent=opponent))
+    await BotRunner(bot, heard.append).run(lambda: dial(url))
+    offer = next(message for message in heard if isinstance(message, NewGame))
+    witness = DrawsWitness(offer)
+    for message in heard:
+        witness.hear(message)
+    over = next(message for message in heard if isinstance(message, GameOver))
+    assert (over.outcome, witness.check(over)) == ("zeroes", "")
+
+
+async def test_two_bots_of_ours_prove_to_each_other_that_nobody_chose_the_tiles(
+    running: Running,
+) -> None:
+    async with asyncio.timeout(60):
+        await asyncio.gather(
+            played_by_ours(running.url, "ann", "bob"), played_by_ours(running.url, "bob", "ann")
+        )
+
+
+async def test_a_bot_that_knows_nothing_of_commitments_plays_with_one_of_ours(
+    running: Running,
+) -> None:
+    old = await Client.login(running.url, "old")
+    await old.seek("ann")
+    async with asyncio.timeout(60):
+        _, over = await asyncio.gather(
+            played_by_ours(running.url, "ann", "old"), old.pass_to_the_end()
+        )
+    assert over.outcome == "zeroes"
+    await old.close()
 
 
 async def test_a_name_that_nobody_has_is_told_with_the_one_that_was_meant(running: Running) -> None:
