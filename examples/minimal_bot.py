@@ -8,7 +8,8 @@ import re
 import secrets
 import ssl
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from hashlib import sha256
 from itertools import product
 
 import msgpack
@@ -18,6 +19,8 @@ from websockets.sync.client import ClientConnection, connect
 WORDS = """ad am an as at ax be by do ex go ha he hi if in is it me my no of on or ox so to up us we
 cab dig fix gum hive jar joy key lot map oak pea quiz rat red sea sit tie vex wig yes zoo area card
 rose stone train alone water house iron noise other under voice great point""".upper().split()
+
+NONCES: dict[str, str] = defaultdict(lambda: secrets.token_hex(32))  # by game
 
 
 def free_line(lines: list[str], number: int) -> str:
@@ -60,8 +63,15 @@ def play(server: ClientConnection, options: argparse.Namespace) -> None:
                 say("resume", game=game)
             case {"type": "welcome"} | {"type": "error", "code": "unknown_game"}:
                 say("seek", opponent=options.opponent)
-            case {"type": "new_game", "game": game}:
-                say("ready", game=game, nonce=secrets.token_hex(32))
+            case {"type": "new_game", "game": game, "you": you}:
+                known = message.get("commitments")
+                if known and not known[1 - you]:  # the opponent could still choose its nonce
+                    digest = sha256(bytes.fromhex(NONCES[game])).hexdigest()
+                    say("ready", game=game, commitment=digest)
+                else:
+                    say("ready", game=game, nonce=NONCES[game])
+            case {"type": "committed", "game": game}:
+                say("reveal", game=game, nonce=NONCES[game])
             case {"type": "your_turn", "game": game, "seq": seq}:
                 move = choose(message["position"], message["rack"], message["bag"])
                 say("move", game=game, seq=seq, attempt=message.get("attempt", 1), move=move)

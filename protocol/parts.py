@@ -256,7 +256,7 @@ class Accusation(Struct, frozen=True):
     seat: Seat
     """Whose play it was."""
     code: Code
-    """An outcome, ``disconnect``, or for a foreign engine ``wrong_score``, ``wrong_rack`` and the
-    codes of its refused moves."""
+    """An outcome, ``disconnect``, ``unrevealed`` (of its nonce), or for a foreign engine
+    ``wrong_score``, ``wrong_rack`` and the codes of its refused moves."""
     message: Sentence
     """What happened."""

@@ -18,6 +18,8 @@ from engine.rules.rules import score_play, standard_rules
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.store import load_lexicon
 
+TOKEN = "a token of thirty-two characters"
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -77,7 +79,7 @@ def node() -> list[str]:
 def test_two_bots_find_each_other_and_place_words(server: Server) -> None:
     command = [sys.executable, str(EXAMPLES / "minimal_bot.py"), server.url, "--games", "6"]
     with subprocess.Popen([*command, "--name", "one"], stdout=subprocess.PIPE, text=True) as other:
-        options = ("--games", "6", "--name", "two", "--token", "mine")
+        options = ("--games", "6", "--name", "two", "--token", TOKEN)
         mine = run_example("minimal_bot.py", server.url, *options)
         assert other.stdout is not None
         assert other.stdout.read() == mine
@@ -91,7 +93,7 @@ def test_two_bots_find_each_other_and_place_words(server: Server) -> None:
 
 def test_a_name_is_its_tokens_holders(server: Server) -> None:
     run_example(
-        "minimal_bot.py", server.url, "--opponent", "greedy", "--name", "me", "--token", "x"
+        "minimal_bot.py", server.url, "--opponent", "greedy", "--name", "me", "--token", TOKEN
     )
     command = [sys.executable, str(EXAMPLES / "minimal_bot.py"), server.url, "--name", "me"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
