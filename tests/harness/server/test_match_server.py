@@ -21,6 +21,7 @@ from harness.lab.bench.client import Client
 from harness.server.admission import Admission
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
+from lexicons.jit import warm_up
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
@@ -87,6 +88,12 @@ async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Runni
     assert f"{first} to {second}" in told[3]
 
 
+@pytest.fixture
+def compiled() -> None:
+    """No time to be ready is spent on compiling what bots of ours need."""
+    warm_up()
+
+
 async def played_by_ours(url: str, name: str, opponent: str) -> None:
     """Have a bot of ours pass through a game, and check its draws."""
     heard: list[Message] = []
@@ -101,7 +108,7 @@ async def played_by_ours(url: str, name: str, opponent: str) -> None:
 
 
 async def test_two_bots_of_ours_prove_to_each_other_that_nobody_chose_the_tiles(
-    running: Running,
+    running: Running, compiled: None
 ) -> None:
     async with asyncio.timeout(60):
         await asyncio.gather(
@@ -110,7 +117,7 @@ async def test_two_bots_of_ours_prove_to_each_other_that_nobody_chose_the_tiles(
 
 
 async def test_a_bot_that_knows_nothing_of_commitments_plays_with_one_of_ours(
-    running: Running,
+    running: Running, compiled: None
 ) -> None:
     old = await Client.login(running.url, "old")
     await old.seek("ann")
