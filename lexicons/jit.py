@@ -123,6 +123,11 @@ def warm_up(report: Callable[[str, float], None] | None = None) -> float:
     return total
 
 
+def waiting_for_warm_up() -> list[str]:
+    """Name the modules that registered something."""
+    return sorted({function.__module__ for function in _warm_ups})
+
+
 def announce_compilation(told: Callable[[str], None]) -> None:
     """Call ``told`` once with a sentence when search kernels compile (not when they are loaded)."""
     numba.core.event.register("numba:compile", _Teller(told))  # type: ignore[no-untyped-call]

@@ -161,6 +161,11 @@ def _children(engine: StandIn) -> None:
         os._exit(0)
 
 
+def _parricide(engine: StandIn) -> None:
+    """Kill whoever started it."""
+    os.kill(os.getppid(), signal.SIGKILL)
+
+
 FAULTS: dict[str, tuple[str, Callable[[StandIn], None]]] = {
     "crash-start": ("start", _end),
     "hang-start": ("start", _hang),
@@ -175,6 +180,7 @@ FAULTS: dict[str, tuple[str, Callable[[StandIn], None]]] = {
     "mute": ("search", _mute),
     "deaf": ("start", _deaf),
     "children": ("start", _children),
+    "parricide": ("start", _parricide),
 }
 """By name: where, and what. ``half`` (of the answer, and no more) is in ``answer``."""
 

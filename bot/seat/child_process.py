@@ -1,7 +1,8 @@
 """Supervision of a child process: its limits, its last words, and its end.
 
 It runs under a guard (``guard.py``) that kills it and its descendants when it ends, when we let go
-of it, or when we die. It leads a session of its own, so the host handles Ctrl-C at the terminal.
+of it, or when we die, and confines it if it is somebody else's. It leads a session of its own, so
+the host handles Ctrl-C at the terminal.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import asyncio
 import contextlib
 import itertools
 import os
+import secrets
 import signal
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from pathlib import Path
 from typing import Protocol
 
 import structlog
+
+from . import containment, guard
+from .confinement import Confinement
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +34,8 @@ KILL_S = 2.0
 SETTLE_S = 0.25
 """Wait for the exit status after the end of the output; some processes never end."""
 
-_GUARD = Path(__file__).with_name("guard.py")
+_MARK = "TILEWIRE_GUARDED"
+"""Environment variable by which what a guard left is known; its value is the guard's own."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ class Spawned:
     """One end of a pipe; the guard kills everything when it closes."""
     cores: Sequence[int] = ()
     """The cores chosen for it, noted as in use."""
+    mark: str = ""
+    """What is in the environment of all that it starts."""
 
 
 async def spawn(
@@ -87,6 +94,7 @@ async def spawn(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     limits: Limits | None = None,
+    confinement: Confinement | None = None,
     pipes: bool = True,
     one_stream: bool = False,
     handed: Sequence[int] = (),
@@ -98,26 +106,29 @@ async def spawn(
         folder: working directory; None: ours.
         environment: the whole environment; None: ours.
         limits: by default none.
+        confinement: of what is not ours.
         pipes: whether to open pipes to its standard input and output.
         one_stream: whether its standard error joins its standard output.
         handed: descriptors that it has, too, under the same numbers.
     """
+    containment.shield()
     reading, lifeline = os.pipe()
     limits = limits or Limits()
     cores = _some_cores(limits.cores)
     _in_use.update(cores)
-    guard = [sys.executable, "-I", "-S", str(_GUARD)]
-    guard += [str(reading), str(limits.memory_mb), ",".join(map(str, cores)) or "-"]
+    held = (confinement or Confinement())._replace(cores=cores)
+    if limits.memory_mb:
+        held = held._replace(memory_mb=limits.memory_mb)
+    mark = secrets.token_hex(8)
     stream = asyncio.subprocess.PIPE if pipes else asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
-            *guard,
-            *command,
+            *containment.guard_command(reading, held, list(command)),
             stdin=stream,
             stdout=stream,
             stderr=asyncio.subprocess.STDOUT if one_stream else asyncio.subprocess.PIPE,
             cwd=folder,
-            env=environment,
+            env={**(os.environ if environment is None else environment), _MARK: mark},
             pass_fds=(reading, *handed),
             start_new_session=True,
             limit=MAX_LINE,
@@ -128,7 +139,7 @@ async def spawn(
         raise
     finally:
         os.close(reading)
-    return Spawned(process, lifeline, cores)
+    return Spawned(process, lifeline, cores, mark)
 
 
 class ChildProcess:
@@ -139,6 +150,7 @@ class ChildProcess:
         self._process = spawned.process
         self._lifeline = spawned.lifeline
         self._cores = spawned.cores
+        self._mark = spawned.mark
         self._tail = bytearray()
         self._drain = asyncio.create_task(self._read_stderr())
 
@@ -177,19 +189,27 @@ class ChildProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGCONT)  # the guard, if the process stopped it
         reading = asyncio.create_task(self._read_out())  # unread output would hide the end
-        try:
-            async with asyncio.timeout(KILL_S):
-                await self._process.wait()
-        except TimeoutError:  # the guard was stopped
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            await self._process.wait()
+        if self._process.returncode is None:
+            await self._end_guard()
+        if (self._process.returncode or 0) < 0:  # a signal ended the guard before it had done
+            await asyncio.to_thread(_end_orphans, self._process.pid, self._mark)
+        await self._process.wait()
         await self.settle()
         for task in (reading, self._drain):
             task.cancel()
         await asyncio.gather(reading, self._drain, return_exceptions=True)
         if self._process.stdin is not None:
             self._process.stdin.close()
+
+    async def _end_guard(self) -> None:
+        try:
+            async with asyncio.timeout(KILL_S):
+                await self._process.wait()
+        except TimeoutError:  # it was stopped, or what it left holds its pipes
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            while self._process.returncode is None:  # noqa: ASYNC110  # nothing tells
+                await asyncio.sleep(0.01)
 
     def heard_on_stderr(self, text: str) -> None:
         """Take a part of its standard error; by default it is logged."""
@@ -226,3 +246,28 @@ def _some_cores(count: int) -> list[int]:
     here = sorted(os.sched_getaffinity(0))
     first = next(_next_core) % len(here)
     return sorted(sorted(here[first:] + here[:first], key=lambda core: _in_use[core])[:count])
+
+
+def _end_orphans(session: int, mark: str) -> None:
+    """Kill what the guard left, which we adopted: of its session, or with the mark."""
+    while orphans := [pid for pid in _children() if _is_left_by(session, mark, pid)]:
+        for pid in orphans:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)  # its children are ours then
+
+
+def _children() -> list[int]:
+    """List our children; empty without /proc."""
+    return guard.children_of_all().get(os.getpid(), [])
+
+
+def _is_left_by(session: int, mark: str, pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        if os.getsid(pid) == session:
+            return True
+        return (
+            bool(mark) and f"{_MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        )
+    return False

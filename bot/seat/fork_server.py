@@ -5,8 +5,9 @@ code. For each game it forks a guard (``guard.py``), and the guard a worker (``w
 which the bot is loaded: nothing that a bot keeps in memory or in its temporary folder outlives its
 game, and a game begins in milliseconds.
 
-The host asks over a socket, one packet a process: the worker's arguments and environment as JSON,
-with the descriptors in ``FORKED``. The server sends one packet when it is warm.
+The host asks over a socket, one packet a process: the worker's arguments, environment and
+confinement as JSON, with the descriptors in ``FORKED``. The server sends one packet when it is
+warm.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from . import guard, worker_main
+from .confinement import Confinement
 
 FORKED = ("lifeline", "status", "stdin", "stdout", "stderr")
 """What comes with a request, by place; the guard writes its number to ``status``, and the exit
@@ -68,23 +70,25 @@ def _guard(request: Mapping[str, Any], forked: dict[str, int]) -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(forked[name], number)
         os.close(forked[name])
-    folder, held = _held_folder()
-    ended = guard.guard(lambda: _work(request, folder, (status, held)), lifeline)
-    shutil.rmtree(folder, ignore_errors=True)
+    confinement = Confinement(**request["confinement"])
+    folder = None if confinement.apart else _held_folder()  # apart, all folders go with its world
+    ended = guard.guard(lambda: _work(request, folder), lifeline, confinement)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.write(status, b"%d\n" % ended)
     os._exit(0)
 
 
-def _held_folder() -> tuple[str, int]:
-    """Make a temporary folder; return it and the descriptor of a lock that lasts as long as us."""
+def _held_folder() -> str:
+    """Make a temporary folder, with a lock that lasts as long as this process."""
     while True:
         folder = tempfile.mkdtemp(prefix=PREFIX)
         with contextlib.suppress(FileNotFoundError):  # taken for left over before it was held
             held = os.open(folder, os.O_RDONLY)
             fcntl.flock(held, fcntl.LOCK_EX)
             if Path(folder).exists():
-                return folder, held
+                return folder
             os.close(held)
 
 
@@ -100,18 +104,16 @@ def _remove_left_folders() -> None:
                 os.close(lock)
 
 
-def _work(request: Mapping[str, Any], folder: str, ours: Sequence[int]) -> None:
-    """Turn this process into a worker as if it had just started; never returns.
-
-    ``ours`` are the guard's descriptors, which are closed here.
-    """
-    for descriptor in ours:
-        os.close(descriptor)
+def _work(request: Mapping[str, Any], folder: str | None) -> None:
+    """Turn this process into a worker as if it had just started; never returns."""
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # the guard's
     signal.set_wakeup_fd(-1)
     for changed in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
         signal.signal(changed, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.environ.update(request["environment"], TMPDIR=folder)
+    os.environ.update(request["environment"])
+    if folder is not None:
+        os.environ["TMPDIR"] = folder
     tempfile.tempdir = None
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()  # random is seeded anew by itself

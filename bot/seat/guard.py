@@ -1,52 +1,64 @@
-"""A guard between the host and a foreign process, so that no descendant stays behind.
+"""A guard between the host and a process of others, so that no descendant stays behind.
 
-    python -I -S guard.py LIFELINE MEMORY CORES COMMAND …
+    python -I -S -c START ROOT LIFELINE CONFINEMENT COMMAND …
 
-The command is a child of this process and inherits its standard streams. It is killed with its
-descendants when it ends, or when the lifeline closes (a pipe, by number, whose other end the host
-holds), also by the host's death. Descendants that left its group or session are found too: orphans
-are handed to this process (``PR_SET_CHILD_SUBREAPER``). MEMORY limits the address space in MiB, 0:
-no limit; CORES lists the cores to run on, as ``0,1``, or ``-``.
+The command inherits this process's standard streams. It is killed with its descendants when it
+ends, or when the lifeline closes (a pipe, by number, whose other end the host holds), also by the
+host's death. CONFINEMENT is a ``confinement.Confinement`` as JSON. In a world apart the command is
+a child of that world's first process, which is ours: when the guard ends, however it ends, the
+kernel ends that process and with it all others. Elsewhere descendants that left the command's group
+or session are looked for: orphans are handed to this process (``PR_SET_CHILD_SUBREAPER``).
 
 The exit status is the command's, or 128 plus the number of the signal that ended it, as in a shell,
-or 127 if the command can't run. This file runs as a program and imports nothing of ours;
-``fork_server.py`` has a guard, too, around each process that it forks.
+127 if the command can't run, or 126 if it can't be confined. The program runs without
+site-packages; ``fork_server.py`` has a guard, too, around each process that it forks.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
+import json
 import os
-import resource
 import select
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
+from . import syscalls
+from .confinement import Confinement
+
+CANT_CONFINE = 126
 CANT_RUN = 127
+
+CANT = "it can't be confined: "
+"""How the sentence begins that the process then leaves on its standard error."""
+
+START = (
+    "import sys; sys.path.append(sys.argv[1]); from bot.seat import guard; "
+    "sys.exit(guard.main(sys.argv[2:]))"
+)
 
 
 def main(arguments: list[str]) -> int:
     """Run the command until it or the lifeline ends."""
-    lifeline, memory, cores, command = int(arguments[0]), *arguments[1:3], arguments[3:]
-    return guard(lambda: _become(command, int(memory), cores), lifeline)
+    lifeline, confinement, *command = arguments
+    return guard(lambda: _become(command), int(lifeline), Confinement(**json.loads(confinement)))
 
 
-def guard(run: Callable[[], object], lifeline: int) -> int:
+def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) -> int:
     """Fork a process that runs a function, until it or the lifeline ends; return its status."""
-    prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: 0
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    syscalls.adopt_orphans()
     woken = _wake_for_children()
+    try:
+        if confinement.apart:
+            confinement.leave()
+    except OSError as error:
+        return _cant_confine(error)
     child = os.fork()
     if child == 0:
-        os.close(lifeline)
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         try:
-            os.setpgid(0, 0)
+            os.close(lifeline)
+            _confine(confinement)
             run()
         finally:
             os._exit(CANT_RUN)
@@ -57,6 +69,43 @@ def guard(run: Callable[[], object], lifeline: int) -> int:
     while _kill_children():
         _reap()
     return status
+
+
+def _confine(confinement: Confinement) -> None:
+    """Confine this process, which leads a group; end it if that fails."""
+    syscalls.die_with_parent()
+    os.setpgid(0, 0)
+    try:
+        if confinement.apart:
+            confinement.enter()
+            _stay_behind()
+        confinement.limit()
+    except (OSError, ValueError) as error:
+        os._exit(_cant_confine(error))
+
+
+def _cant_confine(error: Exception) -> int:
+    why = error.strerror if isinstance(error, OSError) else error
+    os.write(2, f"{CANT}{why}\n".encode())
+    return CANT_CONFINE
+
+
+def _stay_behind() -> None:
+    """Return in a child; in this process, the first of its world, end with that child."""
+    child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        return
+    syscalls.set_dumpable(False)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _let_go_of_streams()
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    while True:
+        ended, status = os.wait()
+        if ended == child:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
 
 
 def _wake_for_children() -> int:
@@ -70,14 +119,9 @@ def _wake_for_children() -> int:
     return reading
 
 
-def _become(command: list[str], memory: int, cores: str) -> None:
+def _become(command: list[str]) -> None:
     """Turn this process into the command; return only if it can't run."""
     try:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if memory:
-            resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
-        if cores != "-":
-            os.sched_setaffinity(0, map(int, cores.split(",")))
         os.execvp(command[0], command)
     except OSError as error:
         os.write(2, f"{command[0]} can't be run: {error.strerror}\n".encode())
@@ -113,7 +157,7 @@ def _reap() -> list[tuple[int, int]]:
 
 def _kill_children() -> bool:
     """Kill all descendants; return whether there was any."""
-    pids = _descendants(os.getpid())
+    pids = descendants(os.getpid())
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
@@ -123,20 +167,22 @@ def _kill_children() -> bool:
     return bool(pids)
 
 
-def _descendants(parent: int) -> list[int]:
+def descendants(parent: int) -> list[int]:
     """List a process's unreaped descendants; empty without /proc."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            after_name = entry.read_text(errors="replace").rpartition(")")[2].split()
-            parents.setdefault(int(after_name[1]), []).append(int(entry.parent.name))
+    by_parent = children_of_all()
     descendants, todo = [], [parent]
     while todo:
-        children = parents.get(todo.pop(), [])
+        children = by_parent.get(todo.pop(), [])
         descendants += children
         todo += children
     return descendants
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def children_of_all() -> dict[int, list[int]]:
+    """Map processes to their unreaped children; empty without /proc."""
+    by_parent: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            after_name = entry.read_text(errors="replace").rpartition(")")[2].split()
+            by_parent.setdefault(int(after_name[1]), []).append(int(entry.parent.name))
+    return by_parent

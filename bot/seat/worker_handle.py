@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -19,8 +20,10 @@ from bot.registry import SeatSpec
 from protocol.channel import Channel, PipeChannel
 
 from .child_process import MAX_LINE, ChildProcess, Spawned, spawn
+from .confinement import Confinement
+from .containment import of_bot
 from .fork_server import FORKED, WARM
-from .worker_main import NOTICE, TOKEN
+from .worker_main import NOTICE, TOKEN, USES
 
 log = structlog.get_logger(__name__)
 
@@ -98,12 +101,16 @@ class SeatProcess(ChildProcess):
             arguments += ["--seed", str(seed)]
         arguments += ["--name", name or spec.name]
         secret = {} if token is None else {TOKEN: token}
+        confinement = await _confinement(spec, equipment)
         if parent is not None:
-            spawned = await parent.fork(arguments, secret, pipes=connect is None)
+            spawned = await parent.fork(arguments, secret, confinement, pipes=connect is None)
         else:
-            environment = _environment() | secret
-            command = worker_command(*arguments)
-            spawned = await spawn(command, environment=environment, pipes=connect is None)
+            spawned = await spawn(
+                worker_command(*arguments),
+                environment=_environment() | secret,
+                confinement=confinement,
+                pipes=connect is None,
+            )
         return cls(spawned, name or spec.name, notice, printed)
 
     @property
@@ -137,14 +144,47 @@ class SeatProcess(ChildProcess):
                 self._printed("\n".join((*printed, "")))
 
 
-async def try_out(spec: SeatSpec, equipment: Equipment) -> str:
-    """Load a bot in a process of its own; return what is wrong with it, or an empty string."""
+async def try_out(
+    spec: SeatSpec, equipment: Equipment, notice: Callable[[str], None] | None = None
+) -> str:
+    """Load a bot in a process of its own, and have the kernels compiled that it uses.
+
+    Return what is wrong with it, or an empty string. ``notice`` is as for ``SeatProcess.start``.
+    """
     command = worker_command(*_arguments(spec, equipment), "--try-out")
-    process = ChildProcess(await spawn(command, environment=_environment()), spec.name)
+    confinement = await _confinement(spec, equipment)
+    spawned = await spawn(command, environment=_environment(), confinement=confinement)
+    process = ChildProcess(spawned, spec.name)
     try:
-        return process.stderr_tail.strip() if await process.wait() else ""
+        if await process.wait():
+            return process.stderr_tail.strip()
+        last = process.stderr_tail.strip().rpartition("\n")[2]
     finally:
         await process.kill()
+    if last.startswith(USES):
+        await _compile(_KERNELS.findall(last), notice)
+    return ""
+
+
+_KERNELS = re.compile(r"(?<= )engine(?:\.[a-z_]+)+(?!\S)")
+
+
+async def _compile(modules: Sequence[str], notice: Callable[[str], None] | None) -> None:
+    """Have kernels in the cache; a bot is contained and can put nothing there."""
+    if modules:
+        command = worker_command("--bot", "static", "--compile", *modules)
+        spawned = await spawn(command, environment=_environment(), pipes=False)
+        process = SeatProcess(spawned, "compiler", notice)
+        try:
+            await process.wait()
+        finally:
+            await process.kill()
+
+
+async def _confinement(spec: SeatSpec, equipment: Equipment) -> Confinement:
+    if spec.built_in:
+        return Confinement()
+    return await asyncio.to_thread(of_bot, spec, equipment)
 
 
 def _arguments(spec: SeatSpec, equipment: Equipment) -> list[str]:
@@ -190,10 +230,16 @@ class ForkServer(SeatProcess):
         return parent
 
     async def fork(
-        self, arguments: Sequence[str], environment: Mapping[str, str], *, pipes: bool
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        confinement: Confinement,
+        *,
+        pipes: bool,
     ) -> Spawned:
         """Fork a worker under a guard; OSError if that fails."""
-        request = json.dumps({"arguments": arguments, "environment": environment}).encode()
+        told = {"arguments": arguments, "environment": environment}
+        request = json.dumps({**told, "confinement": confinement._asdict()}).encode()
         with contextlib.ExitStack() as theirs:
             ends = _Ends(theirs, pipes=pipes)
             socket.send_fds(self._control, [request], [ends.theirs[name] for name in FORKED])

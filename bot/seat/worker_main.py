@@ -5,6 +5,8 @@ these are put aside first, so that what a player prints goes to standard error a
 Or it dials a server (``--connect``). Either way it ends when the conversation does, whatever its
 search threads are doing: no process stays behind.
 
+With ``--try-out`` or ``--compile`` it prepares for that, and ends.
+
 Exit status: 0 when the conversation ended as it should, 1 when the player's own code failed (the
 traceback is on standard error), 2 when the seat or the command makes no sense, 3 when the server
 could not be reached or would not have us.
@@ -40,6 +42,9 @@ TOKEN = "TILEWIRE_TOKEN"
 SETTLE_S = 1.0
 NOTICE = "tilewire: "
 """Prefix of lines on standard error that the host may show to its user."""
+
+USES = "tilewire uses: "
+"""Prefix of the line on standard error with the modules of kernels that a bot uses."""
 
 NICENESS = 5
 """Niceness of a seat's process, behind the host, whose event loop keeps the time."""
@@ -104,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pipe", action="store_true", help="speak through stdin and stdout")
     where.add_argument("--try-out", action="store_true", help="load the bot, and end")
+    where.add_argument("--compile", nargs="+", metavar="MODULE", help="compile kernels, and end")
     where.add_argument("--connect", metavar="URL", help="dial a server: ws://… or wss://…")
     return parser
 
@@ -145,6 +151,8 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
             raise SeatError(f"{spec.text!r} is elsewhere; a worker runs a player of its own")
         if options.try_out:
             return _try_out(spec)
+        if options.compile:
+            return _compile(options.compile)
         equipment = _equipment(options)
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
         # Never closed: that would wait for threads, which may be busy for ever.
@@ -161,6 +169,8 @@ def _try_out(spec: SeatSpec) -> int:
 
     try:
         create_player(spec)
+        if "lexicons.jit" in sys.modules:
+            print(USES, *sys.modules["lexicons.jit"].waiting_for_warm_up(), file=sys.stderr)
         return 0
     except SeatError as error:
         if error.__cause__ is None:
@@ -172,6 +182,19 @@ def _try_out(spec: SeatSpec) -> int:
 
     print(in_words(wrong), file=sys.stderr)
     return 2
+
+
+def _compile(modules: Sequence[str]) -> int:
+    """Have the kernels of modules in the cache."""
+    from importlib import import_module
+
+    from lexicons.jit import warm_up as compile_kernels
+
+    for name in modules:
+        import_module(name)
+    _announce_compilation()
+    compile_kernels()
+    return 0
 
 
 async def _live(
@@ -272,9 +295,7 @@ def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
 
 
 def _load_ours(equipment: Equipment) -> None:
-    from lexicons.jit import announce_compilation
-
-    announce_compilation(lambda sentence: print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True))
+    _announce_compilation()
     from engine.movegen.generator import warm_up as compile_generator
 
     from .offers import preload
@@ -282,6 +303,12 @@ def _load_ours(equipment: Equipment) -> None:
     compile_generator()
     preload(equipment)
     gc.freeze()  # a full collection over numba's objects would cost a turn 100 ms
+
+
+def _announce_compilation() -> None:
+    from lexicons.jit import announce_compilation
+
+    announce_compilation(lambda sentence: print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True))
 
 
 def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]]:

@@ -458,7 +458,9 @@ def try_out(config: TournamentConfig) -> None:
     """Load the users' bots, each in a process of its own, to learn now what is wrong with them."""
     with sentences():
         for text, name in zip(config.seats, config.names, strict=True):
-            options.run(SeatMaker(parse_seat(text), name, config.equipment).try_out())
+            options.run(
+                SeatMaker(parse_seat(text), name, config.equipment, notice=options.say).try_out()
+            )
 
 
 def _anywhere(spec: SeatSpec) -> str:

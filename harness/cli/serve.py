@@ -185,7 +185,7 @@ def serve(
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
     with sentences():
         for name, spec in specs.items():
-            options.run(SeatMaker(spec, name, equipment).try_out())
+            options.run(SeatMaker(spec, name, equipment, notice=options.say).try_out())
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         options.run(_serve(settings, drain / 1_000, doors, equipment, specs, read_all))
 

@@ -17,6 +17,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.seat.containment import hide
+
 from .config import TournamentConfig
 from .luck import Luck
 from .results import GameResult, read_results, result_line
@@ -190,6 +192,7 @@ class MatchFolder(FolderContents):
 
     def __init__(self, folder: str | Path) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
+        hide(folder)  # players would read what their opponents print
         super().__init__(folder)
         for path in (self._log, self._decided, self._lucks):
             if path.exists():

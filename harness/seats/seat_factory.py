@@ -24,6 +24,7 @@ from websockets.http11 import Request
 
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
+from bot.seat import containment
 from bot.seat.runtime import software
 from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
 from bot.seat_text import parse_seat
@@ -107,9 +108,12 @@ class SeatMaker:
     _warming: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def try_out(self) -> None:
-        """Raise SeatError if a user's player can't be loaded or made, before a game needs it."""
+        """Raise SeatError if a user's player can't be loaded or made, before a game needs it.
+
+        What it uses of ours is compiled.
+        """
         if self.spec.kind == "local" and not self.spec.built_in:
-            wrong = await try_out(self.spec, self.equipment)
+            wrong = await try_out(self.spec, self.equipment, self.notice)
             if wrong:
                 raise SeatError(wrong)
 
@@ -124,6 +128,7 @@ class SeatMaker:
         """
         match self.spec.kind:
             case "engine":
+                self._say_what_is_contained()
                 make = partial(engine_for, self.spec, self._context(lexicon))
                 return EngineSeat(self.name, make, lexicon)
             case "remote":
@@ -151,6 +156,8 @@ class SeatMaker:
             if worker.returncode is None:
                 return worker
         seed = None if self.seed is None else player_seed(self.seed, self.name)
+        if not self.spec.built_in:
+            await asyncio.to_thread(self._say_what_is_contained)
         parent = await self._warm_parent()
         token, coming = (None, None) if self.reception is None else self.reception.expect()
         process = await SeatProcess.start(
@@ -168,6 +175,11 @@ class SeatMaker:
         # Without forks a user's player stays for games that are not of the same pair.
         lasts = self.spec.built_in or (parent is None and number > 0)
         return Worker(channel, process, idle if lasts else None)
+
+    def _say_what_is_contained(self) -> None:
+        here = containment.containment()
+        if self.notice is not None and not here.apart:
+            self.notice(str(here))
 
     async def _warm_parent(self) -> ForkServer | None:
         if self.spec.built_in:

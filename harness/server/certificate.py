@@ -7,6 +7,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from bot.seat.containment import hide
+
 DAY_S = 24 * 60 * 60
 SOON_DAYS = 14
 
@@ -20,6 +22,7 @@ class Certificate:
 
     def __init__(self, cert: Path, key: Path | None) -> None:
         self._files = cert, key
+        hide(key or cert)
         self.context = self._loaded()
         self.expires = self._expiry()
         """When, in seconds since 1970; None if it is over, or has not begun."""

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from bot.seat import containment
 from bot.seat.child_process import MAX_LINE, ChildProcess, Limits, Spawned, spawn
 
 T = TypeVar("T")
@@ -74,6 +75,7 @@ class EngineProcess(ChildProcess):
             folder=folder,
             environment={**os.environ, **(environment or {})},
             limits=limits,
+            confinement=await asyncio.to_thread(containment.of_engine),
             one_stream=one_stream,
         )
         return cls(spawned, name, command[0])

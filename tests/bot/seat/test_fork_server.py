@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from bot_table import TestArbiter
-from processes_left import wait_for_end
+from processes_left import pid_here, wait_for_end
 
 from bot.equipment import Equipment
-from bot.seat import worker_handle
+from bot.seat import containment, worker_handle
 from bot.seat.worker_handle import ForkServer, SeatProcess
 from bot.seat_text import parse_seat
 from engine.rules.rules import standard_rules
@@ -41,7 +41,7 @@ class Remembers(Player):
         HEARD.set()
         (ROOM / "racks").write_text(rack)
         print("I hold", rack)
-        return Choice(PASS, text=f"{known} {os.getpid()} {random.random()}")
+        return Choice(PASS, text=f"{known} {random.random()}")
 
 class Leaves(Player):
     def choose(self, view, budget):
@@ -76,19 +76,20 @@ async def asked(process: SeatProcess, seat: int = 0, *, greeted: bool = False) -
 async def test_nothing_that_a_bot_keeps_outlives_its_game(bots: Path, tmp_path: Path) -> None:
     kept = tmp_path / "seats" / "it.log"
     maker = SeatMaker(parse_seat(f"{bots}:Remembers"), "it", Equipment(), kept=kept)
-    told = []
+    told, pids = [], set()
     try:
         for game in (1, 2):
             worker = await maker.worker(game)
             assert worker.process is not None
-            told.append((await asked(worker.process, greeted=True)).rsplit(" ", 2))
+            told.append((await asked(worker.process, greeted=True)).rsplit(" ", 1))
+            pids.add(worker.process._process.pid)
             await worker.release()
         assert maker._parent is not None
         assert maker._parent.returncode is None
     finally:
         await maker.close()
-    assert [known for known, _, _ in told] == ["[[], (), False, []]"] * 2
-    assert len({pid for _, pid, _ in told}) == len({number for _, _, number in told}) == 2
+    assert [known for known, _ in told] == ["[[], (), False, []]"] * 2
+    assert len(pids) == len({number for _, number in told}) == 2
     one, two = kept.read_text().split("--- game 2 ---\n")
     assert one.startswith("--- game 1 ---\nI hold (")
     assert two.startswith("I hold (")
@@ -129,6 +130,8 @@ async def test_where_nothing_can_be_forked_a_process_is_started(
 async def test_the_folder_of_a_guard_that_was_killed_goes_at_the_next_start(
     bots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    elsewhere = containment.Containment(False, "apart, its folders would go with its world")
+    monkeypatch.setattr(containment, "containment", lambda: elsewhere)
     room = tmp_path / "room"
     room.mkdir()
     monkeypatch.setenv("TMPDIR", str(room))
@@ -158,20 +161,20 @@ async def test_the_end_of_a_forked_worker(bots: Path) -> None:
     parent = await ForkServer.warm(spec, Equipment())
     try:
         killed = await SeatProcess.start(spec, Equipment(), parent=parent)
-        daemon = int(await asked(killed))
+        daemon = pid_here(int(await asked(killed)), killed._process.pid)
         await killed.kill()
         assert killed.returncode == -signal.SIGKILL
         wait_for_end(daemon)
 
         done = await SeatProcess.start(spec, Equipment(), parent=parent)
-        daemon = int(await asked(done))
+        daemon = pid_here(int(await asked(done)), done._process.pid)
         await done.channel.close()
         assert await done.wait() == 0, done.stderr_tail
         wait_for_end(daemon)
         await done.kill()
 
         left = await SeatProcess.start(spec, Equipment(), parent=parent)
-        daemon = int(await asked(left))
+        daemon = pid_here(int(await asked(left)), left._process.pid)
     finally:
         await parent.kill()
     wait_for_end(daemon)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from bot_table import TestArbiter
-from processes_left import wait_for_end
+from processes_left import pid_here, wait_for_end
 
 from bot.equipment import Equipment
 from bot.seat.worker_handle import SeatProcess, worker_command
@@ -111,7 +111,7 @@ async def test_killing_a_worker_leaves_nothing(folder: Path, table: TestArbiter)
     async with working("bot.py:Spins", table) as process:
         await table.begin()
         await table.ask()
-        child = int(table.infos[0].text or "0")
+        child = pid_here(int(table.infos[0].text or "0"), process._process.pid)
         await process.kill()
         assert process.returncode == -signal.SIGKILL
         wait_for_end(child)
@@ -123,9 +123,10 @@ async def test_a_busy_worker_goes_when_its_pipe_closes(folder: Path, table: Test
     async with working("bot.py:Spins", table) as process:
         await table.begin()
         await table.ask()
+        child = pid_here(int(table.infos[0].text or "0"), process._process.pid)
         await process.channel.close()
         assert await process.wait() == 0
-        wait_for_end(int(table.infos[0].text or "0"))
+        wait_for_end(child)
 
 
 async def test_a_worker_that_is_still_loading_goes_when_its_pipe_closes(

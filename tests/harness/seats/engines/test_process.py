@@ -6,11 +6,13 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from engine_games import EngineGames, marked
 
+from bot.seat import containment
 from bot.seat.child_process import Limits
 from harness.seats.engines.process import EngineFailed, EngineProcess
 
@@ -29,6 +31,11 @@ async def introduced(games: EngineGames, **told: object) -> EngineProcess:
     it.send("siu")
     await it.wait_for(lambda line: line == "siuok" or None, 10, "siuok")
     return it
+
+
+def guard_of(games: EngineGames) -> int:
+    """Return the guard of a stand-in; the first process of its world has its command line, too."""
+    return min(pid for pid, line in marked(games.mark).items() if "import guard" in line)
 
 
 async def test_lines_go_both_ways_and_are_kept_as_evidence() -> None:
@@ -130,7 +137,8 @@ async def test_a_start_that_fails_leaves_nothing_open() -> None:
 
 async def test_all_that_it_started_ends_with_it(games: EngineGames) -> None:
     it = await introduced(games, fault="children+deaf")
-    await games.until_there_are(4)  # the guard, the engine, and two that it started
+    apart = containment.containment().apart  # then there is the first process of its world
+    await games.until_there_are(4 + apart)  # the guard, the engine, and two that it started
     await it.kill()
     assert games.left() == []
 
@@ -145,7 +153,7 @@ async def test_it_may_end_by_itself_or_is_made_to(games: EngineGames) -> None:
 
 async def test_a_guard_that_is_stopped_does_its_work_all_the_same(games: EngineGames) -> None:
     it = await introduced(games, fault="children")
-    (guard,) = [pid for pid, line in marked(games.mark).items() if "guard.py" in line]
+    guard = guard_of(games)
     os.kill(guard, signal.SIGSTOP)
     async with asyncio.timeout(20):  # what it started holds its output, and lasts a minute
         await it.kill()
@@ -154,8 +162,23 @@ async def test_a_guard_that_is_stopped_does_its_work_all_the_same(games: EngineG
 
 async def test_a_guard_that_is_killed_takes_the_engine_with_it(games: EngineGames) -> None:
     it = await introduced(games)
-    (guard,) = [pid for pid, line in marked(games.mark).items() if "guard.py" in line]
+    guard = guard_of(games)
     os.kill(guard, signal.SIGKILL)
     with pytest.raises(EngineFailed, match="was ended by SIGKILL"):
         await it.line()
     await it.kill()
+
+
+@pytest.mark.parametrize("apart", [True, False])
+async def test_an_engine_that_kills_its_guard_leaves_nothing(
+    games: EngineGames, apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not apart:
+        nothing = containment.Containment(False, "as on other systems")
+        monkeypatch.setattr(containment, "containment", lambda: nothing)
+    it = await EngineProcess.start(games.command(fault="children+parricide"), name="it")
+    it.send("siu")  # in a world apart its guard is out of its reach
+    with suppress(EngineFailed):
+        await it.line()
+    await it.kill()
+    assert games.left() == []

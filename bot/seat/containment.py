@@ -1,0 +1,164 @@
+"""The host's side of containment: what processes of others are held to, what a system allows.
+
+``confinement.py`` is what a process then does to itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.registry import SeatError, SeatSpec
+from lexicons.cache import user_cache
+
+from . import guard, syscalls
+from .confinement import Confinement
+
+if TYPE_CHECKING:
+    from bot.equipment import Equipment
+
+MEMORY = "TILEWIRE_BOT_MEMORY"
+"""The environment variable with the MiB of address space of each process of a bot; 0: unlimited."""
+
+MEMORY_MB = 4_096
+"""The same where nothing is said."""
+
+LEAST_MEMORY_MB = 512
+"""With less none of our libraries can be loaded."""
+
+PROCESSES = 400
+"""Processes and threads of a bot at once."""
+
+FILES = 1_024
+"""Descriptors of each process of a bot."""
+
+_ROOT = Path(__file__).resolve().parents[2]
+_OURS = ("bot", "engine", "harness", "lexicons", "protocol")
+_TRIAL_S = 20.0
+
+_hidden: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Containment:
+    """How processes of others are contained on this system."""
+
+    apart: bool
+    """Whether they have namespaces of their own: nothing of the host is in reach, none is left."""
+    why_not: str = ""
+
+    def __str__(self) -> str:
+        if self.apart:
+            return "bots and engines run in namespaces of their own"
+        return (
+            f"this system lets nobody keep bots and engines apart from it ({self.why_not}): limits "
+            "hold, but they can read and end what this user can (docs/server.md#containment)"
+        )
+
+
+@cache
+def containment() -> Containment:
+    """Try out, once, what this system allows."""
+    if sys.platform != "linux":
+        return Containment(False, "there are no namespaces but on Linux")
+    lifeline, ours = os.pipe()
+    trial = Confinement(apart=True, reads=_python(), copies=_cache_folder())
+    command = guard_command(lifeline, trial, [sys.executable, "-I", "-S", "-c", ""])
+    try:
+        done = subprocess.run(
+            command, pass_fds=[lifeline], capture_output=True, timeout=_TRIAL_S, check=False
+        )
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        why_not = said[-1] if said else f"a trial ended with status {done.returncode}"
+        return Containment(done.returncode == 0, why_not.removeprefix(guard.CANT))
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Containment(False, str(error))
+    finally:
+        os.close(lifeline)
+        os.close(ours)
+
+
+def guard_command(lifeline: int, confinement: Confinement, command: list[str]) -> list[str]:
+    """Return the command line of a guard around a command."""
+    told = json.dumps(confinement._asdict())
+    python = [sys.executable, "-I", "-S", "-c", guard.START, str(_ROOT)]
+    return [*python, str(lifeline), told, *command]
+
+
+@cache
+def shield() -> None:
+    """Keep other processes of this user out of this one's memory; adopt what a guard leaves."""
+    syscalls.set_dumpable(False)
+    syscalls.adopt_orphans()
+
+
+def hide(*paths: Path | str) -> None:
+    """Let no process of others that starts from now on see these files or folders."""
+    _hidden.update(str(Path(path).absolute()) for path in paths)
+
+
+def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
+    """Return what a user's bot is held to; SeatError if ``MEMORY`` is no number."""
+    tables = (equipment.lexicon, equipment.leaves, equipment.win_probabilities)
+    return Confinement(
+        memory_mb=_memory_mb(),
+        processes=PROCESSES,
+        files=FILES,
+        apart=containment().apart,
+        reads=[*_python(), *(str(Path(table).absolute()) for table in tables if table)],
+        own=sorted(map(str, _own_folders(spec))),
+        copies=_cache_folder(),
+        hidden=sorted(_hidden),
+    )
+
+
+def _memory_mb() -> int:
+    text = os.environ.get(MEMORY, str(MEMORY_MB))
+    if not text.isdecimal() or 0 < int(text) < LEAST_MEMORY_MB:
+        raise SeatError(
+            f"{MEMORY} is {text!r}; it is the MiB of memory of each process of a bot, "
+            f"{LEAST_MEMORY_MB} or more, or 0 for no limit"
+        )
+    return int(text)
+
+
+def of_engine() -> Confinement:
+    """Return what an engine is held to: it sees what we see, but for what is hidden."""
+    return Confinement(apart=containment().apart, hidden=sorted(_hidden))
+
+
+def _python() -> list[str]:
+    """List what a program in Python reads, with ours."""
+    folders = {Path(text) for text in sys.path} - {_ROOT, Path.cwd()}
+    folders |= {_ROOT / package for package in _OURS}
+    folders |= {Path(sys.prefix), Path(sys.base_prefix)}
+    return sorted(str(folder) for folder in folders if folder.is_absolute() and folder.is_dir())
+
+
+def _cache_folder() -> list[str]:
+    folder = user_cache()
+    return [str(folder)] if folder.is_dir() else []
+
+
+def _own_folders(spec: SeatSpec) -> Iterator[Path]:
+    """Yield the folders that a bot's code is loaded from."""
+    where = spec.target.rpartition(":")[0]
+    if where.endswith(".py"):
+        yield Path(where).parent
+        return
+    top = where.partition(".")[0]
+    found = find_spec(top)
+    if found is None:
+        yield Path.cwd()
+    elif found.submodule_search_locations:
+        yield from (Path(folder).absolute() for folder in found.submodule_search_locations)
+    elif found.origin:
+        yield Path(found.origin).parent

@@ -1,0 +1,154 @@
+"""A root in which there is only what is shown; the guard imports this file without site-packages.
+
+It is made in memory, in a namespace of mounts of our own, of folders of the host bound into it. The
+host's root is then let go of, so that no path leads there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from . import syscalls
+
+TEMPORARY = "/var/tmp/own"
+"""The folder for temporary files, empty at first."""
+
+_ROOM = "size=512m,nr_inodes=65536,mode=755"
+"""What all that is written takes at most, since it is kept in memory."""
+
+_BASE = Path("/tmp")
+_OLD = Path("/.host")
+"""Where the host's root is while ours is being made."""
+
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/sys/devices/system"),
+    *(f"/etc/{name}" for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")),
+    *(f"/etc/{name}" for name in ("passwd", "group", "nsswitch.conf", "localtime", "timezone")),
+    *(f"/etc/{name}" for name in ("hosts", "resolv.conf", "ssl/certs", "pki", "mime.types")),
+)
+"""What programs need that is much the same on all machines; none of it is secret."""
+
+_DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "dri", "kfd")
+_MADE_HERE = ("dev", "proc")
+
+_PLAIN = syscalls.MS_NOSUID | syscalls.MS_NODEV
+
+
+def make_root(
+    reads: Sequence[str] | None, own: Sequence[str], copies: Sequence[str], hidden: Sequence[str]
+) -> None:
+    """Move this process to a root of its own; the parameters are those of ``Confinement``.
+
+    It must be the first of a namespace of processes.
+
+    Raises:
+        OSError: the system does not allow it, or a file or folder can't be shown.
+    """
+    syscalls.keep_mounts_to_ourselves()
+    shown = {path: path.resolve() for path in _shown(reads, own)}
+    copied = {} if reads is None else {Path(path): Path(path).resolve() for path in copies}
+    covered = {path for name in hidden for path in (Path(name), Path(name).resolve())}
+    _begin_root()
+    _show_all(shown, {Path(path) for path in own}, writable=reads is None)
+    for path in covered:
+        if path.exists() and not any(read.is_relative_to(path) for read in shown):
+            _cover(path)
+    for number, (path, source) in enumerate(copied.items()):
+        _copy(source, path, Path(f"/.changes/{number}"))
+    _make_devices()
+    syscalls.let_go_of(str(_OLD))
+    _OLD.rmdir()
+
+
+def _shown(reads: Sequence[str] | None, own: Sequence[str]) -> Iterator[Path]:
+    """Yield what is shown, each folder before what is in it."""
+    if reads is None:
+        yield from (path for path in Path("/").iterdir() if path.name not in _MADE_HERE)
+    else:
+        yield from sorted(path for path in map(Path, {*_SYSTEM, *reads, *own}) if path.exists())
+
+
+def _begin_root() -> None:
+    """Make an empty folder the root, with the host's root in it."""
+    syscalls.mount("tmpfs", str(_BASE), _PLAIN, _ROOM)
+    old = _BASE / _OLD.relative_to("/")
+    old.mkdir()
+    syscalls.move_root(str(_BASE), str(old))
+    for folder in ("/proc", "/tmp", "/var/tmp", "/dev/shm", TEMPORARY):
+        Path(folder).mkdir(parents=True)
+        Path(folder).chmod(0o1777)
+    syscalls.mount("proc", "/proc", _PLAIN | syscalls.MS_NOEXEC)
+
+
+def _show_all(shown: dict[Path, Path], own: set[Path], *, writable: bool) -> None:
+    done: list[Path] = []
+    for path, source in shown.items():
+        above = [folder for folder in done if path.is_relative_to(folder)]
+        if above and not _is_dotted(path, above[-1], own):
+            continue
+        done.append(path)
+        if path.parent == Path("/") and _on_host(path).is_symlink():
+            path.symlink_to(_on_host(path).readlink())  # such as /bin, which leads to /usr/bin
+            continue
+        _show(_on_host(source), path)
+        if not writable:
+            syscalls.make_read_only(str(path))
+        if path in own:
+            for entry in _dotted(path):
+                _cover(entry)
+
+
+def _on_host(path: Path) -> Path:
+    return _OLD / path.relative_to("/")
+
+
+def _is_dotted(path: Path, above: Path, own: Iterable[Path]) -> bool:
+    return above in own and path.relative_to(above).parts[0].startswith(".")
+
+
+def _dotted(folder: Path) -> list[Path]:
+    with os.scandir(folder) as entries:
+        named = [entry for entry in entries if entry.name.startswith(".")]
+        return [Path(entry.path) for entry in named if not entry.is_symlink()]
+
+
+def _show(source: Path, path: Path) -> None:
+    if source.is_dir():
+        path.mkdir(parents=True, exist_ok=True)
+    elif not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    syscalls.bind(str(source), str(path))
+
+
+def _cover(path: Path) -> None:
+    """Have a folder or a file be empty."""
+    if path.is_dir():
+        syscalls.mount("tmpfs", str(path), _PLAIN, "size=1m,mode=755")
+    else:
+        syscalls.bind(f"{_OLD}/dev/null", str(path))
+
+
+def _copy(source: Path, path: Path, changes: Path) -> None:
+    """Show a folder so that changes stay in this root."""
+    for folder in (path, changes / "upper", changes / "work"):
+        folder.mkdir(parents=True, exist_ok=True)
+    lower = re.sub(r"([\\:,])", r"\\\1", str(_on_host(source)))
+    options = f"lowerdir={lower},upperdir={changes}/upper,workdir={changes}/work,userxattr"
+    try:
+        syscalls.mount("overlay", str(path), _PLAIN, options)
+    except OSError:  # before Linux 5.11; then nothing can be written there
+        _show(_on_host(source), path)
+        syscalls.make_read_only(str(path))
+
+
+def _make_devices() -> None:
+    for pattern in _DEVICES:
+        for device in _on_host(Path("/dev")).glob(pattern):
+            _show(device, Path("/dev") / device.name)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        Path(f"/dev/{name}").symlink_to(f"/proc/self/fd/{number}")
+    Path("/dev/fd").symlink_to("/proc/self/fd")

@@ -1,0 +1,148 @@
+"""The calls to Linux that Python 3.11 lacks: namespaces, mounts, privileges, and ``prctl``.
+
+Those of namespaces and mounts raise OSError, whose message names the call. The guard imports this
+file without site-packages.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from typing import Any
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+_MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 0x40000
+_MNT_DETACH = 2
+
+_MOUNT_SETATTR = 442  # its number on all machines but Alpha
+_MOUNT_ATTR_RDONLY = 1
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+
+_CAPABILITY_VERSION_3 = 0x20080522
+
+_libc: Any = ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, call: str) -> None:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{call}: {os.strerror(number)}")
+
+
+# --- processes ------------------------------------------------------------------------------------
+
+
+def _prctl(option: int, value: int) -> bool:
+    """Set an attribute of this process, where there is such a thing."""
+    if sys.platform != "linux":
+        return False
+    zero = ctypes.c_ulong(0)
+    return int(_libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero)) == 0
+
+
+def die_with_parent() -> None:
+    """Have this process killed when its parent ends."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of all descendants whose own parent has ended."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def set_dumpable(dumpable: bool) -> None:
+    """Let other processes of this user read this one's memory, descriptors and environment."""
+    _prctl(_PR_SET_DUMPABLE, int(dumpable))
+
+
+def gain_nothing_by_exec() -> None:
+    """Have programs with the set-user-ID bit run as any other, from here on."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+# --- namespaces -----------------------------------------------------------------------------------
+
+
+def unshare(flags: int) -> None:
+    """Have namespaces of our own; of processes: for the children."""
+    _checked(_libc.unshare(flags), "unshare")
+
+
+def drop_privileges() -> None:
+    """Give up all capabilities, for good."""
+    gain_nothing_by_exec()
+    capability = 0
+    while _prctl(_PR_CAPBSET_DROP, capability):
+        capability += 1
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    none = (ctypes.c_uint32 * 6)()
+    _checked(_libc.capset(header, none), "capset")
+
+
+# --- mounts ---------------------------------------------------------------------------------------
+
+
+def mount(kind: str, target: str, flags: int = 0, options: str = "") -> None:
+    """Mount a new file system."""
+    _mount(kind, target, kind, flags, options)
+
+
+def bind(source: str, target: str) -> None:
+    """Show a file or a folder, with all that is mounted in it, at another place too."""
+    _mount(source, target, None, _MS_BIND | _MS_REC)
+
+
+def keep_mounts_to_ourselves() -> None:
+    """Have a namespace of mounts of our own, from which none comes out."""
+    unshare(CLONE_NEWNS)
+    _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+
+
+def _mount(
+    source: str | None, target: str, kind: str | None, flags: int, options: str = ""
+) -> None:
+    arguments = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
+    result = _libc.mount(*arguments, ctypes.c_ulong(flags), os.fsencode(options))
+    _checked(result, f"mount {source or ''} on {target}")
+
+
+class _MountAttributes(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
+
+
+def make_read_only(target: str) -> None:
+    """Make a mount and all mounts in it read-only."""
+    wanted = _MountAttributes(_MOUNT_ATTR_RDONLY, 0, 0, 0)
+    result = _libc.syscall(
+        ctypes.c_long(_MOUNT_SETATTR),
+        ctypes.c_int(_AT_FDCWD),
+        ctypes.c_char_p(os.fsencode(target)),
+        ctypes.c_uint(_AT_RECURSIVE),
+        ctypes.byref(wanted),
+        ctypes.c_size_t(ctypes.sizeof(wanted)),
+    )
+    _checked(result, f"mount_setattr of {target}")
+
+
+def move_root(new: str, old: str) -> None:
+    """Make a folder the root; ``old``, a folder in it, is where the root of before is then."""
+    _checked(_libc.pivot_root(os.fsencode(new), os.fsencode(old)), "pivot_root")
+    os.chdir("/")
+
+
+def let_go_of(target: str) -> None:
+    """Unmount a folder with all that is mounted in it."""
+    _checked(_libc.umount2(os.fsencode(target), _MNT_DETACH), f"umount of {target}")

@@ -1,0 +1,194 @@
+"""Hostile bots: what is in their reach, and that nothing of theirs is left."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import json
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import hostile_bots
+import pytest
+from bot_table import TestArbiter
+from engine_games import marked
+
+from bot.equipment import Equipment
+from bot.registry import SeatError, SeatSpec
+from bot.seat import containment, worker_handle
+from bot.seat.containment import PROCESSES, Containment, hide, of_bot
+from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
+from bot.seat_text import parse_seat
+from protocol.channel import ChannelClosed
+from protocol.messages import Move
+
+APART = containment.containment().apart
+
+apart = pytest.mark.skipif(not APART, reason="this system has no namespaces for us")
+
+
+@pytest.fixture
+def mark() -> str:
+    return f"hostile-{secrets.token_hex(8)}"
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> Path:
+    """The hostile bots, in a folder with what is none of their business."""
+    (tmp_path / "bots" / ".ssh").mkdir(parents=True)
+    (tmp_path / "bots" / ".ssh" / "key").write_text("secret")
+    (tmp_path / "bots" / "games.db").write_text("secret")
+    (tmp_path / "tokens").write_text("secret")
+    (tmp_path / "bots" / "words.txt").write_text("words")
+    return Path(shutil.copy(hostile_bots.__file__, tmp_path / "bots"))
+
+
+@pytest.fixture
+def uncontained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system without namespaces."""
+    monkeypatch.setattr(containment, "containment", lambda: Containment(False, "as on others"))
+
+
+@asynccontextmanager
+async def asked(
+    spec: SeatSpec, table: TestArbiter, *, forked: bool
+) -> AsyncIterator[dict[str, str]]:
+    """Ask a hostile bot for a move; yield its report, and then kill it."""
+    told: asyncio.Queue[str] = asyncio.Queue()
+    parent = await ForkServer.warm(spec, Equipment()) if forked else None
+    process = await SeatProcess.start(spec, Equipment(), parent=parent, printed=told.put_nowait)
+    try:
+        async with asyncio.timeout(60):
+            await table.greet(process.channel)
+            await table.begin()
+            await table.ask()
+            report = json.loads(await told.get())
+        yield report
+    finally:
+        await process.kill()
+        if parent is not None:
+            await parent.kill()
+
+
+def spec_of(bots: Path, name: str, mark: str, *secret: Path) -> SeatSpec:
+    told = f"mark={mark}&host={os.getpid()}&secrets={':'.join(map(str, secret))}"
+    return parse_seat(f"{bots}:{name}?{told}")
+
+
+@apart
+async def test_a_bot_that_breeds_leaves_nothing(bots: Path, mark: str, table: TestArbiter) -> None:
+    async with asked(spec_of(bots, "Breeds", mark), table, forked=True) as report:
+        assert sum(hostile_bots.SLEEPS in line for line in marked(mark).values()) == 20
+    assert marked(mark) == {}
+    assert report["memory"] == "MemoryError"
+    assert "ProcessLookupError" in report["kills"], "the host is not in its world"
+    assert int(report["descriptors"]) < 1_024
+    if os.getuid() or _release() >= (6, 14):
+        assert int(report["threads"]) < PROCESSES
+
+
+def _release() -> tuple[int, ...]:
+    return tuple(int(part) for part in os.uname().release.split(".")[:2])
+
+
+@apart
+@pytest.mark.parametrize("forked", [True, False])
+async def test_a_bot_that_pries_finds_nothing(
+    bots: Path, mark: str, table: TestArbiter, forked: bool
+) -> None:
+    journal, dotted, elsewhere = (
+        bots.parent / "games.db",
+        bots.parent / ".ssh" / "key",
+        bots.parents[1] / "tokens",
+    )
+    hide(journal)
+    spec = spec_of(bots, "Pries", mark, journal, dotted, elsewhere, bots.parent / "words.txt")
+    async with asked(spec, table, forked=forked) as report:
+        pass
+    assert report["secrets"] == "empty FileNotFoundError FileNotFoundError words"
+    assert set(report["processes"].split()) == {"1", report["pid"]}
+    assert report["host"] == "ProcessLookupError"
+    assert report["init"] == "PermissionError"
+    assert ".db" not in report["descriptors"]
+    assert report["neighbours"] == ".ssh games.db hostile_bots.py words.txt"
+    assert (report["own"], report["system"]) == ("OSError", "OSError"), "read-only"
+    assert report["temporary"] == "1"
+    assert int(report["capabilities"], 16) == 0
+    assert report["no_new_privileges"] == "1"
+    assert report["namespaces"] == "-1"
+    assert journal.read_text() == "secret"
+
+
+async def test_without_namespaces_daemons_go_all_the_same_when_the_guard_is_killed(
+    bots: Path, mark: str, table: TestArbiter, uncontained: None
+) -> None:
+    spec = parse_seat(f"{bots}:Breeds?mark={mark}")
+    process = await SeatProcess.start(spec, Equipment())
+    try:
+        await table.greet(process.channel)
+        await table.begin()
+        await table.say(table.question())
+        with pytest.raises(ChannelClosed):
+            await table.hear(Move)
+    finally:
+        await process.kill()
+    assert marked(mark) == {}
+
+
+async def test_a_bot_that_is_loaded_before_a_match_is_contained_too(
+    tmp_path: Path, mark: str
+) -> None:
+    (tmp_path / "bots.py").write_text(f"bytearray({10 << 30})")
+    assert "MemoryError" in await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+
+
+def test_a_host_is_not_to_be_read_and_adopts_orphans() -> None:
+    containment.shield()
+    prctl = ctypes.CDLL(None).prctl
+    adopts = ctypes.c_int()
+    assert prctl(3, 0, 0, 0, 0) == 0, "PR_GET_DUMPABLE"
+    assert prctl(37, ctypes.byref(adopts), 0, 0, 0) == 0
+    assert adopts.value == 1
+
+
+def test_a_bot_reads_its_own_folder_and_its_tables(tmp_path: Path) -> None:
+    (tmp_path / "bots.py").write_text("")
+    held = of_bot(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment(leaves=f"{tmp_path}/l.klv2"))
+    assert held.own == [str(tmp_path)]
+    assert f"{tmp_path}/l.klv2" in (held.reads or ())
+    assert str(Path.cwd()) not in (held.reads or ())
+
+
+def test_a_system_without_namespaces_says_why() -> None:
+    assert "keep bots and engines apart from it (no reason): limits hold" in str(
+        Containment(False, "no reason")
+    )
+
+
+def test_what_is_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(containment.MEMORY, "8GB")
+    with pytest.raises(SeatError, match="TILEWIRE_BOT_MEMORY is '8GB'; it is the MiB of memory"):
+        of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment())
+    monkeypatch.setenv(containment.MEMORY, "8192")
+    assert of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment()).memory_mb == 8_192
+
+
+async def test_what_a_bot_uses_is_compiled_where_it_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bots.py").write_text(
+        "import engine.movegen.generator\nfrom bot.player import Player as Bot\n"
+        "print('tilewire uses:  os engine.simulation.simulation')\n"
+    )
+    compiled: list[Sequence[str]] = []
+
+    async def compile_them(modules: Sequence[str], _notice: object) -> None:
+        compiled.append(modules)
+
+    monkeypatch.setattr(worker_handle, "_compile", compile_them)
+    assert await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment()) == ""
+    assert compiled == [["engine.movegen.generator"]]
