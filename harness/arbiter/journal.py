@@ -35,6 +35,7 @@ from .journal_file import (
     check,
     check_version,
     commits_of,
+    keep_private,
     reading,
 )
 from .records import ClockNote, Ended, Opened, Record
@@ -192,6 +193,7 @@ class Journal:
         connection: sqlite3.Connection | None = None
         try:
             check(self.path, self._lock.acknowledged)
+            keep_private(self.path)
             connection = sqlite3.connect(
                 self.path, timeout=1, check_same_thread=False, isolation_level=None
             )

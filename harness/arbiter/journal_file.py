@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from bot.seat.containment import hide
+
 SCHEMA_VERSION = 2
 
 SCHEMA = """
@@ -120,6 +122,19 @@ class JournalLock:
             os.close(self._file)
         else:
             self.release()
+
+
+def keep_private(path: Path) -> None:
+    """Let its owner alone read a journal, which has the secrets of running games; make it if new.
+
+    OSError if it can't be made.
+    """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    files = [path, *(path.with_name(f"{path.name}-{part}") for part in ("wal", "shm", "lock"))]
+    for file in files:
+        with suppress(FileNotFoundError, PermissionError):  # another user's, or a read-only disk
+            file.chmod(0o600)
+    hide(*files)
 
 
 @contextmanager

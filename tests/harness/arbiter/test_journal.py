@@ -344,3 +344,13 @@ async def test_a_record_that_can_not_be_read_is_said(path: Path) -> None:
     with pytest.raises(JournalError, match=r"journal\.db: game g can't be read: "):
         again.unfinished()
     again.close()
+
+
+def test_only_its_owner_reads_a_journal(path: Path) -> None:
+    Journal(path).close()
+    path.chmod(0o644)  # as an earlier version made it
+    journal = Journal(path)
+    files = list(path.parent.iterdir())
+    assert len(files) == 4
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    journal.close()
