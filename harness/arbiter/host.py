@@ -40,7 +40,8 @@ class GameHost:
     """One game from its first offer, or its last record in the journal, to its end.
 
     ``journal`` contains its first record already; ``guests`` are players of a server, who may ask
-    for the verdict afterwards.
+    for the verdict afterwards; of those in ``unproven`` anybody may have come under their name, so
+    how they play is not kept.
     """
 
     def __init__(
@@ -50,10 +51,12 @@ class GameHost:
         journal: Journal,
         lag: LagMeter,
         guests: frozenset[str] = frozenset(),
+        unproven: frozenset[str] = frozenset(),
     ) -> None:
         self.book = book
         self.game = book.opened.game
         self.guests = guests
+        self._unproven = unproven
         self._seats = seats
         self._journal = journal
         self._lag = lag
@@ -219,15 +222,17 @@ class GameHost:
 
     def _known_style(self, seat: int) -> Style | None:
         """Return an opponent's style from the journal, for our own players only."""
-        if not self._seats[seat].is_ours:
+        opponent = self.book.opened.players[1 - seat]
+        if not self._seats[seat].is_ours or opponent in self._unproven:
             return None
-        return self._journal.style_of(self.book.opened.players[1 - seat])
+        return self._journal.style_of(opponent)
 
     def _keep_styles(self) -> None:
         """Store what our own players learned, under their opponents' names in this game."""
         for seat, style in enumerate(self.book.styles):
-            if style and self._seats[seat].is_ours:
-                self._journal.keep_style(self.book.opened.players[1 - seat], style)
+            opponent = self.book.opened.players[1 - seat]
+            if style and self._seats[seat].is_ours and opponent not in self._unproven:
+                self._journal.keep_style(opponent, style)
 
     # --- the host's own faults ------------------------------------------------------------------
 

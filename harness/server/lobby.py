@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -88,6 +89,8 @@ class Lobby:
     """Raises PeerError if a player of a name, at an address, may not seek a game now."""
     note_absence: Callable[[str, str, float], None] = lambda _name, _address, _seconds: None
     """Takes the name and address of a player that let its opponent wait in vain, and how long."""
+    has_token: Callable[[str], bool] = lambda _name: False
+    """Whether whoever plays under a name has shown its token."""
     tell: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
     games: dict[str, GameHost] = field(default_factory=dict)
@@ -273,7 +276,7 @@ class Lobby:
         """Return a sentence if nobody of a name is here; a player with a running game is."""
         if name is None or name in self._players or name in self.bots:
             return None
-        meant = did_you_mean(name, self.bots) if len(name) <= MOST_COMPARED else ""
+        meant = _meant(name, tuple(self.bots)) if len(name) <= MOST_COMPARED else ""
         return f"nobody called {name!r} is here{meant}"
 
     def _pair_soon(self) -> None:
@@ -371,7 +374,9 @@ class Lobby:
                     seat.sit(guest.link)
                 guests.append(guest)
         names = frozenset(guest.name for guest in guests)
-        host = self.games[game] = GameHost(book, seats, self.journal, self.lag, names)
+        unproven = frozenset(name for name in names if not self.has_token(name))
+        host = GameHost(book, seats, self.journal, self.lag, names, unproven)
+        self.games[game] = host
         task = self._tasks[game] = asyncio.create_task(self._play(host, label, guests))
         task.add_done_callback(lambda _task: self._tasks.pop(game))
         return task
@@ -466,3 +471,9 @@ class Lobby:
 
 def _with_time_to_compile(time: TimeControl) -> TimeControl:
     return replace(time, ready_ms=max(time.ready_ms, LOCAL_READY_MS))
+
+
+@lru_cache(maxsize=1_024)
+def _meant(name: str, bots: tuple[str, ...]) -> str:
+    """Ask which bot was meant; players seek again and again, and comparing takes time."""
+    return did_you_mean(name, bots)

@@ -117,6 +117,7 @@ class MatchServer:
             self.gatekeeper.may_come,
             self._admissions.check_seek,
             self._admissions.note_absence,
+            self.gatekeeper.has_token,
             self.tell,
             ended=self._metrics.game_ended,
         )

@@ -231,6 +231,10 @@ class Gatekeeper:
         """Return whether a player of this name could be admitted."""
         return self.tokens is None or self._hash_of(name) is not None
 
+    def has_token(self, name: str) -> bool:
+        """Return whether nobody comes under a name without its token."""
+        return self._hash_of(name) is not None
+
     def _hash_of(self, name: str) -> str | None:
         invited = self.invitations.hash_of(name)
         if self.tokens is not None:

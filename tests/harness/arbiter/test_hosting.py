@@ -237,6 +237,31 @@ async def test_a_guest_is_told_nothing_of_it_and_not_listened_to(tmp_path: Path)
     journal.close()
 
 
+async def test_how_somebody_plays_is_not_kept_under_a_name_that_anybody_may_use(
+    tmp_path: Path,
+) -> None:
+    lexicon, journal = load_lexicon(), Journal(tmp_path / "j.db")
+    for name in ("ann", "bob"):
+        journal.keep_style(name, {"soft": 1.0})
+    for unproven in (frozenset({"bob"}), frozenset[str]()):
+        ours, guest = Passer("ann", Belief(style={"greedy": 1.0})), Passer("bob")
+        ours.is_ours = True
+        opened = new_game(("ann", "bob"), lexicon, TimeControl(), Draws.fresh())
+        await journal.create(opened, {})
+        book = Scorebook(opened, lexicon)
+        async with LagMeter() as lag:
+            guests = frozenset({"bob"})
+            await GameHost(book, (ours, guest), journal, lag, guests, unproven).run()
+        offer = ours.heard[0]
+        assert isinstance(offer, NewGame)
+        kept = journal.style_of("bob")
+        if unproven:
+            assert (offer.known_style, kept) == (None, {"soft": 1.0})
+        else:
+            assert (offer.known_style, kept) == ({"soft": 1.0}, {"greedy": 1.0})
+    journal.close()
+
+
 # --- a journal that fails -------------------------------------------------------------------------
 
 
