@@ -321,3 +321,65 @@ def server(
 
     log_to_stderr(verbose=False)
     show_figures(run(measure_load(connections, rate, seconds, searching)), json_)
+
+
+@app.command
+def attack(
+    *,
+    attack: Annotated[list[str] | None, Parameter(negative="")] = None,
+    seconds: Annotated[float, Meta(ge=0.5, le=600)] = 10.0,
+    addresses: Annotated[int, Meta(ge=1, le=200)] = 4,
+    json_: JsonOption = False,
+) -> None:
+    """Attack a server on which two honest bots ping and play; print what they notice.
+
+    The control is the same attacker against a bare echo beside the server, which shares its cores.
+
+    Args:
+        attack: Which attacks, by name; may be repeated. [default: all]
+        seconds: How long each, and its control.
+        addresses: Addresses of loopback from which attackers come.
+        json_: Print a JSON object for each attack.
+    """
+    from harness.lab.bench.attack import Siege, besiege
+    from harness.lab.bench.attackers import ATTACKS
+
+    names = tuple(attack or ATTACKS)
+    if unknown := [name for name in names if name not in ATTACKS]:
+        raise CommandFailed(f"--attack {unknown[0]}: there are {', '.join(ATTACKS)}")
+    log_to_stderr(verbose=False)
+    sieges: list[Siege] = []
+
+    def tell(siege: Siege) -> None:
+        sieges.append(siege)
+        if not json_:
+            say(f"{len(sieges)} of {len(names)}: {siege.attack}")
+
+    try:
+        run(besiege(names, seconds, addresses, tell))
+    finally:
+        if sieges:
+            show_rows({"attacks": sieges}, json_)
+
+
+@app.command
+def idle(
+    *,
+    connections: Annotated[int, Meta(ge=1, le=60_000)] = 3_000,
+    rate: Annotated[float, Meta(ge=1, le=100_000)] = 2_000.0,
+    seconds: Annotated[float, Meta(ge=0.1, le=3_600)] = 20.0,
+    json_: JsonOption = False,
+) -> None:
+    """Open connections that do nothing; print what they cost, and a message beside a bare echo's.
+
+    Args:
+        connections: How many.
+        rate: Messages a second, when they are measured.
+        seconds: How long, the server's and the echo's each.
+        json_: Print one JSON object.
+    """
+    from harness.lab.bench.idle import measure_idle
+
+    log_to_stderr(verbose=False)
+    with sentences():
+        show_figures(run(measure_idle(connections, rate, seconds)), json_)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
@@ -96,9 +96,16 @@ class Client:
         await self.channel.close()
 
 
+class Served(NamedTuple):
+    """A server in a process of its own."""
+
+    url: str
+    pid: int
+
+
 @asynccontextmanager
-async def serving(folder: Path, settings: str) -> AsyncIterator[str]:
-    """Run ``tilewire serve`` with this content of its configuration file; yield its URL.
+async def serving(folder: Path, settings: str) -> AsyncIterator[Served]:
+    """Run ``tilewire serve`` with this content of its configuration file.
 
     Raises:
         ChannelClosed: it does not come up.
@@ -121,7 +128,7 @@ async def serving(folder: Path, settings: str) -> AsyncIterator[str]:
         else:
             raise ChannelClosed(f"the server did not come up: {' '.join(said)}")
         drained = asyncio.create_task(process.stderr.read())
-        yield said[-1].split(" serving on ")[1].split(",")[0]
+        yield Served(said[-1].split(" serving on ")[1].split(",")[0], process.pid)
         drained.cancel()
     finally:
         if process.returncode is None:

@@ -85,11 +85,11 @@ async def call_faults() -> list[Call]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         stamp = folder / "stamp"
-        async with serving(folder, SETTINGS.format(stamp=stamp)) as url:
+        async with serving(folder, SETTINGS.format(stamp=stamp)) as (url, _):
             for case, expected, misfit, what in _CASES:
                 calls.append(await _call(url, case, expected, misfit, what))
         (folder / "serve.db").unlink()
-        async with serving(folder, SLOW_SETTINGS.format(stamp=stamp)) as url:
+        async with serving(folder, SLOW_SETTINGS.format(stamp=stamp)) as (url, _):
             for bot, outcome, patience_ms in (("dies", "crash", 0), ("hangs", "stall", STALL_MS)):
                 calls.append(await _call_process(url, bot, outcome, stamp, patience_ms))
     return calls

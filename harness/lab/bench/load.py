@@ -50,7 +50,7 @@ async def measure_load(connections: int, rate: float, seconds: float, searching:
     settings = SETTINGS.format(most=connections + searching + 10)
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url = await stack.enter_async_context(serving(folder, settings))
+        url, _ = await stack.enter_async_context(serving(folder, settings))
         games = [asyncio.create_task(_keep_busy(url, n)) for n in range(searching)]
         stack.push_async_callback(_end, games)  # before the server, however this ends
         if searching:

@@ -1,0 +1,303 @@
+"""Two honest bots on a server that is attacked: their pings, and what their clocks are charged.
+
+The control is the same attacker against a bare echo on another port, while the same bots play on
+the same server: attacker, server and bots share the machine's cores.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+
+from harness.lab.rows import Column, percent
+from protocol.channel import ChannelClosed, now_ms
+from protocol.messages import Message, Move, NewGame, Ping, Played, Pong, Ready, Seek, YourTurn
+
+from .attackers import ATTACKS, CLAIMED
+from .client import Client, serving
+
+PINGS_PER_S = 500
+"""Of each honest bot."""
+
+THINK_S = 0.02
+BACK_WITHIN_MS = 10.0
+PATIENCE_S = 15.0
+"""How long recovery may take before it is given up."""
+
+SETTINGS = """
+max_games = 4
+[time]
+initial_ms = 60000
+[admission]
+seeks_per_minute = 100000
+"""
+"""The defaults, but for seeks: the honest bots pass, so their games take a tenth of a second."""
+
+ECHO = """
+import asyncio, logging
+import uvloop
+from websockets.asyncio.server import serve
+logging.disable()
+async def echo(connection):
+    async for message in connection:
+        await connection.send(message)
+async def main():
+    async with serve(echo, "127.0.0.1", 0, compression=None) as server:
+        print(next(iter(server.sockets)).getsockname()[1], flush=True)
+        await server.serve_forever()
+asyncio.Runner(loop_factory=uvloop.new_event_loop).run(main())
+"""
+
+
+@dataclass(frozen=True)
+class Siege:
+    """One attack; times in milliseconds, with and without the control's."""
+
+    attack: Annotated[str, Column("attack")]
+    p50_ms: Annotated[float, Column("ping p50", unit=" ms")]
+    p99_ms: Annotated[float, Column("p99", unit=" ms")]
+    control_p99_ms: Annotated[float, Column("control's", unit=" ms")]
+    overcharge_ms: Annotated[int, Column("overcharge", unit=" ms")]
+    """The most that a move was charged more than its bot took."""
+    control_overcharge_ms: Annotated[int, Column("control's", unit=" ms")]
+    moves: Annotated[int, Column("moves")]
+    control_moves: Annotated[int, Column("control's")]
+    cpu: Annotated[float, percent("server's CPU", decimals=0)]
+    """Of one core."""
+    control_cpu: Annotated[float, percent("control's", decimals=0)]
+    grown_mb: Annotated[float, Column("memory", unit=" MB", sign=True)]
+    """What the server's memory has grown by, with the attack over."""
+    back_s: Annotated[float | None, Column("back after", unit=" s")]
+    """From the end of the attack until strangers are let in and pings take what they did before."""
+    held: Annotated[str, Column("held")]
+
+
+@dataclass(eq=False)
+class Honest:
+    """A bot that pings and plays."""
+
+    url: str
+    name: str
+    opponent: str
+    pings: list[tuple[float, float | None]] = field(default_factory=list)
+    """When sent, and the round trip in milliseconds; None while it is not answered."""
+    overcharges: list[tuple[float, int]] = field(default_factory=list)
+    lost: int = 0
+    """Connections lost."""
+    _own_ms: dict[int, int] = field(default_factory=dict)
+    """What it took for a move, by the move's number."""
+    _thinking: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def live(self) -> None:
+        """Play and ping, over connections that may be lost."""
+        while True:
+            try:
+                client = await Client.login(self.url, self.name)
+                for game in client.welcome.games:
+                    await client.resume(game, -1)
+                await client.channel.send(Seek(opponent=self.opponent, games=10_000))
+                await self._talk(client)
+            except ChannelClosed:
+                self.lost += 1
+                await asyncio.sleep(0.1)
+
+    async def _talk(self, client: Client) -> None:
+        pinging = asyncio.create_task(self._ping(client))
+        try:
+            while True:
+                await self._hear(client, await client.receive())
+        finally:
+            pinging.cancel()
+            await asyncio.gather(pinging, return_exceptions=True)
+
+    async def _ping(self, client: Client) -> None:
+        """Ping at a fixed rate, whether or not earlier ones are answered."""
+        due = time.perf_counter()
+        while True:
+            due += 1 / PINGS_PER_S
+            await asyncio.sleep(due - time.perf_counter())
+            self.pings.append((time.perf_counter(), None))
+            await client.channel.send(Ping(id=len(self.pings) - 1))
+
+    async def _hear(self, client: Client, message: Message) -> None:
+        match message:
+            case Pong(id=number):
+                sent, _ = self.pings[number]
+                self.pings[number] = sent, (time.perf_counter() - sent) * 1_000
+            case NewGame(game=game):
+                self._own_ms.clear()
+                await client.channel.send(Ready(game=game, nonce="00" * 16))
+            case YourTurn():
+                task = asyncio.create_task(self._move(client, message, client.at_ms))
+                self._thinking.add(task)
+                task.add_done_callback(self._thinking.discard)
+            case Played(seq=seq, think_ms=think_ms) if seq in self._own_ms:
+                over_ms = think_ms - self._own_ms.pop(seq)
+                self.overcharges.append((time.perf_counter(), over_ms))
+
+    async def _move(self, client: Client, turn: YourTurn, at_ms: int) -> None:
+        with suppress(ChannelClosed):
+            await asyncio.sleep(THINK_S)
+            self._own_ms[turn.seq] = now_ms() - at_ms
+            await client.channel.send(Move(game=turn.game, seq=turn.seq, move="-", attempt=1))
+
+
+@dataclass(frozen=True)
+class Span:
+    """What honest bots saw in a while."""
+
+    p50_ms: float
+    p99_ms: float
+    overcharge_ms: int
+    moves: int
+    cpu: float = 0.0
+    """Share of a core that the server took."""
+
+
+def seen(bots: tuple[Honest, ...], since: float, until: float) -> Span:
+    """Sum up; a ping that nobody has answered took until now."""
+    now = time.perf_counter()
+    waited = [
+        (now - sent) * 1_000 if ms is None else ms
+        for bot in bots
+        for sent, ms in bot.pings
+        if since <= sent < until
+    ]
+    over = [ms for bot in bots for at, ms in bot.overcharges if since <= at < until]
+    p50, p99 = np.quantile(waited or [PATIENCE_S * 1_000], (0.5, 0.99)).round(2).tolist()
+    return Span(p50, p99, max(over, default=0), len(over))
+
+
+@asynccontextmanager
+async def _process(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def echoing(stack: AsyncExitStack) -> tuple[int, int]:
+    """Run a bare echo; return its port and its process."""
+    echo = await stack.enter_async_context(_process("-c", ECHO))
+    assert echo.stdout is not None
+    return int(await echo.stdout.readline()), echo.pid
+
+
+def memory_mb(pid: int) -> float:
+    """Return the resident memory of a process."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1_024
+
+
+def cpu_s(pid: int) -> float:
+    """Return the processor time that a process has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(eq=False)
+class Field:
+    """A server, honest bots on it, and an echo beside it."""
+
+    url: str
+    pid: int
+    echo_port: int
+    addresses: int
+    seconds: float
+    bots: tuple[Honest, ...]
+
+    async def besiege(self, name: str) -> Siege:
+        """Attack the echo, then the server."""
+        calm = await self._during(None, 0)
+        control = await self._during(name, self.echo_port)
+        before_mb = memory_mb(self.pid)
+        span = await self._during(name, int(self.url.rpartition(":")[2]))
+        back_s = await self._back(calm)
+        grown_mb = memory_mb(self.pid) - before_mb
+        p99_held = span.p99_ms <= max(10.0, 1.5 * control.p99_ms)
+        charge_held = span.overcharge_ms <= max(10, 1.5 * control.overcharge_ms)
+        held = p99_held and charge_held and back_s is not None and back_s <= 5
+        return Siege(
+            attack=f"{name}: {ATTACKS[name].what}",
+            p50_ms=span.p50_ms,
+            p99_ms=span.p99_ms,
+            control_p99_ms=control.p99_ms,
+            overcharge_ms=span.overcharge_ms,
+            control_overcharge_ms=control.overcharge_ms,
+            moves=span.moves,
+            control_moves=control.moves,
+            cpu=round(span.cpu, 3),
+            control_cpu=round(control.cpu, 3),
+            grown_mb=round(grown_mb, 1),
+            back_s=back_s,
+            held="yes" if held else "no",
+        )
+
+    async def _during(self, name: str | None, port: int) -> Span:
+        """Return what the bots see, under an attack of a port or in peace."""
+        async with AsyncExitStack() as stack:
+            if name is not None:
+                target = (name, str(port), str(self.addresses), self.url)
+                await stack.enter_async_context(
+                    _process("-m", "harness.lab.bench.attackers", *target)
+                )
+                await asyncio.sleep(1.5)  # it starts, and connects
+            since, busy_s = time.perf_counter(), cpu_s(self.pid)
+            await asyncio.sleep(self.seconds if name else 1.0)
+            until, busy_s = time.perf_counter(), cpu_s(self.pid) - busy_s
+        if name is not None and port == self.echo_port:
+            await asyncio.sleep(1)
+        return replace(seen(self.bots, since, until), cpu=busy_s / (until - since))
+
+    async def _back(self, calm: Span) -> float | None:
+        """Return the seconds until all is as before."""
+        ended = time.perf_counter()
+        while (now := time.perf_counter()) < ended + PATIENCE_S:
+            await asyncio.sleep(0.25)
+            with suppress(ChannelClosed, TimeoutError):
+                async with asyncio.timeout(5):
+                    stranger = await Client.login(self.url, "stranger", "spectator")
+                    await stranger.close()
+                if seen(self.bots, now, now + 0.2).p50_ms <= max(BACK_WITHIN_MS, 2 * calm.p50_ms):
+                    return round(now - ended, 1)
+        return None
+
+
+async def besiege(
+    names: tuple[str, ...], seconds: float, addresses: int, tell: Callable[[Siege], None]
+) -> None:
+    """Try attacks one after another, each for some seconds; tell what came of each."""
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        served = await stack.enter_async_context(serving(folder, SETTINGS))
+        owner = await Client.login(served.url, CLAIMED, token="t" * 43)
+        await owner.close()
+        bots = (Honest(served.url, "ann", "bob"), Honest(served.url, "bob", "ann"))
+        lives = [asyncio.create_task(bot.live()) for bot in bots]
+        stack.push_async_callback(_end, lives)
+        await asyncio.sleep(1)
+        port, _ = await echoing(stack)
+        field = Field(served.url, served.pid, port, addresses, seconds, bots)
+        for name in names:
+            tell(await field.besiege(name))
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,212 @@
+"""Thousands of connections that do nothing, and what a message costs beside a bare echo's."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import tempfile
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocol.messages import Ping
+
+from .attack import cpu_s, echoing, memory_mb
+from .attackers import HANDSHAKE, frame, hello, said
+from .client import serving
+
+SETTINGS = """
+[admission]
+connections = {most}
+connections_per_address = {most}
+spectators = {most}
+handshakes_per_s = {most}
+frames_per_s = 100000
+share_per_address = 1000
+"""
+"""``most`` is how many connections there may be; all are from one address."""
+
+KEEPALIVE_S = 25.0
+"""Longer than a connection lives that answers no WebSocket ping."""
+
+SETTLE_S = 3.0
+"""Until the server has seen that the idle ones are gone."""
+
+TALKING = 20
+"""Connections that send messages."""
+
+ROUNDS = 4
+"""How often server and echo are measured, in turn."""
+
+
+@dataclass(frozen=True)
+class Idle:
+    """What connections cost that do nothing, and messages."""
+
+    connections: int
+    memory_mb: float
+    """What the server grew by, for all of them."""
+    kb_a_connection: float
+    still_there: int
+    """After two rounds of WebSocket pings, which they answer."""
+    idle_cpu_percent: float
+    """Of one core, for these pings."""
+    messages: int
+    message_us: float
+    """Processor time of the server for a ping and its answer."""
+    echo_us: float
+    """The same of a bare echo of the same bytes."""
+    ratio: float
+
+
+class Peer(asyncio.Protocol):
+    """A raw client: it says hello, answers WebSocket pings, and counts messages."""
+
+    def __init__(self) -> None:
+        self.is_open = True
+        self._due = 0
+        """Messages that are still expected."""
+        self._heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Shake hands, and say hello."""
+        self._transport: asyncio.Transport = transport  # type: ignore[assignment]
+        self._transport.write(HANDSHAKE.format(path="").encode() + hello("spectator", "idle"))
+
+    def expect(self, count: int) -> asyncio.Future[None]:
+        """Wait for so many messages; the first is the answer to hello."""
+        self._due = count
+        self._heard = asyncio.get_running_loop().create_future()
+        return self._heard
+
+    def send(self, data: bytes) -> None:
+        """Write."""
+        self._transport.write(data)
+
+    def close(self) -> None:
+        """End it."""
+        self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Answer WebSocket pings, and count messages."""
+        self._buffer += data
+        if self._buffer.startswith(b"HTTP"):
+            head, found, rest = self._buffer.partition(b"\r\n\r\n")
+            if not found:
+                return
+            if b" 101 " not in head:
+                self._fail(head.split(b"\r\n", 1)[0].decode())
+            self._buffer = rest
+        while len(self._buffer) >= 2:
+            start, length = 2, self._buffer[1]
+            if length == 126:
+                start, length = 4, int.from_bytes(self._buffer[2:4], "big")
+            if len(self._buffer) < start + length:
+                return
+            opcode, payload = self._buffer[0] & 15, self._buffer[start : start + length]
+            self._buffer = self._buffer[start + length :]
+            if opcode == 9:
+                self.send(frame(10, payload))
+            elif opcode == 2:
+                self._due -= 1
+                if self._due == 0:
+                    self._heard.set_result(None)
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        """Note that it is gone."""
+        self._fail("the connection was closed")
+
+    def _fail(self, why: str) -> None:
+        self.is_open = False
+        if self._due > 0 and not self._heard.done():
+            self._heard.set_exception(ConnectionError(why))
+
+
+def raise_files(needed: int) -> None:
+    """Allow this process and those that it starts as many open files.
+
+    Raises:
+        ValueError: the system allows fewer.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise ValueError(f"this takes {needed:,} open files, and this system allows {hard:,}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
+    """Open idle connections to a server; then have some of them send ``rate`` messages a second.
+
+    Raises:
+        ValueError: the system does not allow as many open files.
+    """
+    raise_files(connections + 200)
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        settings = SETTINGS.format(most=connections + TALKING)
+        served = await stack.enter_async_context(serving(folder, settings))
+        port = int(served.url.rpartition(":")[2])
+        warm = await _open(port, TALKING)  # what the server needs for any connection
+        before_mb = memory_mb(served.pid)
+        peers = await _open(port, connections)
+        grown_mb = memory_mb(served.pid) - before_mb
+        busy_s = cpu_s(served.pid)
+        await asyncio.sleep(KEEPALIVE_S)
+        busy_s = cpu_s(served.pid) - busy_s
+        still_there = sum(peer.is_open for peer in peers)
+        for peer in peers:
+            peer.close()
+        await asyncio.sleep(SETTLE_S)
+        echo_port, echo_pid = await echoing(stack)
+        echo_peers = await _open(echo_port, TALKING)
+        count = TALKING * max(1, int(rate * seconds / ROUNDS / TALKING))
+        ours_s = echo_s = 0.0
+        for _ in range(ROUNDS):
+            ours_s += await _talk(warm, served.pid, count, rate)
+            echo_s += await _talk(echo_peers, echo_pid, count, rate)
+        for peer in (*warm, *echo_peers):
+            peer.close()
+    messages = count * ROUNDS
+    return Idle(
+        connections=connections,
+        memory_mb=round(grown_mb, 1),
+        kb_a_connection=round(grown_mb * 1_024 / connections, 1),
+        still_there=still_there,
+        idle_cpu_percent=round(100 * busy_s / KEEPALIVE_S, 1),
+        messages=messages,
+        message_us=round(ours_s / messages * 1e6, 1),
+        echo_us=round(echo_s / messages * 1e6, 1),
+        ratio=round(ours_s / max(echo_s, 1e-9), 2),
+    )
+
+
+async def _open(port: int, count: int) -> list[Peer]:
+    """Open connections, a hundred at a time."""
+    loop = asyncio.get_running_loop()
+    peers: list[Peer] = []
+    while len(peers) < count:
+        some = min(100, count - len(peers))
+        new = [Peer() for _ in range(some)]
+        heard = [peer.expect(1) for peer in new]
+        for peer in new:
+            await loop.create_connection(lambda peer=peer: peer, "127.0.0.1", port)  # type: ignore[misc]
+        await asyncio.gather(*heard)
+        peers += new
+    return peers
+
+
+async def _talk(peers: list[Peer], pid: int, count: int, rate: float) -> float:
+    """Send messages in turn at a rate; return what it took a process to answer all of them."""
+    loop = asyncio.get_running_loop()
+    message = said(Ping(id=1))
+    busy_s, due = cpu_s(pid), loop.time()
+    waits = [peer.expect(count // len(peers)) for peer in peers]
+    for number in range(count):
+        peers[number % len(peers)].send(message)
+        due += 1 / rate
+        if (pause := due - loop.time()) > 0:
+            await asyncio.sleep(pause)
+    async with asyncio.timeout(30):
+        await asyncio.gather(*waits)
+    return cpu_s(pid) - busy_s
