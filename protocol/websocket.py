@@ -61,7 +61,7 @@ _TCP_RTT = struct.Struct("=68xI")
 """Where Linux has the smoothed round-trip time, in microseconds, in its ``struct tcp_info``."""
 
 BACKLOG = 16
-"""Connections that the system holds until they are accepted, all of them in one turn of the loop."""
+"""Connections that the system holds until they are accepted, all in one turn of the loop."""
 
 STALLED_S = 20.0
 """How long a peer may leave unread what has been sent to it."""
