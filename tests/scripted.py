@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from types import TracebackType
 
-from protocol.channel import Channel
+from protocol.channel import Channel, ChannelClosed
 from protocol.websocket import listen
 
 
@@ -27,12 +28,16 @@ class Scripted:
             runner.run(self._until_stopped())
 
     async def _until_stopped(self) -> None:
-        server = await listen("127.0.0.1", 0, self._script)
+        server = await listen("127.0.0.1", 0, self._until_gone)
         self.url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
         self._ready.set()
         await self._stop.wait()
         server.close()
         await server.wait_closed()
+
+    async def _until_gone(self, channel: Channel, request: object) -> None:
+        with suppress(ChannelClosed):
+            await self._script(channel, request)
 
     def __enter__(self) -> str:
         self._thread.start()
