@@ -15,7 +15,7 @@ from engine_games import HASTY, LONG, SHORT, EngineGames, marked
 from tables import MINUTE, NONCES, Play
 
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.seat import Came, Gone, Happening, Noted, Said
+from harness.arbiter.seat import Came, Given, Gone, Happening, Noted, Said
 from harness.lab.bench.faults import engine_seat
 from protocol.messages import Move, Ready
 from protocol.parts import TimeControl
@@ -148,7 +148,7 @@ async def _said(happened: asyncio.Queue[Happening]) -> object:
             return message
         case Came():
             return None
-        case Gone() | Noted() as wrong:
+        case Gone() | Noted() | Given() as wrong:
             raise AssertionError(wrong)
 
 
