@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import resource
 import signal
 import subprocess
 import sys
@@ -86,6 +87,26 @@ class Server:
         """Ask it to stop."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
+
+    def hang_up(self) -> None:
+        """Have it read its files again."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGHUP)
+
+    def let_files_grow(self, to_bytes: int | None) -> None:
+        """Let none of its files become larger, as on a full disk; None: any may."""
+        assert self._process is not None
+        no_limit = resource.RLIM_INFINITY
+        soft = no_limit if to_bytes is None else to_bytes
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (soft, no_limit))
+
+    def hear(self, words: str) -> str:
+        """Wait for a line that has these words, and return it."""
+        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
+            self.said.append(line)
+            if words in line:
+                return line
+        raise AssertionError(f"it ended without saying {words!r}: {self.said[-5:]}")
 
     def wait(self) -> int:
         """Wait for its end; give its exit status."""

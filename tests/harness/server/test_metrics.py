@@ -16,6 +16,7 @@ from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from protocol.channel import ChannelClosed
+from protocol.websocket import HttpAnswer
 
 
 async def no_bot(name: str) -> Any:
@@ -25,7 +26,7 @@ async def no_bot(name: str) -> Any:
 def read(server: MatchServer) -> dict[str, float]:
     """Read the metrics as Prometheus does."""
     answer = server._on_http(Request("/metrics", Headers()))
-    assert answer is not None
+    assert isinstance(answer, HttpAnswer)
     assert answer.content_type.startswith("text/plain; version=")
     lines = [line for line in answer.text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from asyncio import gather
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,11 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request
 
 from harness.arbiter.journal import Journal
-from harness.arbiter.records import Opened
+from harness.arbiter.records import Ended, Opened
+from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
+from protocol.websocket import HttpAnswer
 
 GUESTS = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "guest", "name": "bob"}]}
 WITH_A_BOT = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "bot", "name": "gone"}]}
@@ -84,9 +88,33 @@ async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(tmp_path: 
     again.close()
 
 
+async def test_a_wall_clock_that_jumps_is_no_game_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = cycle((-400, 3, 0, 10_000))
+    monkeypatch.setattr("time.time", lambda: 1.8e9 + 86_400 * next(days))
+    journal = Journal(tmp_path / "games.db")
+    running = server(journal, [])
+    await running.start()
+    url = f"ws://127.0.0.1:{running.port}"
+    ann, bob = await Client.login(url, "ann"), await Client.login(url, "bob")
+    await ann.seek("bob")
+    await bob.seek("ann")
+    over, _ = await gather(ann.pass_to_the_end(), bob.pass_to_the_end())
+    assert over.outcome == "zeroes"
+    for client in (ann, bob):
+        await client.close()
+    await running.stop()
+    (kept,) = journal.finished()
+    ended = kept.records[-1]
+    assert isinstance(ended, Ended)
+    assert all(0 <= running.time.initial_ms - clock < 120_000 for clock in ended.clocks)
+    journal.close()
+
+
 def health(running: MatchServer) -> tuple[int, dict[str, object]]:
     answer = running._on_http(Request("/healthz", Headers()))
-    assert answer is not None
+    assert isinstance(answer, HttpAnswer)
     return answer.status, json.loads(answer.text)
 
 
