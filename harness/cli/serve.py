@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast
 
 import msgspec
 from cyclopts import Parameter
@@ -29,7 +29,6 @@ from harness.figures import counted, plain
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
 from harness.server.admission import Admission
-from harness.server.direction import Plan
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import Lexicon
@@ -38,11 +37,12 @@ from protocol.parts import TimeControl
 from protocol.websocket import check_address
 
 from . import options
-from .directed import plan_of
 from .doors import Doors, open_doors
 from .failing import CommandFailed, sentences
-from .match import FAILURES, print_table
 from .rereading import Rereading
+
+if TYPE_CHECKING:
+    from harness.server.direction import Plan
 
 
 @Parameter(name="*")
@@ -195,6 +195,9 @@ def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s:
     doors = open_doors(settings, _tell)
     with sentences(kinds=(OSError,), status=1):  # before there is a folder
         options.run(check_address(settings["host"], settings["port"]))
+    from .directed import plan_of  # brings numba in, which a server otherwise starts without
+    from .match import FAILURES, print_table
+
     plan, words = plan_of(file, out, settings["host"], settings["max_games"], doors.tokens)
     with plan.files as files:
         try:

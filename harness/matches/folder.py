@@ -20,8 +20,7 @@ from msgspec.structs import replace
 from bot.seat.containment import hide
 
 from .config import TournamentConfig
-from .luck import Luck
-from .results import GameResult, read_results, result_line
+from .results import GameResult, Luck, read_results, result_line
 
 CORRECTED = "corrected"
 """The note of a corrected result."""

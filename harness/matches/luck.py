@@ -46,7 +46,7 @@ from lexicons.store import Lexicon
 from lexicons.tables import LuckWeights
 from lexicons.win_probability import WinProbabilities
 
-from .results import GameResult
+from .results import GameResult, Luck
 from .significance import mean_and_error
 
 SAMPLES = 40
@@ -68,19 +68,6 @@ class DrawLuck(NamedTuple):
     """Tiles in the bag before the draw."""
     points: float
     wins: float
-
-
-@dataclass(frozen=True)
-class Luck:
-    """The luck of a game's draws, by seat; the other seat's counts against it."""
-
-    points: tuple[float, float]
-    wins: tuple[float, float]
-
-    @property
-    def balance(self) -> tuple[float, float]:
-        """Points and wins that the draws gave seat 0 more than seat 1."""
-        return self.points[0] - self.points[1], self.wins[0] - self.wins[1]
 
 
 class Luckmeter:

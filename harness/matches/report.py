@@ -20,10 +20,10 @@ from lexicons.tables import luck_weights
 
 from .config import TournamentConfig
 from .folder import FolderContents, MatchFolder, with_joined
-from .luck import Corrected, Luck, corrected
+from .luck import Corrected, corrected
 from .luck import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
-from .results import GameResult
+from .results import GameResult, Luck
 from .sequential import SequentialTest, State, state_of, write_hypothesis
 from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
 from .standings import Standing, standings

@@ -115,6 +115,19 @@ class GameResult(Struct, frozen=True):
         return 0.5 if self.winner is None else 1.0 - self.winner
 
 
+@dataclass(frozen=True)
+class Luck:
+    """The luck of a game's draws, by seat; the other seat's counts against it."""
+
+    points: tuple[float, float]
+    wins: tuple[float, float]
+
+    @property
+    def balance(self) -> tuple[float, float]:
+        """Points and wins that the draws gave seat 0 more than seat 1."""
+        return self.points[0] - self.points[1], self.wins[0] - self.wins[1]
+
+
 def result_line(result: GameResult) -> bytes:
     """Return a result as a line of JSON, with its line break."""
     return msgspec.json.encode(result) + b"\n"

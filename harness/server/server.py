@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 import structlog
 from websockets.asyncio.server import Server
@@ -51,12 +51,14 @@ from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 from .administration import Administration
 from .admission import Admission, Admissions, Caller
 from .bans import Bans
-from .direction import Direction, Plan
 from .lobby import Lobby, Player
 from .metrics import Metrics
 from .relay import relay
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
 from .web import Web
+
+if TYPE_CHECKING:
+    from .direction import Direction, Plan
 
 log = structlog.get_logger(__name__)
 
@@ -122,7 +124,7 @@ class MatchServer:
             ended=self._metrics.game_ended,
         )
         self._metrics.watch(self._lobby, self.journal, self._admissions)
-        self.direction = Direction(self.plan, self._lobby) if self.plan else None
+        self.direction = None if self.plan is None else _directing(self.plan, self._lobby)
         self._bans = Bans(self.journal)
         self._administration = Administration(
             self._lobby, self.journal, self._bans, self.gatekeeper.invitations
@@ -410,6 +412,12 @@ class MatchServer:
         if self.direction is None:
             raise PeerError("no_tournament", "no tournament is played on this server", retry="no")
         return self.direction
+
+
+def _directing(plan: Plan, lobby: Lobby) -> Direction:
+    from .direction import Direction  # brings numba in, which a server otherwise starts without
+
+    return Direction(plan, lobby)
 
 
 async def _hello(channel: Channel, patience_s: float) -> Hello:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
@@ -35,8 +35,10 @@ from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.websocket import HttpAnswer
 
-from .direction import Direction
 from .lobby import Lobby
+
+if TYPE_CHECKING:
+    from .direction import Direction
 
 PAST_GAMES = 50
 """Past games in an answer; the next address has those before."""

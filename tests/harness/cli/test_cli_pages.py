@@ -96,7 +96,7 @@ def test_help_imports_no_command() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["show", "watch", "lexicon", "token"])
+@pytest.mark.parametrize("name", ["show", "watch", "lexicon", "token", "serve"])
 def test_commands_do_without_numba(name: str) -> None:
     code = f"import sys, harness.cli.{name}; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
