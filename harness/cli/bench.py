@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import App, Parameter
@@ -28,6 +29,7 @@ from .options import (
     log_to_stderr,
     run,
     say,
+    writable_folder,
 )
 from .study_run import Many, StudyRun, load_chances, load_field, show_figures, show_rows
 
@@ -383,3 +385,52 @@ def idle(
     log_to_stderr(verbose=False)
     with sentences():
         show_figures(run(measure_idle(connections, rate, seconds)), json_)
+
+
+@app.command
+def soak(
+    *,
+    out: Path,
+    seconds: Annotated[float, Meta(ge=10, le=86_400)] = 7_200.0,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    seed: Annotated[int, Meta(ge=0)] = 1,
+    json_: JsonOption = False,
+) -> None:
+    """Watch a server for hours while bots come, play, misbehave and leave, and others attack it.
+
+    Prints how its memory grows with games, and what of processes, descriptors and files is left,
+    for each piece in the folder; a plot lies beside the samples.
+
+    Args:
+        out: A folder for the journal, the samples and the plot.
+        seconds: How long a piece is.
+        resume: Add a piece to those in the folder, on the same journal.
+        seed: For what bots and attackers do.
+        json_: Print a JSON object for each piece.
+    """
+    from harness.lab.bench import soak as soaking
+    from protocol.channel import ChannelClosed
+
+    log_to_stderr(verbose=False)
+    folder = writable_folder(out)
+    with sentences():
+        samples = soaking.read_samples(folder)
+    if bool(samples) != resume:
+        why = "has pieces of a soak; add one by --resume" if samples else "has no piece to add to"
+        raise CommandFailed(f"--out {out} {why}")
+    piece = 1 + max((sample.piece for sample in samples), default=0)
+
+    def tell(sample: soaking.Sample) -> None:
+        samples.append(sample)
+        soaking.write_sample(folder, sample)
+        if len(samples) % 12 == 0:
+            say(f"{sample.seconds:,.0f} s, {sample.games:,} games, {sample.memory_mb:.1f} MB")
+
+    try:
+        run(soaking.soak(folder, seconds, piece, seed, tell))
+    except ChannelClosed as closed:
+        raise CommandFailed(str(closed), status=1) from None
+    finally:
+        if samples:
+            soaking.draw(samples, folder / "soak.png")
+            show_rows({"pieces": soaking.summary(samples)}, json_)

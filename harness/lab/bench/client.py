@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -62,8 +62,8 @@ class Client:
             if isinstance(message, kind):
                 return message
 
-    async def seek(self, opponent: str, games: int = 1) -> None:
-        """Ask for a game."""
+    async def seek(self, opponent: str | None, games: int = 1) -> None:
+        """Ask for games, against anyone if nobody is named."""
         await self.channel.send(Seek(opponent=opponent, games=games))
 
     async def get_ready(self) -> str:
@@ -104,8 +104,12 @@ class Served(NamedTuple):
 
 
 @asynccontextmanager
-async def serving(folder: Path, settings: str) -> AsyncIterator[Served]:
+async def serving(
+    folder: Path, settings: str, hear: Callable[[str], object] = lambda _line: None
+) -> AsyncIterator[Served]:
     """Run ``tilewire serve`` with this content of its configuration file.
+
+    ``hear`` takes each line that it says once it is up, to its last.
 
     Raises:
         ChannelClosed: it does not come up.
@@ -127,10 +131,16 @@ async def serving(folder: Path, settings: str) -> AsyncIterator[Served]:
                 break
         else:
             raise ChannelClosed(f"the server did not come up: {' '.join(said)}")
-        drained = asyncio.create_task(process.stderr.read())
+        hearing = asyncio.create_task(_hear_all(process.stderr, hear))
         yield Served(said[-1].split(" serving on ")[1].split(",")[0], process.pid)
-        drained.cancel()
+        process.terminate()
+        await hearing
     finally:
         if process.returncode is None:
             process.terminate()
             await process.wait()
+
+
+async def _hear_all(stream: asyncio.StreamReader, hear: Callable[[str], object]) -> None:
+    async for line in stream:
+        hear(line.decode(errors="replace").rstrip())
