@@ -16,9 +16,11 @@ from pathlib import Path
 
 from e2e.processes import SETTINGS, Server
 
+from bot.seat.draws import DrawsWitness, SeatNonce
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move
+from engine.rules.bag import DrawError
 from engine.rules.moves import Place
 from engine.rules.rules import Rules, standard_rules
 from harness.arbiter.journal import Journal
@@ -28,6 +30,7 @@ from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.messages import (
+    Committed,
     Error,
     GameMessage,
     GameOver,
@@ -36,7 +39,6 @@ from protocol.messages import (
     Move,
     NewGame,
     Played,
-    Ready,
     Refused,
     Resume,
     Seek,
@@ -217,6 +219,8 @@ class Guest:
         self._ordeal = ordeal
         self._opponent = opponent
         self._session = BotSession()
+        self._nonces: dict[str, SeatNonce] = {}
+        self._witnesses: dict[str, DrawsWitness] = {}
         self._channel: WebSocketChannel | None = None
         self._game: str | None = None
         self._seat = 0
@@ -272,6 +276,7 @@ class Guest:
 
     async def _say(self, message: GameMessage) -> None:
         assert self._channel is not None
+        self._witness(message)
         await self._channel.send(self._session.send(message))
 
     def _blame(self, what: str) -> None:
@@ -299,19 +304,38 @@ class Guest:
         assert self._channel is not None
         for reply in replies:
             await self._channel.send(reply)
+        self._witness(message)
         match event:
-            case NewGame(game=game):
+            case NewGame(game=game) as offer:
                 self._ready_ms = now_ms()
-                await self._say(Ready(game=game, nonce="5a" * 16))
+                nonce = self._nonces.setdefault(game, SeatNonce(game, self._seat))
+                await self._say(nonce.ready(offer))
+            case Committed() as both:
+                await self._say(self._nonces[both.game].reveal(both))
             case YourTurn() as turn:
                 self._answer_soon(turn, turn.attempt)
             case Refused(attempt=attempt):
                 assert self._question is not None
                 self._answer_soon(self._question.turn, attempt + 1)
-            case GameOver():
+            case GameOver() as over:
+                self._check_draws(over)
                 await self._next_game()
         if not isinstance(message, NewGame):
             self.at_play.set()
+
+    def _witness(self, message: Message) -> None:
+        if isinstance(message, NewGame):
+            self._witnesses.setdefault(message.game, DrawsWitness(message))
+        if witness := self._witnesses.get(getattr(message, "game", "")):
+            witness.hear(message)
+
+    def _check_draws(self, over: GameOver) -> None:
+        try:
+            chosen = self._witnesses[over.game].check(over)
+        except DrawError as error:
+            chosen = str(error)
+        if chosen:
+            self._blame(f"was not dealt as committed to: {chosen}")
 
     def _note_play(self, play: Played) -> None:
         known = self.told[play.game].setdefault(play.seq, play)
