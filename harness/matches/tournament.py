@@ -350,15 +350,25 @@ class Tournament:
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
             if planned.number not in self._files.counted and kept.game not in known:
-                book = Scorebook.restored(kept.records, None, self._lexicon)
+                book = self._restored(kept)
                 if not game_result(book, planned).void:
                     self._keep(planned, book)
         self._halves = {kept.label["number"]: kept for kept in journal.unfinished()}
 
+    def _restored(self, kept: KeptGame) -> Scorebook:
+        try:
+            return Scorebook.restored(kept.records, kept.note, self._lexicon)
+        except ValueError as error:
+            path = self._files.path / "match.db"
+            raise JournalError(
+                f"{path}: game {kept.game} can't be played from its records: {error}; "
+                "go on from a copy of the folder"
+            ) from None
+
     async def _open_book(self, journal: Journal, planned: PlannedGame) -> Scorebook:
         half = self._halves.pop(planned.number, None)
         if half is not None:
-            return Scorebook.restored(half.records, half.note, self._lexicon)
+            return self._restored(half)
         opened = self._set_up(planned)
         await journal.create(opened, asdict(planned))
         return Scorebook(opened, self._lexicon)

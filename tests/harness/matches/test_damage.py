@@ -1,0 +1,31 @@
+"""A match whose journal is damaged: it is said, and no game counts otherwise than it was."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+from command_line import CommandLine
+
+WORDS = "aa\nae\nat\neat\nate\ntea\nseat\nteas\n"
+
+
+def test_a_game_that_can_not_be_read_is_said(tilewire: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text(WORDS)
+    folder = tmp_path / "match"
+    words = ("--lexicon", tmp_path / "words.txt")
+    assert tilewire("match", "greedy", "greedy", "--games", 2, *words, "--out", folder) == 0
+    results = (folder / "results.jsonl").read_text().splitlines(keepends=True)
+    (folder / "results.jsonl").write_text(results[0])  # as if it had been killed then
+    game = json.loads(results[1])["game"]
+    for was, is_now, sentence in (
+        ('"score":', '"score":7', f"game {game} can't be played from its records: "),
+        ('"record":"turn"', '"record":"tu"', f"game {game} can't be read: "),
+    ):
+        with sqlite3.connect(folder / "match.db") as journal:
+            change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = ?"
+            journal.execute(change, (was, is_now, game))
+        journal.close()
+        assert tilewire("match", "--resume", folder) == 1
+        assert sentence in tilewire.err
