@@ -276,15 +276,27 @@ def _has_first_move(games: Games, held: Floats) -> bool:
 # --- the most likely ratings ----------------------------------------------------------------------
 
 
-def _log_chances(design: Any, at: Floats, log_tie: float) -> tuple[Floats, Floats, Floats]:
-    """Return the log chances that the first wins, ties and loses, each [games]."""
-    half = design @ at / 2
+def log_chances(ahead: Floats, log_tie: float) -> tuple[Floats, Floats, Floats]:
+    """Return the log chances that the first wins, ties and loses, by δ = ``ahead`` [games]."""
+    half = ahead / 2
     total = np.logaddexp(np.logaddexp(half, -half), log_tie)
     return half - total, log_tie - total, -half - total
 
 
+def expected_points(ahead: Floats, log_tie: float) -> tuple[Floats, Floats, Floats]:
+    """Return the points that the first and the second expect, and their variance, each [games]."""
+    win, tie, loss = map(np.exp, log_chances(ahead, log_tie))
+    own, other = win + tie / 2, loss + tie / 2
+    return own, other, win * other**2 + tie * ((win - loss) / 2) ** 2 + loss * own**2
+
+
+def log_tie_of(ties: int, games: int) -> float:
+    """Return ln ν by which equal players tie as often as all did."""
+    return math.log(2 * ties / max(games - ties, 1)) if ties else -math.inf
+
+
 def _log_likelihood(games: Games, fit: _Fit) -> float:
-    win, tie, loss = _log_chances(_design(games, fit.at.size - 1), fit.at, fit.log_tie)
+    win, tie, loss = log_chances(_design(games, fit.at.size - 1) @ fit.at, fit.log_tie)
     return float(np.select([games.points == 1, games.points == 0.5], [win, tie], loss).sum())
 
 
@@ -296,8 +308,7 @@ def _fit(games: Games, component: Ints, rated: Bools, held: Floats) -> _Fit:
     """
     from scipy.sparse import csr_array, diags_array
 
-    ties = int(np.count_nonzero(games.points == 0.5))
-    log_tie = math.log(2 * ties / max(games.points.size - ties, 1)) if ties else -math.inf
+    log_tie = log_tie_of(int(np.count_nonzero(games.points == 0.5)), games.points.size)
     has_first = _has_first_move(games, held)
     at = np.append(np.nan_to_num(held / ELO), 0.0)
 
@@ -313,9 +324,7 @@ def _fit(games: Games, component: Ints, rated: Bools, held: Floats) -> _Fit:
 
     design = _design(games, held.size)
     for _ in range(MOST_STEPS):
-        win, tie, loss = map(np.exp, _log_chances(design, at, log_tie))
-        mean, less = win + tie / 2, loss + tie / 2
-        variance = win * less**2 + tie * ((win - loss) / 2) ** 2 + loss * mean**2
+        mean, less, variance = expected_points(design @ at, log_tie)
         off = games.points * less - (1 - games.points) * mean  # points - mean, every digit
         information = design.T @ diags_array(variance) @ design
         inverse = basis @ np.linalg.inv(basis.T @ information @ basis) @ basis.T
@@ -384,7 +393,7 @@ def _log_luck(games: Games, player: int, strength: float, fit: _Fit) -> float:
     """
     at = fit.at.copy()
     at[player] = strength
-    win, tie, loss = map(np.exp, _log_chances(_design(games, at.size - 1), at, fit.log_tie))
+    win, tie, loss = map(np.exp, log_chances(_design(games, at.size - 1) @ at, fit.log_tie))
     chance = np.where(games.points == 1, win, loss) + tie / 2
     _, unit_of = np.unique(games.unit, return_inverse=True)
     return float(np.log(np.bincount(unit_of, weights=chance) / np.bincount(unit_of)).sum())

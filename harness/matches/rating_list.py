@@ -1,0 +1,199 @@
+"""Ratings of a standing list: many players, a long history, everybody rated from the first game.
+
+**Model.** That of ``ratings``, and in addition ratings that are not held are normal about a mean
+with some deviation, both of which are fitted too (empirical Bayes: the deviation by EM, Dempster,
+Laird & Rubin 1977). So who won all games is rated, with an error that says how little is known.
+The deviation has to be fitted: pairing those who are near each other leaves the length of the list
+to a chain of games, and a prior that is too wide by half then makes the list too long by a tenth.
+Games of a list draw independently, so a game is a unit of its own.
+
+**Errors.** Those of the normal distribution with the inverse of the second derivatives as its
+covariance (Laplace). Without anchors only differences are known: the mean of the players who have
+games is ``CENTRE`` then, and errors are those of the differences to that mean.
+
+**Cost.** Games count by who met whom, so a step takes the cube of the players and little for the
+games.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .ratings import ELO, MOST_STEPS, NEAR, Bools, expected_points, log_tie_of
+from .significance import CONFIDENCE, Floats, Ints
+
+CENTRE = 1_500.0
+SPREAD = 300.0
+"""The deviation of ratings that is expected of a list, in Elo, and ``SPREAD_PLAYERS`` count for."""
+SPREAD_PLAYERS = 4
+SAME_SPREAD = 0.01
+"""A change of the deviation by less than this share ends its fit."""
+MOST_ROUNDS = 20
+FIRST_MOVE, MEAN = -2, -1
+"""What is fitted beside the ratings: what the first move is worth, and the mean of ratings."""
+
+
+class Meetings(NamedTuple):
+    """Games as arrays, each [games]."""
+
+    first: Ints
+    """Index of the player who moved first; likewise ``second``."""
+    second: Ints
+    points: Floats
+    """Points of the first: 1, ½ or 0."""
+
+
+class RatingList(NamedTuple):
+    """Ratings and errors on the Elo scale, each [players]."""
+
+    ratings: Floats
+    errors: Floats
+    """Half the widths of the 95 % intervals; 0 for anchors."""
+    first_move: float
+    """Elo points that the first move is worth."""
+    first_move_error: float
+    spread: float
+    """The deviation of the ratings that are not held, as fitted."""
+
+
+def rate_list(games: Meetings, held: Floats, start: Floats | None = None) -> RatingList:
+    """Rate players from all of their games.
+
+    Args:
+        games: in any order.
+        held: ratings of anchors, nan for all others; [players].
+        start: ratings to begin at, such as those of the last time, nan if unknown: for speed.
+    """
+    free = np.isnan(held)
+    centre = CENTRE if free.all() else float(held[~free].mean())
+    at = _start(held, start, centre)
+    totals = _totals(games, held.size)
+    played = np.zeros(held.size, dtype=bool)
+    played[np.append(games.first, games.second)] = True
+    spread = SPREAD / ELO
+    for _ in range(MOST_ROUNDS):
+        at, covariance = _most_likely(at, totals, free, spread)
+        better = _spread(at, covariance, free & played)
+        if abs(better / spread - 1) < SAME_SPREAD:
+            break
+        spread = better
+    if free.all():
+        at, covariance = _to_their_mean(at, covariance, played)
+    ratings = np.where(free, at[:-2] * ELO + centre, held)
+    errors = _half_width(np.diag(covariance))
+    first_move = float(at[FIRST_MOVE]) * ELO, float(errors[FIRST_MOVE])
+    return RatingList(ratings, errors[:-2], *first_move, spread * ELO)
+
+
+class _Totals(NamedTuple):
+    """Games by who met whom in which order, each [meetings]."""
+
+    first: Ints
+    second: Ints
+    games: Floats
+    points: Floats
+    """Points of the first in all of them."""
+    log_tie: float
+
+
+def _totals(games: Meetings, players: int) -> _Totals:
+    key, which = np.unique(games.first * players + games.second, return_inverse=True)
+    met = np.bincount(which, minlength=key.size).astype(np.float64)
+    points = np.bincount(which, weights=games.points, minlength=key.size).astype(np.float64)
+    log_tie = log_tie_of(int(np.count_nonzero(games.points == 0.5)), games.points.size)
+    return _Totals(key // max(players, 1), key % max(players, 1), met, points, log_tie)
+
+
+def _start(held: Floats, start: Floats | None, centre: float) -> Floats:
+    """Return ratings, the first move and the mean, in natural units from the centre."""
+    known = np.full(held.size, math.nan) if start is None else start
+    at = np.nan_to_num((np.where(np.isnan(held), known, held) - centre) / ELO)
+    return np.append(at, [0.0, at.mean()])
+
+
+def _most_likely(at: Floats, totals: _Totals, free: Bools, spread: float) -> tuple[Floats, Floats]:
+    """Return the most likely parameters at a deviation of ratings, and their covariance.
+
+    By Newton's method, as in ``ratings``; the prior makes it certain that there is a step.
+    """
+    from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+
+    prior = _prior(free, spread)
+    chosen = np.append(np.flatnonzero(free), [free.size, free.size + 1])
+    inner = np.ix_(chosen, chosen)
+    first, second = totals.first, totals.second
+    for _ in range(MOST_STEPS):
+        delta = at[first] + at[FIRST_MOVE] - at[second]
+        own, _, variance = expected_points(delta, totals.log_tie)
+        slope = _against(totals, totals.points - totals.games * own, free.size) - prior @ at
+        information = _information(totals, totals.games * variance, free.size) + prior
+        factor, _ = dpotrf(information[inner], lower=True, overwrite_a=True)
+        step = np.zeros(at.size)
+        step[chosen] = dpotrs(factor, slope[chosen], lower=True)[0]
+        furthest = float(np.abs(step[first] + step[FIRST_MOVE] - step[second]).max(initial=0))
+        if furthest < NEAR:
+            at = at + step
+            break
+        at = at + step * math.log1p(furthest) / furthest
+    lower = np.tril(dpotri(factor, lower=True, overwrite_c=True)[0])
+    covariance = np.zeros((at.size, at.size))
+    covariance[inner] = lower + np.tril(lower, -1).T
+    return at, covariance
+
+
+def _prior(free: Bools, spread: float) -> Floats:
+    """Return the precision of the prior: of ratings about their mean, of that, and the first move.
+
+    The mean is a parameter: about a number that is given, a thousand weak priors are a strong one.
+    """
+    each, weak = spread**-2, (ELO / SPREAD) ** 2
+    own = np.append(np.where(free, each, 0.0), [weak, weak + each * np.count_nonzero(free)])
+    precision = np.diag(own)
+    precision[MEAN, :-2] = precision[:-2, MEAN] = -own[:-2]
+    return precision
+
+
+def _spread(at: Floats, covariance: Floats, counted: Bools) -> float:
+    """Return the deviation of ratings from their mean that is most likely, in natural units."""
+    own = np.diag(covariance)[:-2] + covariance[MEAN, MEAN] - 2 * covariance[MEAN, :-2]
+    squares = ((at[:-2] - at[MEAN]) ** 2 + own)[counted]
+    total = squares.sum() + SPREAD_PLAYERS * (SPREAD / ELO) ** 2
+    return math.sqrt(total / (squares.size + SPREAD_PLAYERS))
+
+
+def _against(totals: _Totals, values: Floats, players: int) -> Floats:
+    """Return each player's sum as the first less that as the second, and the sum of all."""
+    own = np.bincount(totals.first, weights=values, minlength=players)
+    other = np.bincount(totals.second, weights=values, minlength=players)
+    return np.append(own - other, [values.sum(), 0.0])
+
+
+def _information(totals: _Totals, weights: Floats, players: int) -> Floats:
+    """Return Σ weight · x xᵀ, where x is 1 at the first and the first move, -1 at the second."""
+    key = totals.first * players + totals.second
+    between = np.bincount(key, weights=weights, minlength=players**2).reshape(players, players)
+    information = np.zeros((players + 2, players + 2))
+    information[:-2, :-2] = -between - between.T
+    rows, columns = between.sum(axis=1), between.sum(axis=0)
+    information[np.arange(players), np.arange(players)] += rows + columns
+    information[FIRST_MOVE, :-2] = information[:-2, FIRST_MOVE] = rows - columns
+    information[FIRST_MOVE, FIRST_MOVE] = weights.sum()
+    return information
+
+
+def _to_their_mean(at: Floats, covariance: Floats, played: Bools) -> tuple[Floats, Floats]:
+    """Return ratings, and their covariance, as differences to the mean of those who have played."""
+    share = np.append(played / np.maximum(np.count_nonzero(played), 1), [0.0, 0.0])
+    level = np.append(np.ones(played.size), [0.0, 0.0])
+    with_mean = covariance @ share
+    off = covariance - np.outer(level, with_mean) - np.outer(with_mean, level)
+    return at - level * (share @ at), off + np.outer(level, level) * (share @ with_mean)
+
+
+def _half_width(variances: Floats) -> Floats:
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + CONFIDENCE / 2)) * np.sqrt(np.maximum(variances, 0.0)) * ELO
