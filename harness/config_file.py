@@ -71,6 +71,9 @@ def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
     if isinstance(kind, inspect.VarTupleType) and isinstance(said, list):
         for number, entry in enumerate(said):
             _check_keys(entry, kind.item_type, f"{where}[{number}]")
+    if isinstance(kind, inspect.DictType) and isinstance(said, dict):
+        for key, entry in said.items():
+            _check_keys(entry, kind.value_type, f"{where}.{key}")
     if not isinstance(kind, inspect.StructType | inspect.TypedDictType):
         return
     kinds = {field.encode_name: field.type for field in kind.fields}

@@ -137,6 +137,8 @@ class Seek(_Message, frozen=True, tag="seek"):
     """The name of a bot of the server or of another player; null: anyone."""
     games: Annotated[int, Meta(ge=1, le=10_000)] = 1
     """Games to play, one after another."""
+    table: Name | None = None
+    """On a server with a ladder, without an opponent: the table to play at; null: the first."""
 
 
 class Seeking(_Message, frozen=True, tag="seeking"):
@@ -148,6 +150,8 @@ class Seeking(_Message, frozen=True, tag="seeking"):
     """Games that are still to be played."""
     absent: Sentence | None = None
     """A sentence if nobody of the opponent's name is here now: the player waits for it."""
+    table: Name | None = None
+    """The table of the ladder at which the player waits for rated games."""
 
 
 class Games(_Message, frozen=True, tag="games"):

@@ -13,8 +13,9 @@ from protocol.messages import GameOver, Goodbye, NewGame, Ready, Seek, YourTurn
 class Guest:
     """A player that dials in, as simple as the first version of the protocol allows."""
 
-    def __init__(self, url: str, name: str) -> None:
+    def __init__(self, url: str, name: str, token: str | None = None) -> None:
         self.name = name
+        self._token = token
         self.ends: list[GameOver] = []
         self.goodbye: Goodbye | None = None
         self.moves = asyncio.Event()
@@ -27,7 +28,7 @@ class Guest:
     async def come(self) -> None:
         """Log in, and play what is offered from now on."""
         await self.leave()
-        client = await Client.login(self._url, self.name)
+        client = await Client.login(self._url, self.name, token=self._token)
         for game in client.welcome.games:
             await client.resume(game, -1)
         await client.channel.send(Seek(games=100))

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
+from msgspec.structs import replace
 
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
@@ -26,7 +27,6 @@ from protocol.messages import (
     Ping,
     Pong,
     Resume,
-    Seek,
     Seeking,
     Welcome,
 )
@@ -206,7 +206,7 @@ class BotRunner:
             return
         self._sought = True
         if (left := seek.games - self.games.finished) > 0:
-            self._wire(Seek(opponent=seek.opponent, games=left))
+            self._wire(replace(seek, games=left))
 
     def _loaded(self, loaded: asyncio.Future[Any]) -> None:
         if not loaded.cancelled() and loaded.exception() is None:

@@ -45,6 +45,7 @@ __all__ = [
     "JournalError",
     "KeptGame",
     "PastGame",
+    "read_ended",
     "read_ended_game",
     "read_games",
     "read_past",
@@ -117,6 +118,38 @@ def _of_one_moment(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except UNREADABLE as error:
         raise JournalError(f"{path} can't be read as a journal: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedGame:
+    """How a game of the journal ended, without what happened before."""
+
+    game: str
+    label: dict[str, Any]
+    at: float
+    """When it ended, in seconds since 1970."""
+    ended: Ended
+
+
+def read_ended(path: Path, key: str) -> Iterator[EndedGame]:
+    """Yield how games ended whose label has a key, in that order; a host may be writing.
+
+    A game whose end can't be read is left out.
+
+    Raises:
+        JournalError: it is no journal, or can't be read.
+    """
+    with _of_one_moment(path) as connection:
+        rows = connection.execute(
+            "SELECT games.game, label, at, content FROM games JOIN records ON records.game = "
+            "games.game AND number = (SELECT max(number) FROM records AS last WHERE "
+            "last.game = games.game) WHERE open = 0 AND "
+            "CASE WHEN json_valid(label) THEN label ->> ? END IS NOT NULL ORDER BY at",
+            (key,),
+        )
+        for game, label, at, content in rows:
+            with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
+                yield EndedGame(game, json.loads(label), at, _ENDED.decode(content))
 
 
 def read_ended_game(path: Path, game: str) -> KeptGame | None:

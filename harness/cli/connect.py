@@ -63,6 +63,7 @@ def connect(
     name: str | None = None,
     opponent: str | None = None,
     wait: Annotated[bool, Parameter(negative="")] = False,
+    table: str | None = None,
     games: options.GamesOption = 1,
     token_file: Path | None = None,
     ca: Path | None = None,
@@ -78,6 +79,7 @@ def connect(
         name: Its name there. [default: the bot's name]
         opponent: Whom to play against. [default: anyone]
         wait: Wait for an opponent that isn't there yet.
+        table: The table of a ladder to play at. [default: its first]
         token_file: A file with the name's token.
         ca: Certificates (PEM) to trust for wss, instead of the system's.
         json_: End with one JSON object on the last line.
@@ -96,7 +98,9 @@ def connect(
         options.load_equipped(equipment)  # what is embedded is known to be sound
     tls = options.client_tls(url, ca)
     name = name or spec.name
-    wish = Seek(opponent=opponent, games=games)
+    wish = Seek(opponent=opponent, games=games, table=table)
+    if opponent is not None and table is not None:
+        raise CommandFailed("--table is for a ladder, which chooses the opponent")
     played = _Games(name, games, wait, tables.lexicon)
 
     async def join() -> Channel:
@@ -235,7 +239,8 @@ class _Games:
                 if absent and not self.wait:
                     raise TurnedAway(f"{absent}; --wait waits until somebody comes with that name")
                 if absent or message.opponent is None:
-                    options.say(f"waits for {message.opponent or 'an opponent'}")
+                    at = f" at the table {plain(message.table)}" if message.table else ""
+                    options.say(f"waits for {message.opponent or 'an opponent'}{at}")
             case NewGame():
                 self._begin(message)
             case Played():

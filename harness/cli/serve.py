@@ -29,11 +29,11 @@ from harness.figures import counted, plain
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
 from harness.server.admission import Admission
+from harness.server.ladder.settings import LadderSettings, ServerTime, check_ladder
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import Lexicon
 from protocol.errors import PeerError
-from protocol.parts import TimeControl
 from protocol.websocket import check_address
 
 from . import options
@@ -87,12 +87,6 @@ _WITH_A_TOURNAMENT = {
 """Settings beside ``--tournament``, which has all others in its file."""
 
 
-class ServerTime(TimeControl, frozen=True):
-    """The keys of ``[time]``: a guest may have to compile before its first game."""
-
-    ready_ms: Annotated[int, msgspec.Meta(ge=1, le=2**40)] = 60_000
-
-
 class ServerFile(ServerSettings, total=False):
     """The keys of a configuration file (TOML)."""
 
@@ -100,6 +94,7 @@ class ServerFile(ServerSettings, total=False):
     """Built-in bots: name to seat, such as ``quick = "static?temperature=2"``."""
     time: ServerTime
     admission: Admission
+    ladder: LadderSettings
 
 
 def _defaults() -> ServerFile:
@@ -124,22 +119,26 @@ def serve(
     time: Annotated[options.TimeOption | None, Parameter(show_default="25m")] = None,
     increment: options.IncrementOption | None = None,
     first_move: options.FirstMoveOption | None = None,
+    ladder: Annotated[bool, Parameter(negative="")] = False,
     drain: options.Duration = 30_000,
     tournament: Path | None = None,
     out: Path | None = None,
     verbose: options.VerboseOption = False,
 ) -> None:
-    """Serve arbiters, players and spectators over WebSockets, or run a tournament.
+    """Serve arbiters, players and spectators over WebSockets, run a ladder or a tournament.
 
     An arbiter that dials ``ws://HOST:PORT/BOT`` gets that bot; a player is seated against a bot
     or another player; a spectator watches. ``/healthz`` tells whether all is well. After
     SIGTERM, games may end within ``--drain``; those that are left go on at the next start.
 
-    With ``--tournament`` the players are its entrants: seats ``guest:NAME`` dial in by that name.
+    On a ladder those who seek anyone are paired as long as they are there, and rated; lists,
+    players and games are told under ``/api/``. With ``--tournament`` the players are its entrants:
+    seats ``guest:NAME`` dial in by that name.
 
     Args:
-        config: A TOML file with the settings below, ``[bots]``, ``[time]`` and ``[admission]``;
-            options replace what it says.
+        config: A TOML file with the settings below, ``[bots]``, ``[time]``, ``[admission]`` and
+            ``[ladder]``; options replace what it says.
+        ladder: Run a ladder, also without ``[ladder]`` in the file.
         drain: How long games may go on after SIGTERM.
         tournament: A TOML file with the tournament to run: keys of ``tilewire tournament``, and
             ``wait``, ``no_show``, ``directors``, ``open``.
@@ -157,6 +156,7 @@ def serve(
         clocks = {"time": time, "increment": increment, "first_move": first_move}
         others = said.keys() - _WITH_A_TOURNAMENT
         others |= {name for name, ms in clocks.items() if ms is not None}
+        others |= {"ladder"} if ladder else set()
         if others:
             raise CommandFailed(f"{', '.join(sorted(others))}: {tournament} says that, or nothing")
         _run_tournament(settings, tournament, out, drain / 1_000)
@@ -168,6 +168,8 @@ def serve(
     def read_all() -> ServerFile:
         said = _defaults() | read()
         said["time"] = _time_control(said["time"], clock, said["host"])
+        if ladder or "ladder" in said:
+            said["ladder"] = _ladder(said.get("ladder", LadderSettings()), said["host"])
         return said
 
     settings = read_all()
@@ -178,6 +180,9 @@ def serve(
     for name, spec in specs.items():
         if spec.kind == "guest":
             raise CommandFailed(f"bots.{name}: {spec.text} is no bot of this server's own")
+    if "ladder" in settings:
+        with sentences():
+            check_ladder(settings["ladder"], bots.keys())
     doors = open_doors(settings, _tell)
     tables = settings.get("leaves"), settings.get("winprob")
     equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
@@ -262,6 +267,12 @@ def _time_control(base: ServerTime, clock: dict[str, int | None], host: str) -> 
     return control
 
 
+def _ladder(said: LadderSettings, host: str) -> LadderSettings:
+    """Return the file's ladder with the clocks of its tables as they are on this address."""
+    tables = {name: _time_control(clock, {}, host) for name, clock in said.tables.items()}
+    return msgspec.structs.replace(said, tables=tables)
+
+
 async def _serve(
     settings: ServerFile,
     drain_s: float,
@@ -306,6 +317,7 @@ async def _serve(
         tell=_tell,
         admission=settings["admission"],
         admins=doors.admins,
+        rated=settings.get("ladder"),
     )
     try:
         again = Rereading(server, doors, read, _tell)

@@ -18,6 +18,7 @@ games.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ SPREAD_PLAYERS = 4
 SAME_SPREAD = 0.01
 """A change of the deviation by less than this share ends its fit."""
 MOST_ROUNDS = 20
+WIDTH = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
+"""Standard errors in half the width of an interval."""
 FIRST_MOVE, MEAN = -2, -1
 """What is fitted beside the ratings: what the first move is worth, and the mean of ratings."""
 
@@ -194,6 +197,4 @@ def _to_their_mean(at: Floats, covariance: Floats, played: Bools) -> tuple[Float
 
 
 def _half_width(variances: Floats) -> Floats:
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + CONFIDENCE / 2)) * np.sqrt(np.maximum(variances, 0.0)) * ELO
+    return WIDTH * np.sqrt(np.maximum(variances, 0.0)) * ELO

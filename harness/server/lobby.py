@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from msgspec.structs import replace
@@ -34,7 +34,11 @@ from protocol.errors import PeerError
 from protocol.messages import Error, GameList, GameMessage, Message, Resume, Seek, Seeking
 from protocol.parts import ListedGame, PlayerHere, TimeControl
 
+from .ladder.settings import LABEL, LOOK_AGAIN_S
 from .seeking import Seeks
+
+if TYPE_CHECKING:
+    from .ladder.ladder import Ladder
 
 log = structlog.get_logger(__name__)
 
@@ -93,6 +97,8 @@ class Lobby:
     """Whether whoever plays under a name has shown its token."""
     tell: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
+    ladder: Ladder | None = None
+    """Pairs those who seek anyone."""
     games: dict[str, GameHost] = field(default_factory=dict)
     ended: Callable[[Scorebook, Ended], None] = lambda _book, _ended: None
     """Takes each game that ends."""
@@ -106,6 +112,8 @@ class Lobby:
     _seeks: Seeks = field(default_factory=Seeks)
     _pairing: asyncio.Handle | None = None
     """The next look at the seeks, once a turn of the loop."""
+    _looking: asyncio.TimerHandle | None = None
+    """The next look at those who wait on the ladder though somebody is free."""
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     # --- players --------------------------------------------------------------------------------
@@ -167,7 +175,7 @@ class Lobby:
             yield PlayerHere(
                 name=player.name,
                 address=(player.peer or "") if player.link else "",
-                seeking=player.name in self._seeks,
+                seeking=self._seeks_a_game(player.name),
                 games=tuple(player.seats),
             )
 
@@ -175,11 +183,13 @@ class Lobby:
         """Begin no game, for a reason; None: begin games again."""
         self.paused = why
         if why is None:
-            self._pair_soon()
+            self.pair_soon()
 
     def _stop_seeking(self, player: Player) -> None:
         player.rest = None
         self._seeks.pop(player.name)
+        if self.ladder is not None:
+            self.ladder.pop(player.name)
 
     def _forget(self, player: Player) -> None:
         if player.link is None and not player.seats:
@@ -238,7 +248,7 @@ class Lobby:
             yield
         finally:
             self._lent -= 1
-            self._pair_soon()
+            self.pair_soon()
 
     @property
     def lent(self) -> int:
@@ -267,10 +277,24 @@ class Lobby:
         if any(not self.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
         self.check_seek(player.name, player.address)
+        table = None
+        if self.ladder is not None and wish.opponent is None:
+            table = self.ladder.check(player.name, wish)
         player.rest = None
-        self._seeks.put(player.name, wish)
-        player.tell(Seeking(opponent=wish.opponent, games=wish.games, absent=absent))
-        self._pair_soon()
+        self._put(player.name, wish)
+        player.tell(Seeking(opponent=wish.opponent, games=wish.games, absent=absent, table=table))
+        self.pair_soon()
+
+    def _put(self, name: str, wish: Seek) -> None:
+        """Take a player's seek, in place of an earlier one."""
+        if self.ladder is None:
+            self._seeks.put(name, wish)
+        elif wish.opponent is None:
+            self._seeks.pop(name)
+            self.ladder.put(name, wish)
+        else:
+            self.ladder.pop(name)
+            self._seeks.put(name, wish)
 
     def _absent(self, name: str | None) -> str | None:
         """Return a sentence if nobody of a name is here; a player with a running game is."""
@@ -279,7 +303,7 @@ class Lobby:
         meant = _meant(name, tuple(self.bots)) if len(name) <= MOST_COMPARED else ""
         return f"nobody called {name!r} is here{meant}"
 
-    def _pair_soon(self) -> None:
+    def pair_soon(self) -> None:
         """Look at new seeks once in this turn of the loop, however many there are."""
         if self._pairing is None:
             self._pairing = asyncio.get_running_loop().call_soon(self._pair)
@@ -290,29 +314,55 @@ class Lobby:
         while not (self.closing or self._is_full):
             name, wish = next(seeks, (None, None))
             if name is None or wish is None:
-                return
+                break
             if wish.opponent is not None and wish.opponent in self.bots:
                 self._seat(self._players[name], None, wish.opponent)
             elif (other := self._seeks.partner(name)) is not None:
                 self._seat(self._players[name], self._players[other], other)
+        if self.ladder is not None:
+            self._pair_rated(self.ladder)
 
     def _seat(self, player: Player, other: Player | None, opponent: str) -> None:
         for seeker in (player, other):
             if seeker is not None:
-                wish = self._seeks.pop(seeker.name)
-                assert wish is not None, "it seeks"
-                left = wish.games - 1
-                seeker.rest = Seek(opponent=wish.opponent, games=left) if left else None
+                self._seated(seeker, self._seeks.pop(seeker.name))
         sides: list[dict[str, Any]] = [
             {"kind": "guest", "name": player.name},
             {"kind": "bot" if other is None else "guest", "name": opponent},
         ]
         if secrets.randbelow(2):
             sides.reverse()
-        names = sides[0]["name"], sides[1]["name"]
-        time = self.time if other else _with_time_to_compile(self.time)
-        opened = new_game(names, self.lexicon, time, Draws.fresh())
-        self._run(Scorebook(opened, self.lexicon), {"sides": sides}, fresh=True)
+        self._begin(self.time, {"sides": sides})
+
+    def _seated(self, player: Player, wish: Seek | None) -> None:
+        """Keep what is left of a player's seek for after the game."""
+        assert wish is not None, "it seeks"
+        left = wish.games - 1
+        player.rest = replace(wish, games=left) if left else None
+
+    def _begin(self, time: TimeControl, label: dict[str, Any]) -> None:
+        first, second = (side["name"] for side in label["sides"])
+        if any(side["kind"] == "bot" for side in label["sides"]):
+            time = _with_time_to_compile(time)
+        opened = new_game((first, second), self.lexicon, time, Draws.fresh())
+        self._run(Scorebook(opened, self.lexicon), label, fresh=True)
+
+    def _pair_rated(self, ladder: Ladder) -> None:
+        """Begin games of the ladder; look again soon if somebody waits for a better opponent."""
+        is_shut = self.closing or self._is_full
+        free = 0 if is_shut else self.max_games - len(self.games) - self._lent
+        for rated in ladder.pair(free):
+            for side in rated.sides:
+                if side["kind"] == "guest":
+                    wish = ladder.take_wish(side["name"])
+                    self._seated(self._players[side["name"]], wish)
+            self._begin(rated.time, {"sides": list(rated.sides), LABEL: rated.table})
+        if self._looking is not None:
+            self._looking.cancel()
+        self._looking = None
+        if ladder.waits and not (self.closing or self._is_full):
+            loop = asyncio.get_running_loop()
+            self._looking = loop.call_later(LOOK_AGAIN_S, self.pair_soon)
 
     # --- games ----------------------------------------------------------------------------------
 
@@ -352,18 +402,18 @@ class Lobby:
             self.bots[side["name"]]() if side["kind"] == "bot" else GuestSeat(side["name"])
             for side in label["sides"]
         ]
-        self._open(book, (seats[0], seats[1]), label if fresh else None)
+        self._open(book, (seats[0], seats[1]), label, fresh=fresh)
 
     async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
         """Play a game that the journal has, to its end; its guests are players of this lobby."""
         begins = "begins" if book.game is None else "goes on"
         self.tell(f"game {book.opened.game} {begins}: {' – '.join(book.opened.players)}")
-        await self._open(book, seats, None)
+        await self._open(book, seats, {}, fresh=False)
 
     def _open(
-        self, book: Scorebook, seats: tuple[Seat, Seat], label: dict[str, Any] | None
+        self, book: Scorebook, seats: tuple[Seat, Seat], label: dict[str, Any], *, fresh: bool
     ) -> asyncio.Task[None]:
-        """Begin a game or go on with it; its ``label``, if any, is to be stored first."""
+        """Begin a game or go on with it; a ``fresh`` one is to be stored first."""
         game = book.opened.game
         guests: list[Player] = []
         for seat in seats:
@@ -377,16 +427,16 @@ class Lobby:
         unproven = frozenset(name for name in names if not self.has_token(name))
         host = GameHost(book, seats, self.journal, self.lag, names, unproven)
         self.games[game] = host
-        task = self._tasks[game] = asyncio.create_task(self._play(host, label, guests))
+        task = self._tasks[game] = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
         task.add_done_callback(lambda _task: self._tasks.pop(game))
         return task
 
     async def _play(
-        self, host: GameHost, label: dict[str, Any] | None, guests: list[Player]
+        self, host: GameHost, label: dict[str, Any], guests: list[Player], *, fresh: bool
     ) -> None:
         loop = asyncio.get_running_loop()
         try:
-            if label is not None:
+            if fresh:
                 await self.journal.create(host.book.opened, label)
                 self.tell(f"game {host.game} begins: {' – '.join(host.book.opened.players)}")
             began = loop.time()
@@ -403,10 +453,12 @@ class Lobby:
             self._past.append(self.games.pop(host.game))
             for guest in guests:
                 guest.seats.pop(host.game, None)
+            if self.ladder is not None and LABEL in label:
+                self.ladder.over(host.game, label, host.book.ended)
         for guest in guests:
             self._seek_on(guest)
             self._forget(guest)
-        self._pair_soon()
+        self.pair_soon()
 
     def _note_absences(self, host: GameHost, guests: list[Player], waited_s: float) -> None:
         """Have those who were not ready for a game pay for the time of those who were."""
@@ -425,14 +477,17 @@ class Lobby:
 
     def _seek_on(self, guest: Player) -> None:
         """Renew the seek of a player who asked for several games."""
-        busy = guest.seats or guest.name in self._seeks  # sought anew while this game was closing
+        busy = guest.seats or self._seeks_a_game(guest.name)  # sought anew while this was closing
         if guest.rest is not None and guest.link is not None and not (busy or self.closing):
             wish, guest.rest = guest.rest, None
             try:
                 self.check_seek(guest.name, guest.address)
-                self._seeks.put(guest.name, wish)
+                self._put(guest.name, wish)
             except PeerError as refusal:
                 guest.tell(refusal.reply)
+
+    def _seeks_a_game(self, name: str) -> bool:
+        return name in self._seeks or (self.ladder is not None and name in self.ladder)
 
     def find(self, game: str) -> GameHost | None:
         """Return a running or recently finished game."""

@@ -51,6 +51,7 @@ from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 from .administration import Administration
 from .admission import Admission, Admissions, Caller
 from .bans import Bans
+from .ladder.settings import LadderSettings
 from .lobby import Lobby, Player
 from .metrics import Metrics
 from .relay import relay
@@ -59,6 +60,7 @@ from .web import Web
 
 if TYPE_CHECKING:
     from .direction import Direction, Plan
+    from .ladder.publishing import Publisher
 
 log = structlog.get_logger(__name__)
 
@@ -97,6 +99,8 @@ class MatchServer:
     """Takes a sentence about whatever happens; the names in it are as peers chose them."""
     admission: Admission = field(default_factory=Admission)
     """Who is let in."""
+    rated: LadderSettings | None = None
+    """A ladder, at which those play who seek anyone."""
     plan: Plan | None = None
     """A tournament to run; then players play in nothing else."""
     admins: KnownTokens | None = None
@@ -129,7 +133,21 @@ class MatchServer:
         self._administration = Administration(
             self._lobby, self.journal, self._bans, self.gatekeeper.invitations
         )
-        self._web = Web(self._lobby, self.journal.path, self.lexicon, self.direction)
+        self._rating: asyncio.Task[None] | None = None
+        self._web = Web(
+            self._lobby,
+            self.journal.path,
+            self.lexicon,
+            self.direction,
+            ladder=None if self.rated is None else self._have_ladder(self.rated),
+        )
+
+    def _have_ladder(self, settings: LadderSettings) -> Publisher:
+        from .ladder.ladder import Ladder  # with numpy, as below
+        from .ladder.publishing import Publisher
+
+        self._lobby.ladder = Ladder(settings, self.time, self.gatekeeper.has_token)
+        return Publisher(self._lobby.ladder, self.lexicon.name)
 
     async def start(self) -> None:
         """Resume unfinished games, and listen.
@@ -151,6 +169,9 @@ class MatchServer:
         self.port = next(iter(self._server.sockets)).getsockname()[1]
         if self.direction is not None:
             self.playing = asyncio.create_task(self.direction.play())
+        if self._lobby.ladder is not None:
+            running = self._lobby.ladder.run(self.journal.path, self._lobby.pair_soon)
+            self._rating = asyncio.create_task(running)
         log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
@@ -161,6 +182,9 @@ class MatchServer:
             await self.direction.close()
             self.playing.cancel()
             await asyncio.wait([self.playing])
+        if self._rating is not None:
+            self._rating.cancel()
+            await asyncio.wait([self._rating])
         self._server.close(code=1001, reason="the server is closing")
         await self._server.wait_closed()
         await self._lag.__aexit__(None, None, None)
@@ -197,6 +221,15 @@ class MatchServer:
                 "Follow a game, or see how it stands, with the program tilewire:\n\n"
                 f"    tilewire watch {url}\n"
                 f"    tilewire direct {url} standings\n"
+            )
+        if self._lobby.ladder is not None:
+            return (
+                "This is a tilewire server: bots play on a ladder here, over WebSockets.\n"
+                "See how it stands, follow a game, or have a bot play, with the program tilewire:\n"
+                "\n"
+                f"    {url.replace('ws', 'http', 1)}/api/ladder\n"
+                f"    tilewire watch {url}\n"
+                f"    tilewire connect {url} --bot static --name ann --token-file ann.token\n"
             )
         return (
             "This is a tilewire server: bots play crossword games here, over WebSockets.\n"

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
-import msgspec
 import structlog
 from websockets.http11 import Request
 
@@ -35,10 +34,12 @@ from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.websocket import HttpAnswer
 
+from .answers import as_json, wrong
 from .lobby import Lobby
 
 if TYPE_CHECKING:
     from .direction import Direction
+    from .ladder.publishing import Publisher
 
 PAST_GAMES = 50
 """Past games in an answer; the next address has those before."""
@@ -47,7 +48,6 @@ FRESH_S = 1.0
 MOST_WAITING = 16
 """Readings of the journal, one after another; who asks for more is asked to come again."""
 
-JSON = "application/json"
 GCG = "text/plain; charset=utf-8"
 
 METHODS = ("GET", "HEAD")
@@ -67,9 +67,10 @@ class Web:
         lexicon: Lexicon,
         direction: Direction | None,
         monotonic: Callable[[], float] = time.monotonic,
+        ladder: Publisher | None = None,
     ) -> None:
         self._lobby, self._journal, self._lexicon = lobby, journal, lexicon
-        self._direction = direction
+        self._direction, self._ladder = direction, ladder
         self._monotonic = monotonic
         self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
         self._standings: tuple[float, HttpAnswer] | None = None
@@ -99,7 +100,14 @@ class Web:
                 return self._game(game)
             case ["standings"]:
                 return self._standing_list()
-        return wrong(404, "there are /api/games, /api/games/ID, /api/games/ID.gcg, /api/standings")
+            case ["ladder", *rest]:
+                if self._ladder is None:
+                    return wrong(404, "there is no ladder on this server")
+                return self._ladder.answer(rest, query)
+        return wrong(
+            404,
+            "there are /api/games, /api/games/ID, /api/games/ID.gcg, /api/standings, /api/ladder",
+        )
 
     # --- lists ----------------------------------------------------------------------------------
 
@@ -189,20 +197,6 @@ class _Unknown(Exception):
 
 class _Busy(Exception):
     """Too much is asked for at once; the message says so."""
-
-
-def as_json(value: object) -> HttpAnswer:
-    """Return an answer that is JSON, to be asked for anew each time."""
-    text = msgspec.json.encode(value).decode() + "\n"
-    return HttpAnswer(200, text, JSON, (("Cache-Control", "no-store"), _NO_SNIFFING))
-
-
-def wrong(status: int, sentence: str) -> HttpAnswer:
-    """Return the answer that there is nothing, and why."""
-    return as_json({"error": sentence})._replace(status=status)
-
-
-_NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 
 
 def _failed(error: Exception) -> HttpAnswer:

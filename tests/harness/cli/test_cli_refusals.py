@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from harness.cli.serve import ServerTime, exposures, read_config
+from harness.cli.serve import exposures, read_config
+from harness.server.ladder.settings import ServerTime
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,14 @@ def test_a_server_that_can_not_be_leaves_no_journal(tilewire: CommandLine, tmp_p
         ("max_games = -1\n", "max_games must be at least 1 (got -1)"),
         ("port = 99999\n", "port must be 0 to 65535, and 0 is any that is free (got 99999)"),
         ("port = 80.7\n", "port must be a whole number (got 80.7)"),
+        (
+            "[ladder.tables.blitz]\ninitial = 3\n",
+            "no key 'initial' in [ladder.tables.blitz]; did you mean initial_ms?",
+        ),
+        ("[ladder]\nfade_days = 0\n", "ladder.fade_days must be at least 1 (got 0)"),
+        ("[ladder.anchors]\nnobody = 1\n", "no bot of this server is called 'nobody'"),
+        ('[ladder]\npersons = ["greedy"]\n', "ladder.persons: greedy is a bot of this server"),
+        ("[ladder.tables.'a b']\n", "'a b' must be letters, digits and hyphens, at most 32"),
         ("prot = 3\n", "there is no key 'prot'; did you mean port?"),
         ("db = 3\n", "db must be a text in quotes (got 3)"),
         ("ponder = 'yes'\n", 'ponder must be true or false (got "yes")'),

@@ -1,0 +1,259 @@
+"""A standing ladder: bots come, are paired as long as they are there, and are rated.
+
+The journal has all that counts: a rated game's label names its table. What is kept here is derived
+from it when the server starts, and grows with each game that ends. Ratings are computed in a
+process of its own, soon after games have ended, and for a tenth of the time at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import SystemRandom
+from typing import Any, NamedTuple, TypeAlias
+
+import structlog
+
+from bot.registry import did_you_mean
+from harness.arbiter.journal import JournalError, read_ended
+from harness.arbiter.records import Ended
+from harness.matches.rating_list import RatingList
+from protocol.errors import PeerError
+from protocol.messages import Seek
+from protocol.parts import TimeControl
+
+from .history import History, RatedGame
+from .rating_process import RatingError, RatingTask, rate
+from .settings import LABEL, LadderSettings, tables_of
+from .table import Table
+
+log = structlog.get_logger(__name__)
+
+PAUSE_S = 1.0
+REST_SHARE = 9
+"""Ratings rest for so many times as long as they took, but no longer than ``LONGEST_PAUSE_S``."""
+LONGEST_PAUSE_S = 60.0
+
+Compute: TypeAlias = Callable[[RatingTask], Awaitable[list[RatingList]]]
+
+
+class Rated(NamedTuple):
+    """A game that is to begin."""
+
+    table: str
+    time: TimeControl
+    sides: tuple[dict[str, Any], dict[str, Any]]
+    """By seat: ``kind`` and ``name``, as in a game's label."""
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """What tells the time: seconds that only grow, and seconds since 1970."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+
+
+class Ladder:
+    """The tables of a server, and who waits at them."""
+
+    def __init__(
+        self,
+        settings: LadderSettings,
+        server_time: TimeControl,
+        may_be_rated: Callable[[str], bool] = lambda _name: True,
+        clocks: Clocks = Clocks(),
+        compute: Compute = rate,
+    ) -> None:
+        self.settings = settings
+        self.tables = {
+            name: Table(name, clock, settings.anchors)
+            for name, clock in tables_of(settings, server_time).items()
+        }
+        self.clocks = clocks
+        self._may_be_rated = may_be_rated
+        self._compute = compute
+        self._wishes: dict[str, Seek] = {}
+        self._loaded = False
+        self._early: list[RatedGame] = []
+        """Games that ended while the journal was read."""
+        self._began = clocks.now()
+        self._random = SystemRandom()
+        self._first_table = 0
+        self._changed = asyncio.Event()
+
+    # --- who waits ------------------------------------------------------------------------------
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._wishes
+
+    def check(self, name: str, wish: Seek) -> str:
+        """Check that a player may wait for rated games; return the table's name.
+
+        Raises:
+            PeerError: there is no such table, or its name belongs to nobody.
+        """
+        table = self._table_of(wish)
+        if not self._may_be_rated(name):
+            raise PeerError(
+                "forbidden",
+                "games of the ladder are rated, so a name has to be somebody's: log in with a "
+                "token, or seek an opponent by name for a game that is not rated",
+                retry="corrected",
+            )
+        return table.name
+
+    def _table_of(self, wish: Seek) -> Table:
+        name = wish.table or next(iter(self.tables))
+        if name not in self.tables:
+            raise PeerError(
+                "unknown_table",
+                f"the ladder has no table {name!r}{did_you_mean(name, self.tables)}; "
+                f"there are {', '.join(self.tables)}",
+                retry="corrected",
+            )
+        return self.tables[name]
+
+    def put(self, name: str, wish: Seek) -> None:
+        """Have a player wait, in place of what it waited for."""
+        self.pop(name)
+        self._wishes[name] = wish
+        if self._loaded:
+            self._table_of(wish).come(name, self.clocks.monotonic())
+
+    def pop(self, name: str) -> Seek | None:
+        """Have a player wait no more; return what it waited for."""
+        wish = self._wishes.pop(name, None)
+        for table in self.tables.values():
+            table.go(name)
+        return wish
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody waits for an opponent."""
+        return any(table.waits() for table in self.tables.values())
+
+    # --- games ----------------------------------------------------------------------------------
+
+    def pair(self, places: int) -> Iterator[Rated]:
+        """Yield the games to begin now, at most as many as there are places.
+
+        Tables take turns in coming first. A player that is paired is still one who is there.
+        """
+        if not self._loaded or places < 1:
+            return
+        tables = list(self.tables.values())
+        self._first_table = (self._first_table + 1) % len(tables)
+        for table in tables[self._first_table :] + tables[: self._first_table]:
+            made = table.turn(places, self.clocks.monotonic(), self._random)
+            for match in made:
+                names = [table.history.records[player].name for player in match]
+                for name in names:
+                    table.busy(name)
+                yield Rated(table.name, table.time, (self._side(names[0]), self._side(names[1])))
+            places -= len(made)
+
+    def take_wish(self, name: str) -> Seek | None:
+        """Return what a player waited for, who has a game now; it is still one who is there."""
+        return self._wishes.pop(name, None)
+
+    def _side(self, name: str) -> dict[str, Any]:
+        return {"kind": "bot" if name in self.settings.anchors else "guest", "name": name}
+
+    def over(self, game: str, label: Mapping[str, Any], ended: Ended | None) -> None:
+        """Note that a rated game is over; without an end it could not be kept."""
+        table = self.tables.get(label[LABEL])
+        if table is None:
+            return  # the configuration has it no more
+        for side in label["sides"]:
+            if side["name"] not in self._wishes:
+                table.go(side["name"])
+            if self._loaded and side["name"] in table.anchors:
+                table.come(side["name"], self.clocks.monotonic())
+        if ended is None:
+            return
+        over = rated_game(game, label, self.clocks.now(), ended)
+        if self._loaded:
+            table.history.take(over)
+            self._changed.set()
+        else:
+            self._early.append(over)
+
+    # --- history and ratings --------------------------------------------------------------------
+
+    async def run(self, journal: Path, ready: Callable[[], None]) -> None:
+        """Read the journal, call ``ready``, and keep ratings up to date, until cancelled."""
+        try:
+            self.begin_with(*await asyncio.to_thread(self.read, journal))
+        except JournalError as error:
+            log.error("the ladder can't begin", reason=str(error))
+            return
+        ready()
+        while True:
+            began = self.clocks.monotonic()
+            more = await self.rate()
+            took_s = self.clocks.monotonic() - began
+            await asyncio.sleep(min(PAUSE_S + REST_SHARE * took_s, LONGEST_PAUSE_S))
+            if not more:
+                await self._changed.wait()
+
+    def read(self, journal: Path) -> tuple[dict[str, History], set[str]]:
+        """Read the games of a journal; also return which of them ended since this began.
+
+        Raises:
+            JournalError: the journal can't be read.
+        """
+        histories = {name: History() for name in self.tables}
+        late = set()
+        for kept in read_ended(journal, LABEL):
+            history = histories.get(kept.label[LABEL])
+            if history is not None:
+                with suppress(KeyError, TypeError, ValueError):  # a damaged label
+                    history.take(rated_game(kept.game, kept.label, kept.at, kept.ended))
+            if kept.at >= self._began - 1:
+                late.add(kept.game)
+        return histories, late
+
+    def begin_with(self, histories: Mapping[str, History], known: set[str]) -> None:
+        """Begin to pair, with games of the journal; ``known`` are those that ended just now."""
+        for name, history in histories.items():
+            self.tables[name].begin_with(history)
+        self._loaded = True
+        for over in self._early:
+            if over.game not in known:
+                self.tables[over.table].history.take(over)
+        self._early.clear()
+        for name, wish in self._wishes.items():
+            self._table_of(wish).come(name, self.clocks.monotonic())
+
+    async def rate(self) -> bool:
+        """Rate each table that has new games; return whether there is more to do."""
+        self._changed.clear()
+        more = False
+        for table in self.tables.values():
+            task = table.task(datetime.fromtimestamp(self.clocks.now(), UTC).date())
+            if task is not None:
+                more = len(task.after) > 1 or more
+                more = not await self._rate(table, task) or more
+        return more
+
+    async def _rate(self, table: Table, task: RatingTask) -> bool:
+        try:
+            lists = await self._compute(task)
+        except (RatingError, OSError) as error:
+            log.error("ratings were not computed", table=table.name, reason=str(error))
+            return False
+        table.take_ratings(task, lists, self.clocks.now())
+        return True
+
+
+def rated_game(game: str, label: Mapping[str, Any], at: float, ended: Ended) -> RatedGame:
+    """Return a game that is over, by its label."""
+    first, second = label["sides"]
+    bots = frozenset(side["name"] for side in label["sides"] if side["kind"] == "bot")
+    return RatedGame(game, label[LABEL], (first["name"], second["name"]), bots, at, ended)

@@ -1,0 +1,146 @@
+"""Who plays whom next on a ladder: whoever's game would tell most.
+
+**What a game tells.** With p the chance that one of two wins, and s² and t² the variances of their
+ratings in natural units, a game is expected to take w (s⁴ + t⁴) / (1 + w (s² + t²)) off the sum of
+these variances, w = p (1 − p): most if the two are near each other, and little is known of them.
+
+**Rematches.** It tells less than that if it was played just now: a chain of the same few players
+knows how far they are apart, and nothing of the rest. What an opponent is worth comes back over the
+next ``REMEMBERED`` games of either.
+
+**Chance.** Each looks at ``CANDIDATES`` of those present and no more, whom chance chooses. That is
+what makes a turn's work grow with the players and not with their pairs; and it is better than to
+look at all: if only neighbours met, the errors of their differences would add up along the list.
+
+**Waiting.** If somebody who would tell more is present, but plays, a player waits for that; the
+longer it has waited, the less does a game have to tell. When places are short, those choose first
+of whom little is known, or who have waited for long.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+from harness.matches.ratings import ELO
+
+CANDIDATES = 16
+REMEMBERED = 10
+
+
+@dataclass(slots=True, eq=False)
+class Present:
+    """Somebody who is present: waits for a game, or plays."""
+
+    player: int
+    rating: float
+    """Elo."""
+    deviation: float
+    """The standard error of the rating; 0 for an anchor."""
+    lead: int = 0
+    """Games that it has begun less those that it has not."""
+    recent: tuple[int, ...] = ()
+    """Its last opponents, the latest first."""
+    waits: bool = True
+    """Whether it can play now; false while it plays."""
+    since_s: float = 0.0
+    """Since when it waits."""
+    chooses: bool = True
+    """False for an anchor: it is chosen."""
+
+
+class Match(NamedTuple):
+    """Two who are to play, as indices of ``Present.player``."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A look at who is present."""
+
+    present: Sequence[Present]
+    now_s: float
+    patience_s: float
+    """A player that has waited for this long takes any opponent."""
+    random: Random
+
+    def patience_used(self, player: Present) -> float:
+        """Return for how much of its patience a player has waited."""
+        return (self.now_s - player.since_s) / self.patience_s
+
+
+def matches(turn: Turn, places: int) -> list[Match]:
+    """Return the games to begin now, at most as many as there are places."""
+    made: list[Match] = []
+    taken: set[int] = set()
+    for chooser in _in_turn(turn, places):
+        if len(made) == places:
+            break
+        if chooser.player in taken:
+            continue
+        other = _best(chooser, turn, taken)
+        if other is not None:
+            taken |= {chooser.player, other.player}
+            made.append(_seated(chooser, other, turn.random))
+    return made
+
+
+def _in_turn(turn: Turn, places: int) -> list[Present]:
+    """Return who chooses, in turn; twice as many as places, since some wait on."""
+
+    def urgency(player: Present) -> float:
+        return player.deviation**2 * (1 + turn.patience_used(player))
+
+    waiting = (player for player in turn.present if player.waits and player.chooses)
+    return heapq.nlargest(2 * places, waiting, key=urgency)
+
+
+def _best(chooser: Present, turn: Turn, taken: set[int]) -> Present | None:
+    """Return the opponent whose game tells most, or None to wait for one who plays."""
+    others = turn.present
+    if len(others) > CANDIDATES + 1:
+        others = turn.random.sample(others, CANDIDATES + 1)
+    best, most, missed = None, -1.0, 0.0
+    for other in others:
+        if other.player == chooser.player:
+            continue
+        worth = tells(chooser, other)
+        if not other.waits or other.player in taken:
+            missed = max(missed, worth)
+        elif worth > most:
+            best, most = other, worth
+    return best if most >= missed * (1 - turn.patience_used(chooser)) else None
+
+
+def tells(one: Present, other: Present) -> float:
+    """Return what a game is expected to take off the variances of both ratings."""
+    chance = 1 / (1 + math.exp(min((other.rating - one.rating) / ELO, 500.0)))
+    weight = chance * (1 - chance)
+    s, t = (one.deviation / ELO) ** 2, (other.deviation / ELO) ** 2
+    return weight * (s * s + t * t) / (1 + weight * (s + t)) * _fresh(one, other)
+
+
+def _fresh(one: Present, other: Present) -> float:
+    """Return how much of its worth a game has after the last one of the two: from 0 to 1."""
+    since = min(_since(one, other.player), _since(other, one.player))
+    return (since / REMEMBERED) ** 2
+
+
+def _since(player: Present, opponent: int) -> int:
+    recent = player.recent[:REMEMBERED]
+    return recent.index(opponent) if opponent in recent else REMEMBERED
+
+
+def _seated(one: Present, other: Present, random: Random) -> Match:
+    """Let whoever has begun fewer games begin."""
+    if one.lead == other.lead:
+        one, other = random.sample((one, other), 2)
+    elif one.lead > other.lead:
+        one, other = other, one
+    return Match(one.player, other.player)

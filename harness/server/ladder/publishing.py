@@ -1,0 +1,184 @@
+"""What a ladder tells over HTTP: lists, players, and rated games as JSON.
+
+The addresses and keys are described in ``docs/server.md``; they stay, others may be added.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from harness.server.answers import as_json, wrong
+from protocol.websocket import HttpAnswer
+
+from .history import Opponent
+from .ladder import Ladder
+from .table import Rating, Table
+
+GAMES_AT_ONCE = 100
+"""Games in an answer; the next address has those before."""
+FRESH_S = 1.0
+"""A list is written anew at most so often."""
+DAY_S = 86_400.0
+
+_Query = Mapping[str, str]
+
+
+class Publisher:
+    """Answers requests to ``/api/ladder``."""
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        lexicon: str,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ladder, self._lexicon, self._monotonic = ladder, lexicon, monotonic
+        self._lists: dict[tuple[str, bool], tuple[float, HttpAnswer]] = {}
+
+    def answer(self, path: Sequence[str], query: _Query) -> HttpAnswer:
+        """Answer a request by what follows ``/api/ladder`` in its address."""
+        try:
+            match path:
+                case []:
+                    return self._list(self._table(query), everybody=query.get("all") == "1")
+                case ["games"]:
+                    return self._games(self._table(query), query)
+                case ["players", name]:
+                    return self._player(self._table(query), name)
+        except ValueError as error:
+            return wrong(400, str(error))
+        return wrong(404, "there are /api/ladder, /api/ladder/games and /api/ladder/players/NAME")
+
+    def _table(self, query: _Query) -> Table:
+        tables = self._ladder.tables
+        name = query.get("table", next(iter(tables)))
+        if name not in tables:
+            raise ValueError(f"there is no table {name[:40]!r}; there are {', '.join(tables)}")
+        return tables[name]
+
+    # --- a list ---------------------------------------------------------------------------------
+
+    def _list(self, table: Table, *, everybody: bool) -> HttpAnswer:
+        now = self._monotonic()
+        at, answer = self._lists.get((table.name, everybody), (-FRESH_S, None))
+        if answer is None or now - at >= FRESH_S:
+            answer = as_json(self._listed(table, everybody=everybody))
+            self._lists[table.name, everybody] = now, answer
+        return answer
+
+    def _listed(self, table: Table, *, everybody: bool) -> dict[str, Any]:
+        standing = table.standing
+        rows = [
+            self._row(table, player)
+            for player, record in enumerate(table.history.records)
+            if record.games or record.name in table.anchors
+        ]
+        rows.sort(key=lambda row: -row["rating"])
+        shown = [row for row in rows if everybody or row["active"]]
+        bots = [row for row in shown if row["kind"] != "person"]
+        ranked = (row for row in bots if row["active"] and not row["provisional"])
+        for rank, row in enumerate(ranked, start=1):
+            row["rank"] = rank
+        return {
+            "table": table.name,
+            "tables": list(self._ladder.tables),
+            "time": msgspec.to_builtins(table.time),
+            "lexicon": self._lexicon,
+            "games": table.history.games,
+            "rated_games": 0 if standing is None else standing.games,
+            "rated_at": None if standing is None else _utc(standing.at),
+            "first_move": None if standing is None else round(standing.listed.first_move, 1),
+            "first_move_error": (
+                None if standing is None else round(standing.listed.first_move_error, 1)
+            ),
+            "bots": bots,
+            "persons": [row for row in shown if row["kind"] == "person"],
+        }
+
+    def _row(self, table: Table, player: int) -> dict[str, Any]:
+        record, rating = table.history.records[player], table.rating(player)
+        kind = self._kind(table, record.name)
+        fades = record.last + self._ladder.settings.fade_days * DAY_S
+        return {
+            "rank": None,
+            "name": record.name,
+            "kind": kind,
+            **_rating(rating),
+            "provisional": kind != "anchor" and rating.is_provisional,
+            "active": kind == "anchor" or self._ladder.clocks.now() < fades,
+            "games": record.games,
+            "points": record.points,
+            "last": _utc(record.last) if record.last else None,
+            "state": table.state(player),
+        }
+
+    def _kind(self, table: Table, name: str) -> str:
+        if name in table.anchors:
+            return "anchor"
+        return "person" if name in self._ladder.settings.persons else "bot"
+
+    # --- a player, games ------------------------------------------------------------------------
+
+    def _player(self, table: Table, name: str) -> HttpAnswer:
+        history = table.history
+        player = history.find(name)
+        if player is None:
+            return wrong(404, f"nobody called {name[:64]!r} has come to the table {table.name}")
+        record = history.records[player]
+        opponents = history.opponents(player)
+        shown = self._row(table, player)
+        del shown["rank"]
+        return as_json(
+            {
+                "table": table.name,
+                **shown,
+                "wins": sum(row.wins for row in opponents),
+                "losses": sum(row.losses for row in opponents),
+                "ties": sum(row.ties for row in opponents),
+                "moved_first": (record.games + record.lead) // 2,
+                "over_time": [
+                    {"day": day.isoformat(), **_rating(rating)}
+                    for day, rating in table.over_time(player)
+                ],
+                "opponents": [
+                    {"name": history.records[row.player].name, **_counts(row)} for row in opponents
+                ],
+                "forfeits": dict(record.forfeits.most_common()),
+                "faults": dict(record.faults.most_common()),
+            }
+        )
+
+    def _games(self, table: Table, query: _Query) -> HttpAnswer:
+        before, player = table.history.games, None
+        if (number := query.get("before")) is not None:
+            if not (number.isascii() and number.isdecimal() and len(number) < 10):
+                raise ValueError(f"before must be the number of a game (got {number[:40]!r})")
+            before = int(number)
+        if "player" in query:
+            player = table.history.find(query["player"])
+            if player is None:
+                return wrong(404, f"nobody called {query['player'][:64]!r} has come")
+        games = [
+            game | {"ended": _utc(game["ended"])}
+            for game in table.history.latest(before, GAMES_AT_ONCE, player)
+        ]
+        more = len(games) == GAMES_AT_ONCE and games[-1]["number"] > 0
+        following = games[-1]["number"] if more else None
+        return as_json({"table": table.name, "games": games, "before": following})
+
+
+def _counts(opponent: Opponent) -> dict[str, int]:
+    return {key: value for key, value in opponent._asdict().items() if key != "player"}
+
+
+def _rating(rating: Rating) -> dict[str, float]:
+    return {"rating": round(rating.rating, 1), "error": round(rating.error, 1)}
+
+
+def _utc(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

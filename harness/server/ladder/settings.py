@@ -1,0 +1,66 @@
+"""The ladder of a server's configuration: the keys of ``[ladder]``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from protocol.parts import TimeControl
+
+DEFAULT_TABLE = "ladder"
+LABEL = "ladder"
+"""The key of a game's label that names the table it is rated at."""
+LOOK_AGAIN_S = 1.0
+"""Who waits for a better opponent is looked at again so often."""
+
+
+class ServerTime(TimeControl, frozen=True):
+    """A clock of a server: a guest may have to compile before its first game."""
+
+    ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 60_000
+
+
+class LadderSettings(Struct, frozen=True, kw_only=True):
+    """The keys of ``[ladder]``."""
+
+    tables: dict[str, ServerTime] = {}
+    """Clocks by name; without any there is one table, with the server's clock."""
+    anchors: dict[str, float] = {}
+    """Ratings of the server's bots that are held fixed; these bots play along."""
+    persons: tuple[str, ...] = ()
+    """Names of people, who are listed apart."""
+    fade_days: Annotated[int, Meta(ge=1)] = 30
+    """After so many days without a game a player is no longer listed."""
+
+
+def check_ladder(settings: LadderSettings, bots: Set[str]) -> None:
+    """Check what the types can't.
+
+    Raises:
+        ValueError: an anchor is no bot of the server, or has no rating that makes sense, or is
+            called a person; or a table's name can't be part of an address.
+    """
+    from harness.matches.ratings import MOST_ANCHOR  # with numpy, which takes its time
+
+    for name, rating in settings.anchors.items():
+        if name not in bots:
+            raise ValueError(f"ladder.anchors: no bot of this server is called {name!r}")
+        if not abs(rating) <= MOST_ANCHOR:
+            raise ValueError(
+                f"ladder.anchors.{name} must be a rating from -{MOST_ANCHOR:,.0f} to "
+                f"{MOST_ANCHOR:,.0f}, such as 1500 (got {rating:g})"
+            )
+    if both := sorted(bots & set(settings.persons)):
+        raise ValueError(f"ladder.persons: {both[0]} is a bot of this server")
+    for name in settings.tables:
+        if not (name.isascii() and name.replace("-", "").isalnum() and len(name) <= 32):
+            raise ValueError(
+                f"ladder.tables: {name!r} must be letters, digits and hyphens, at most 32"
+            )
+
+
+def tables_of(settings: LadderSettings, time: TimeControl) -> Mapping[str, TimeControl]:
+    """Return the clock of each table; ``time`` is the server's."""
+    return settings.tables or {DEFAULT_TABLE: time}

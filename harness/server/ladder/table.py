@@ -1,0 +1,191 @@
+"""One table of a ladder: who is there, what they have played, how they are rated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.matches.rating_list import CENTRE, SPREAD, WIDTH, RatingList
+from harness.matches.significance import Floats
+from protocol.parts import TimeControl
+
+from .history import History
+from .matchmaking import Match, Present, Turn, matches
+from .rating_process import RatingTask
+
+PROVISIONAL = 100.0
+"""A rating with a larger error is provisional: about fifty games settle it."""
+MOST_PATIENCE_S = 30.0
+DAYS_AT_ONCE = 20
+
+
+class Rating(NamedTuple):
+    """A player's rating, Elo."""
+
+    rating: float
+    error: float
+    """Half the width of the 95 % interval; 0 for an anchor."""
+
+    @property
+    def is_provisional(self) -> bool:
+        """Whether little is known yet."""
+        return self.error > PROVISIONAL
+
+
+class Day(NamedTuple):
+    """Ratings at the end of a day (UTC)."""
+
+    day: date
+    games: int
+    ratings: Floats
+    errors: Floats
+
+
+@dataclass(slots=True)
+class Standing:
+    """The ratings that were computed last."""
+
+    listed: RatingList
+    games: int
+    at: float
+    """When, in seconds since 1970."""
+
+
+class Table:
+    """Players of one time control, by number in its history.
+
+    Only ``turn`` has to do with pairing, and only ``task`` and ``take_ratings`` with computing.
+    """
+
+    def __init__(self, name: str, time: TimeControl, anchors: Mapping[str, float]) -> None:
+        self.name, self.time, self.anchors = name, time, anchors
+        self.history = History()
+        self.standing: Standing | None = None
+        self.days: list[Day] = []
+        self._present: dict[int, Present] = {}
+        self.patience_s = min(MOST_PATIENCE_S, time.initial_ms / 10_000)
+
+    def begin_with(self, history: History) -> None:
+        """Take the games of the journal."""
+        self.history = history
+        for name in self.anchors:
+            self.come(name, 0.0)
+
+    # --- who is there ---------------------------------------------------------------------------
+
+    def come(self, name: str, now_s: float) -> None:
+        """Have a player wait for a game from now on."""
+        player = self.history.player(name)
+        rating = self.rating(player)
+        record = self.history.records[player]
+        self._present[player] = Present(
+            player,
+            rating.rating,
+            rating.error / WIDTH,
+            record.lead,
+            record.recent,
+            since_s=now_s,
+            chooses=name not in self.anchors,
+        )
+
+    def go(self, name: str) -> None:
+        """Have a player wait no more."""
+        player = self.history.find(name)
+        if player is not None:
+            self._present.pop(player, None)
+
+    def busy(self, name: str) -> None:
+        """Note that a player has a game, after which it may come again."""
+        player = self.history.find(name)
+        if player in self._present:
+            self._present[player].waits = False
+
+    def waits(self) -> bool:
+        """Return whether somebody waits who could choose an opponent."""
+        return any(it.waits and it.chooses for it in self._present.values())
+
+    def state(self, player: int) -> str:
+        """Return what a player does: ``plays``, ``waits``, or is ``away``."""
+        present = self._present.get(player)
+        if present is None:
+            return "away"
+        return "waits" if present.waits else "plays"
+
+    def turn(self, places: int, now_s: float, random: Random) -> list[Match]:
+        """Return the games to begin now."""
+        present = list(self._present.values())
+        return matches(Turn(present, now_s, self.patience_s, random), places)
+
+    # --- ratings --------------------------------------------------------------------------------
+
+    def rating(self, player: int) -> Rating:
+        """Return a player's rating; of one that was not there the last time, what is expected."""
+        anchor = self.anchors.get(self.history.records[player].name)
+        if anchor is not None:
+            return Rating(anchor, 0.0)
+        listed = None if self.standing is None else self.standing.listed
+        if listed is None:
+            return Rating(fmean(self.anchors.values() or [CENTRE]), SPREAD * WIDTH)
+        if player < listed.ratings.size:
+            return Rating(float(listed.ratings[player]), float(listed.errors[player]))
+        return Rating(float(listed.ratings.mean()), listed.spread * WIDTH)
+
+    def task(self, today: date) -> RatingTask | None:
+        """Return what is to be computed, if anything: the list now, and those of past days."""
+        games = self.history.games
+        days = self._missing_days(today) if games else []
+        known = 0 if self.standing is None else self.standing.games
+        if games == known and not days:
+            return None
+        held = np.full(len(self.history.records), math.nan)
+        for name, rating in self.anchors.items():
+            held[self.history.player(name)] = rating
+        start = None
+        if self.standing is not None:
+            start = np.full(held.size, math.nan)
+            start[: self.standing.listed.ratings.size] = self.standing.listed.ratings
+        return RatingTask(self.history.meetings(games), held, start, (games, *days))
+
+    def _missing_days(self, today: date) -> list[int]:
+        """Return the games by the end of each past day with games, but without ratings."""
+        count = self.days[-1].games if self.days else 0
+        missing: list[int] = []
+        while count < self.history.games and len(missing) < DAYS_AT_ONCE:
+            day = self.history.day(count)
+            if day >= today:
+                break
+            count = self.history.games_by(end_of(day))
+            missing.append(count)
+        return missing
+
+    def take_ratings(self, task: RatingTask, lists: list[RatingList], at: float) -> None:
+        """Take what was computed for a task."""
+        self.standing = Standing(lists[0], task.after[0], at)
+        for listed, count in zip(lists[1:], task.after[1:], strict=True):
+            day = self.history.day(count - 1)
+            short = (each.astype(np.float32).astype(np.float64) for each in listed[:2])
+            self.days.append(Day(day, count, *short))
+        for player, present in self._present.items():
+            rating = self.rating(player)
+            present.rating, present.deviation = rating.rating, rating.error / WIDTH
+
+    def over_time(self, player: int) -> Iterator[tuple[date, Rating]]:
+        """Yield a player's rating at the end of each day with games, once it has played."""
+        if not self.history.records[player].rows:
+            return
+        first = self.history.records[player].rows[0]
+        for day in self.days:
+            if first < day.games:
+                yield day.day, Rating(float(day.ratings[player]), float(day.errors[player]))
+
+
+def end_of(day: date) -> float:
+    """Return when a day ends (UTC), in seconds since 1970."""
+    return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC).timestamp()

@@ -1,0 +1,435 @@
+"""A ladder without sockets: who waits where, what counts, how it is rated, what is told of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from match_samples import opened
+
+from harness.arbiter.journal import Journal
+from harness.arbiter.records import Ended
+from harness.matches.rating_list import RatingList
+from harness.server.ladder import rating_process
+from harness.server.ladder.history import History, RatedGame
+from harness.server.ladder.ladder import Clocks, Ladder, Rated
+from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
+from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
+from harness.server.ladder.settings import LABEL, LadderSettings, ServerTime, check_ladder
+from protocol.errors import PeerError
+from protocol.messages import Seek
+from protocol.parts import Accusation, Outcome, TimeControl
+from protocol.websocket import HttpAnswer
+
+DAY_S = 86_400.0
+MIDNIGHT = datetime(2026, 11, 1, tzinfo=UTC).timestamp()
+
+
+def ended(
+    winner: int | None, outcome: Outcome = "out", *absent: int, code: str = "no_show"
+) -> Ended:
+    scores = (400, 400) if winner is None else (450, 350) if winner == 0 else (350, 450)
+    return Ended(
+        seq=24,
+        outcome=outcome,
+        winner=winner,
+        scores=scores,
+        message="",
+        racks=("", ""),
+        rack_adjustments=(0, 0),
+        time_penalties=(0, 0),
+        clocks=(0, 0),
+        faults=tuple(Accusation(seat=seat, code=code, message="") for seat in absent),
+    )
+
+
+def a_label(first: str, second: str, table: str = "ladder", bots: str = "") -> dict[str, Any]:
+    kinds = dict.fromkeys(bots.split(), "bot")
+    sides = [{"kind": kinds.get(name, "guest"), "name": name} for name in (first, second)]
+    return {"sides": sides, LABEL: table}
+
+
+@dataclass
+class Season:
+    """A ladder whose time is told by the test."""
+
+    settings: LadderSettings = field(default_factory=LadderSettings)
+    claimed: bool = True
+    at: float = MIDNIGHT
+    games: int = 0
+    computed: int = 0
+
+    def __post_init__(self) -> None:
+        self.ladder = Ladder(
+            self.settings,
+            TimeControl(),
+            lambda _name: self.claimed,
+            Clocks(lambda: self.at, lambda: self.at),
+            self.compute,
+        )
+        self.ladder.begin_with({name: History() for name in self.ladder.tables}, set())
+
+    async def compute(self, task: RatingTask) -> list[RatingList]:
+        self.computed += 1
+        return rated(task)
+
+    def put(self, *names: str, table: str | None = None) -> None:
+        for name in names:
+            wish = Seek(games=5, table=table)
+            self.ladder.check(name, wish)
+            self.ladder.put(name, wish)
+
+    def pair(self, places: int = 8) -> list[Rated]:
+        made = list(self.ladder.pair(places))
+        for game in made:
+            for side in game.sides:
+                self.ladder.take_wish(side["name"])
+        return made
+
+    def play(self, first: str, second: str, how: Ended, table: str = "ladder") -> None:
+        self.games += 1
+        bots = " ".join(self.settings.anchors)
+        self.ladder.over(f"{self.games:016x}", a_label(first, second, table, bots), how)
+
+    def rate(self) -> None:
+        asyncio.run(self.ladder.rate())
+
+
+def names(game: Rated) -> set[str]:
+    return {side["name"] for side in game.sides}
+
+
+# --- who waits ------------------------------------------------------------------------------------
+
+
+def test_those_at_a_table_are_paired_and_may_wait_again_after_the_game() -> None:
+    season = Season()
+    season.put("ann", "bob", "cem")
+    (game,) = season.pair()
+    assert (game.table, game.time) == ("ladder", TimeControl())
+    (left,) = {"ann", "bob", "cem"} - names(game)
+    assert left in season.ladder
+    assert season.pair() == []
+    first, second = (side["name"] for side in game.sides)
+    season.play(first, second, ended(0))
+    season.put(first)
+    (game,) = season.pair()
+    assert names(game) == {first, left}
+
+
+def test_tables_have_clocks_and_players_of_their_own() -> None:
+    blitz, slow = ServerTime(initial_ms=1_000), ServerTime(initial_ms=60_000)
+    season = Season(LadderSettings(tables={"blitz": blitz, "slow": slow}))
+    season.put("ann", "bob", table="slow")
+    season.put("cem")
+    (game,) = season.pair()
+    assert (game.table, game.time.initial_ms, names(game)) == ("slow", 60_000, {"ann", "bob"})
+    season.put("dan", table="blitz")
+    (game,) = season.pair()
+    assert (game.table, names(game)) == ("blitz", {"cem", "dan"})
+    with pytest.raises(
+        PeerError, match=r"no table 'blitzz'; did you mean blitz\?; there are"
+    ) as no:
+        season.put("eve", table="blitzz")
+    assert no.value.code == "unknown_table"
+
+
+def test_who_leaves_is_not_paired_and_a_name_of_nobody_is_refused() -> None:
+    season = Season()
+    season.put("ann", "bob")
+    assert season.ladder.pop("bob") is not None
+    assert season.pair() == []
+    season.claimed = False
+    with pytest.raises(PeerError, match="log in with a token"):
+        season.put("eve")
+
+
+def test_an_anchor_plays_one_game_at_a_time() -> None:
+    season = Season(LadderSettings(anchors={"static": 1_800.0}))
+    season.put("ann", "bob", "cem")
+    games = season.pair()
+    season.at += 60  # who is left waits for the others, whose games would tell more, but not long
+    games += season.pair()
+    assert len(games) == 2
+    against = next(game for game in games if "static" in names(game))
+    kinds = {side["name"]: side["kind"] for side in against.sides}
+    assert kinds.pop("static") == "bot"
+    assert set(kinds.values()) == {"guest"}
+    first, second = (side["name"] for side in against.sides)
+    season.put("dan")
+    season.at += 60
+    assert season.pair() == []
+    season.play(first, second, ended(0))
+    (game,) = season.pair()
+    assert names(game) == {"dan", "static"}
+
+
+# --- what counts ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "points"),
+    [
+        (ended(0), 1.0),
+        (ended(1), 0.0),
+        (ended(None), 0.5),
+        (ended(1, "resign"), 0.0),
+        (ended(0, "time", 1, code="disconnect"), 1.0),
+        (ended(None, "host_error"), None),
+        (ended(None, "no_show", 0, 1), None),
+        (ended(1, "no_show", 0), 0.0),
+        (ended(None, "no_show", 0), 0.0),  # it declined before the other had come
+        (ended(1, "crash", 0, code="crash"), 0.0),
+    ],
+)
+def test_what_a_game_counts_for(how: Ended, points: float | None) -> None:
+    game = RatedGame("g", "ladder", ("ann", "bob"), frozenset(), 0.0, how)
+    assert game.points == points
+
+
+@pytest.mark.parametrize("outcome", ["no_show", "crash", "stall"])
+def test_an_anchor_that_fails_is_no_win(outcome: Outcome) -> None:
+    how = ended(0, outcome, 1, code=outcome)
+    assert RatedGame("g", "x", ("ann", "static"), frozenset({"static"}), 0.0, how).points is None
+    how = ended(1, outcome, 0, code=outcome)
+    assert RatedGame("g", "x", ("ann", "static"), frozenset({"static"}), 0.0, how).points == 0
+
+
+def test_a_history_has_what_was_played() -> None:
+    history = History()
+    for number in range(600):
+        first, second = ("ann", "bob") if number % 3 else ("cem", "ann")
+        how = ended(0, "time") if number == 7 else ended(number % 2 if number else None)
+        history.take(
+            RatedGame(f"{number:016x}", "t", (first, second), frozenset(), 10.0 * number, how)
+        )
+    ann, bob = history.records[cast("int", history.find("ann"))], history.find("bob")
+    assert (ann.games, history.games) == (600, 600)
+    assert ann.lead == 400 - 200
+    assert history.games_by(55.0) == 6
+    met = {history.records[row.player].name: row for row in history.opponents(0)}
+    assert sum(row.games for row in met.values()) == history.records[0].games
+    against = next(row for row in history.opponents(cast("int", bob)))
+    assert (against.games, against.wins + against.losses + against.ties) == (400, 400)
+    assert history.records[cast("int", bob)].forfeits == {"time": 1}
+    latest = [game["number"] for game in history.latest(600, 3)]
+    assert latest == [599, 598, 597]
+    of_bob = [game["number"] for game in history.latest(597, 2, bob)]
+    assert of_bob == [596, 595]
+
+
+# --- ratings --------------------------------------------------------------------------------------
+
+
+def listed(season: Season, address: str = "/api/ladder") -> Any:
+    """Return what is told under an address."""
+    return json.loads(answered(season, address).text)
+
+
+def answered(season: Season, address: str) -> HttpAnswer:
+    parts = urlsplit(address)
+    path = [unquote(part) for part in parts.path.split("/")[3:]]
+    query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    return Publisher(season.ladder, "scowl").answer(path, query)
+
+
+def test_ratings_follow_results_and_anchors_are_held() -> None:
+    season = Season(LadderSettings(anchors={"static": 1_800.0}, persons=("pat",)))
+    for _ in range(6):
+        season.play("ann", "static", ended(0))
+        season.play("static", "bob", ended(0))
+        season.play("pat", "ann", ended(1))
+    season.rate()
+    told = listed(season)
+    assert [row["name"] for row in told["bots"]] == ["ann", "static", "bob"]
+    assert [row["name"] for row in told["persons"]] == ["pat"]
+    ann, static, _ = told["bots"]
+    assert (static["rating"], static["error"], static["kind"]) == (1_800, 0, "anchor")
+    assert ann["rating"] > 1_800
+    assert ann["provisional"]
+    assert ann["rank"] is None
+    assert (static["rank"], static["provisional"]) == (1, False)
+    assert (told["games"], told["rated_games"]) == (18, 18)
+
+
+def test_ratings_over_time_are_those_at_the_end_of_each_day() -> None:
+    season = Season()
+    season.play("ann", "bob", ended(0))
+    season.play("bob", "ann", ended(1))
+    season.at += 2 * DAY_S
+    for _ in range(20):
+        season.play("cem", "ann", ended(0))
+    season.rate()
+    told = listed(season, "/api/ladder/players/ann")
+    assert [point["day"] for point in told["over_time"]] == ["2026-11-01"]
+    season.at += DAY_S
+    season.rate()
+    told = listed(season, "/api/ladder/players/ann")
+    assert [point["day"] for point in told["over_time"]] == ["2026-11-01", "2026-11-03"]
+    assert told["over_time"][-1]["rating"] == told["rating"]
+    assert told["over_time"][0]["rating"] > told["rating"]
+    (point,) = listed(season, "/api/ladder/players/cem")["over_time"]
+    assert point["day"] == "2026-11-03"
+
+
+def test_who_is_away_for_long_fades() -> None:
+    season = Season(LadderSettings(fade_days=10))
+    season.play("ann", "bob", ended(0))
+    season.at += 9.9 * DAY_S
+    season.play("cem", "bob", ended(0))
+    season.at += 0.2 * DAY_S
+    assert {row["name"] for row in listed(season)["bots"]} == {"bob", "cem"}
+    everybody = listed(season, "/api/ladder?all=1")["bots"]
+    assert {row["name"]: row["active"] for row in everybody}["ann"] is False
+
+
+def test_nothing_is_computed_anew_without_games() -> None:
+    season = Season()
+    season.play("ann", "bob", ended(0))
+    season.rate()
+    season.rate()
+    assert season.computed == 1
+
+
+async def test_ratings_are_computed_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    season = Season()
+    for _ in range(3):
+        season.play("ann", "bob", ended(0))
+    task = season.ladder.tables["ladder"].task(datetime.fromtimestamp(season.at, UTC).date())
+    assert task is not None
+    (there,), (here,) = await rate(task), rated(task)
+    assert there.ratings.tolist() == pytest.approx(here.ratings.tolist())
+    monkeypatch.setattr(
+        rating_process, "_COMMAND", (sys.executable, "-c", "raise SystemExit('no')")
+    )
+    with pytest.raises(RatingError, match="exit status 1: no"):
+        await rate(task)
+
+
+async def test_ratings_that_fail_are_computed_later() -> None:
+    async def fails(_task: RatingTask) -> list[RatingList]:
+        raise RatingError("exit status 9: killed")
+
+    ladder = Ladder(LadderSettings(), TimeControl(), compute=fails)
+    ladder.begin_with({"ladder": History()}, set())
+    assert not await ladder.rate()
+    ladder.over("1" * 16, a_label("ann", "bob"), ended(0))
+    assert await ladder.rate()  # there is more to do
+    assert ladder.tables["ladder"].standing is None
+
+
+# --- the journal ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal(tmp_path / "ladder.db")
+    yield journal
+    journal.close()
+
+
+async def keep(journal: Journal, game: str, label: dict[str, Any], *how: Ended) -> None:
+    """Have a game in the journal, over or not."""
+    await journal.create(opened(game), label)
+    if how:
+        await journal.append(game, how, last=True)
+
+
+async def test_the_journal_is_all_that_a_ladder_needs(journal: Journal) -> None:
+    await keep(journal, "1" * 16, a_label("ann", "bob"), ended(0))
+    await keep(journal, "2" * 16, a_label("bob", "ann"), ended(None))
+    await keep(journal, "3" * 16, a_label("ann", "bob"))
+    await keep(journal, "4" * 16, {"sides": a_label("ann", "bob")["sides"]}, ended(0))
+    await keep(journal, "5" * 16, a_label("ann", "bob", "gone"), ended(0))
+    season = Season()
+    histories, late = season.ladder.read(journal.path)
+    assert late == {digit * 16 for digit in "1255"}
+    fresh = Ladder(LadderSettings(), TimeControl())
+    fresh.over("1" * 16, a_label("ann", "bob"), ended(0))  # it ended while the journal was read
+    fresh.over("6" * 16, a_label("cem", "bob"), ended(0))
+    fresh.put("ann", Seek())
+    fresh.put("cem", Seek())
+    assert list(fresh.pair(1)) == []
+    fresh.begin_with(histories, late)
+    history = fresh.tables["ladder"].history
+    assert [game["game"] for game in history.latest(9, 9)] == ["6" * 16, "2" * 16, "1" * 16]
+    assert [row.ties for row in history.opponents(0)] == [1]
+    (game,) = fresh.pair(1)
+    assert names(game) == {"ann", "cem"}
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def test_games_are_told_a_hundred_at_a_time() -> None:
+    season = Season()
+    for _ in range(GAMES_AT_ONCE + 5):
+        season.play("ann", "bob", ended(0))
+    season.play("cem", "bob", ended(1, "no_show", 0))
+    told = listed(season, "/api/ladder/games")
+    assert told["games"][0] == {
+        "number": GAMES_AT_ONCE + 5,
+        "game": f"{GAMES_AT_ONCE + 6:016x}",
+        "ended": "2026-11-01T00:00:00+00:00",
+        "players": ["cem", "bob"],
+        "scores": [350, 450],
+        "points": 0.0,
+        "outcome": "no_show",
+        "turns": 23,
+    }
+    older = listed(season, f"/api/ladder/games?before={told['before']}")
+    assert [game["number"] for game in older["games"]] == [5, 4, 3, 2, 1, 0]
+    assert older["before"] is None
+    assert len(listed(season, "/api/ladder/games?player=cem")["games"]) == 1
+    cem = listed(season, "/api/ladder/players/cem")
+    assert (cem["forfeits"], cem["faults"], cem["losses"]) == ({"no_show": 1}, {"no_show": 1}, 1)
+    assert cem["opponents"] == [
+        {"name": "bob", "games": 1, "wins": 0, "losses": 1, "ties": 0, "spread": -100}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "sentence"),
+    [
+        ("/api/ladder?table=no", 400, "there is no table 'no'; there are ladder"),
+        ("/api/ladder/players/nobody", 404, "nobody called 'nobody' has come to the table ladder"),
+        ("/api/ladder/games?before=x", 400, "before must be the number of a game (got 'x')"),
+        ("/api/ladder/games?before=" + "9" * 5_000, 400, "before must be the number of a game"),
+        ("/api/ladder/games?player=nobody", 404, "nobody called 'nobody' has come"),
+        ("/api/ladder/nothing", 404, "there are /api/ladder, /api/ladder/games and /api/lad"),
+        ("/api/ladder/players/a/b", 404, "there are"),
+        ("/api/ladder/players/%ff%00?table=%ff", 400, "there is no table"),
+        ("/api/ladder/%2e%2e/games", 404, "there are"),
+    ],
+)
+def test_wrong_addresses_are_answered_with_a_sentence(
+    address: str, status: int, sentence: str
+) -> None:
+    answer = answered(Season(), address)
+    assert answer.status == status
+    assert json.loads(answer.text)["error"].startswith(sentence)
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (LadderSettings(anchors={"no": 1.0}), "no bot of this server is called 'no'"),
+        (LadderSettings(anchors={"static": 1e9}), "must be a rating from -10,000 to 10,000"),
+        (LadderSettings(persons=("static",)), "'static' is a bot of this server|static is a bot"),
+        (LadderSettings(tables={"a/b": ServerTime()}), "'a/b' must be letters, digits and hyphens"),
+    ],
+)
+def test_wrong_settings_are_refused(settings: LadderSettings, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        check_ladder(settings, {"static"})
