@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -48,6 +49,7 @@ __all__ = [
     "read_ended",
     "read_ended_game",
     "read_games",
+    "read_older",
     "read_past",
 ]
 
@@ -72,6 +74,11 @@ FROM games WHERE open = 0 AND (
 ) ORDER BY created DESC, game DESC LIMIT :most
 """
 
+_DROP_BETWEEN = """
+DELETE FROM records WHERE game = ? AND number > 0
+AND number < (SELECT max(number) FROM records AS last WHERE last.game = ?)
+"""
+
 _OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
 
 _Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float | None, ...]]]
@@ -89,6 +96,12 @@ class KeptGame:
     label: dict[str, Any]
     records: tuple[Record, ...]
     note: ClockNote | None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether its moves were dropped."""
+        ended = self.records[-1]
+        return len(self.records) == 2 and isinstance(ended, Ended) and ended.seq > 0
 
 
 def _raise(error: JournalError) -> None:
@@ -161,6 +174,25 @@ def read_ended_game(path: Path, game: str) -> KeptGame | None:
     with _of_one_moment(path) as connection:
         found = _games(connection, path, "WHERE open = 0 AND game = ?", _raise, game)
         return next(found, None)
+
+
+def read_older(path: Path, before: float, most: int, after: str | None = None) -> list[KeptGame]:
+    """Return finished games, oldest first, that began ``before`` a time, with their moves.
+
+    Those whose moves were dropped are left out, and those up to the game ``after``, and what can't
+    be read.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
+    which = (
+        "WHERE open = 0 AND created < ? AND (? IS NULL OR (created, game) > "
+        "(SELECT created, game FROM games WHERE game = ?)) AND EXISTS "
+        "(SELECT 1 FROM records WHERE records.game = games.game AND number = 2)"
+    )
+    with _of_one_moment(path) as connection:
+        games = _games(connection, path, which, lambda _error: None, before, after, after)
+        return list(islice(games, most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +351,18 @@ class Journal:
         await self._done([("INSERT OR IGNORE INTO names VALUES (?, ?)", [(name, token_hash)])])
         self._names.setdefault(name, token_hash)
 
+    async def drop_moves(self, games: Sequence[str]) -> None:
+        """Drop all records of finished games but the first and the last; raise as ``append``."""
+        await self._done(
+            [
+                (_DROP_BETWEEN, [(game, game) for game in games]),
+                (
+                    "UPDATE records SET number = 1 WHERE game = ? AND number > 1",
+                    [(g,) for g in games],
+                ),
+            ]
+        )
+
     async def _done(self, work: _Work) -> None:
         if not self._thread.is_alive():
             raise JournalError(f"{self.path} is closed; nothing more can be written")
@@ -437,7 +481,11 @@ class Journal:
 
 
 def _games(
-    connection: sqlite3.Connection, path: Path, which: str, damaged: Damaged, *values: str
+    connection: sqlite3.Connection,
+    path: Path,
+    which: str,
+    damaged: Damaged,
+    *values: str | float | None,
 ) -> Iterator[KeptGame]:
     try:
         listing = f"SELECT game, created FROM games {which} ORDER BY created, game"

@@ -33,6 +33,7 @@ def games(
     /,
     *,
     out: Path | None = None,
+    by_month: Annotated[bool, Parameter(negative="")] = False,
     lexicon: Annotated[
         LexiconOption,
         Parameter(help="For --out, the words that games were played with; others are skipped."),
@@ -46,8 +47,11 @@ def games(
     Args:
         journal: The file of `tilewire serve --db`, or a match's match.db.
         out: A folder for one GCG a game, named as the game.
+        by_month: Have a folder a month in it, such as 2026-11.
         json_: Print a line of JSON a game.
     """
+    if by_month and out is None:
+        raise CommandFailed("--by-month says how --out has its games, and needs it")
     if not is_file(journal):
         raise CommandFailed(f"there is no journal {journal}")
     from harness.arbiter.journal import JournalError, read_games
@@ -55,7 +59,7 @@ def games(
     with sentences(kinds=(JournalError,), status=1):
         kept = read_games(journal, lambda error: say(str(error)))
         if out is not None:
-            _write(kept, load_words(lexicon), writable_folder(out))
+            _write(kept, load_words(lexicon), writable_folder(out), by_month=by_month)
         elif json_:
             for game in kept:
                 print_json(json.dumps(_listed(game), ensure_ascii=False))
@@ -112,17 +116,21 @@ def _local(utc: str) -> str:
     return f"{datetime.fromisoformat(utc).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
+def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path, *, by_month: bool) -> None:
     """Write the games that are over, and name those that can't be written."""
     from bot.seat.offers import Declined
     from harness.arbiter.scorebook import Scorebook
     from harness.matches.results import game_record
+    from harness.server.retention import month_folder
 
     written = count = 0
     for game in kept:
         count += 1
         opened, ended = _ends(game)
         if ended is None:
+            continue
+        if game.is_short:
+            say(f"{game.game}: an old game, whose moves are in the server's archive only")
             continue
         if opened.lexicon_checksum != words.checksum:
             say(f"{game.game}: played with other words ({opened.lexicon}); name them by --lexicon")
@@ -133,6 +141,7 @@ def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path) -> None:
             say(f"{game.game}: {wrong}")
             continue
         text = game_record(book, f"{opened.players[0]} against {opened.players[1]}")
-        (folder / f"{game.game}.gcg").write_text(text, encoding="utf-8")
+        into = month_folder(folder, game.created) if by_month else folder
+        (into / f"{game.game}.gcg").write_text(text, encoding="utf-8")
         written += 1
     say(f"{written} of {counted(count, 'game')} written to {folder}")

@@ -43,6 +43,7 @@ from .rereading import Rereading
 
 if TYPE_CHECKING:
     from harness.server.direction import Plan
+    from harness.server.retention import Retention
 
 
 @Parameter(name="*")
@@ -95,6 +96,10 @@ class ServerFile(ServerSettings, total=False):
     time: ServerTime
     admission: Admission
     ladder: LadderSettings
+    keep_days: Annotated[int, msgspec.Meta(ge=1)]
+    """After so many days a game's moves leave the journal; without it they never do."""
+    archive: Path
+    """Where they are then, as GCG by month."""
 
 
 def _defaults() -> ServerFile:
@@ -109,6 +114,7 @@ def _defaults() -> ServerFile:
         "bots": {},
         "time": ServerTime(),
         "admission": Admission(),
+        "archive": Path("archive"),
     }
 
 
@@ -267,6 +273,14 @@ def _time_control(base: ServerTime, clock: dict[str, int | None], host: str) -> 
     return control
 
 
+def _retention(settings: ServerFile) -> Retention | None:
+    if "keep_days" not in settings:
+        return None
+    from harness.server.retention import Retention
+
+    return Retention(settings["keep_days"], settings["archive"])
+
+
 def _ladder(said: LadderSettings, host: str) -> LadderSettings:
     """Return the file's ladder with the clocks of its tables as they are on this address."""
     tables = {name: _time_control(clock, {}, host) for name, clock in said.tables.items()}
@@ -318,6 +332,7 @@ async def _serve(
         admission=settings["admission"],
         admins=doors.admins,
         rated=settings.get("ladder"),
+        retention=_retention(settings),
     )
     try:
         again = Rereading(server, doors, read, _tell)

@@ -61,6 +61,7 @@ from .web import Web
 if TYPE_CHECKING:
     from .direction import Direction, Plan
     from .ladder.publishing import Publisher
+    from .retention import Retention
 
 log = structlog.get_logger(__name__)
 
@@ -101,6 +102,8 @@ class MatchServer:
     """Who is let in."""
     rated: LadderSettings | None = None
     """A ladder, at which those play who seek anyone."""
+    retention: Retention | None = None
+    """None: the journal keeps all games whole."""
     plan: Plan | None = None
     """A tournament to run; then players play in nothing else."""
     admins: KnownTokens | None = None
@@ -133,7 +136,7 @@ class MatchServer:
         self._administration = Administration(
             self._lobby, self.journal, self._bans, self.gatekeeper.invitations
         )
-        self._rating: asyncio.Task[None] | None = None
+        self._background: list[asyncio.Task[None]] = []
         self._web = Web(
             self._lobby,
             self.journal.path,
@@ -170,8 +173,11 @@ class MatchServer:
         if self.direction is not None:
             self.playing = asyncio.create_task(self.direction.play())
         if self._lobby.ladder is not None:
-            running = self._lobby.ladder.run(self.journal.path, self._lobby.pair_soon)
-            self._rating = asyncio.create_task(running)
+            rating = self._lobby.ladder.run(self.journal.path, self._lobby.pair_soon)
+            self._background.append(asyncio.create_task(rating))
+        if self.retention is not None:
+            dropping = self.retention.run(self.journal, self.lexicon)
+            self._background.append(asyncio.create_task(dropping))
         log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
@@ -182,9 +188,9 @@ class MatchServer:
             await self.direction.close()
             self.playing.cancel()
             await asyncio.wait([self.playing])
-        if self._rating is not None:
-            self._rating.cancel()
-            await asyncio.wait([self._rating])
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
         self._server.close(code=1001, reason="the server is closing")
         await self._server.wait_closed()
         await self._lag.__aexit__(None, None, None)

@@ -177,6 +177,8 @@ class Web:
         assert isinstance(opened, Opened), "a game's first record is its setup"
         if opened.lexicon_checksum != self._lexicon.checksum:
             raise _Unknown(f"it was played with other words than are here now ({opened.lexicon})")
+        if kept.is_short:
+            raise _Unknown("it is an old game, whose moves are in the server's archive only")
         return kept, Scorebook.restored(kept.records, None, self._lexicon)
 
     async def _read(self, job: Callable[..., _T], *values: object) -> _T:

@@ -50,6 +50,12 @@ def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_pa
     assert "2 of 2 games written to" in tilewire.err
     assert {path.stem for path in out.glob("*.gcg")} == {one["game"] for one in listed}
     assert untitled(out) == untitled(match / "games"), "as the match wrote them"
+    monthly = tmp_path / "monthly"
+    assert tilewire("games", match / "match.db", "--out", monthly, "--by-month", *words) == 0
+    months = {f"{datetime.fromisoformat(one['begun']):%Y-%m}" for one in listed}
+    assert {path.parent.name for path in monthly.glob("*/*.gcg")} == months
+    assert tilewire("games", match / "match.db", "--by-month") == 2
+    assert "--by-month says how --out has its games" in tilewire.err
 
 
 def untitled(folder: Path) -> set[str]:

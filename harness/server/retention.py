@@ -1,0 +1,102 @@
+"""Old games leave a server's journal and stay as GCG, so that a journal of years stays small.
+
+What is dropped are the moves, and all else between a game's first and last record; who played, and
+how it ended, stays. A game is dropped only once its GCG is on disk. One that was played with other
+words than the server has stays as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from bot.seat.offers import Declined
+from harness.arbiter.journal import Journal, JournalError, KeptGame, read_older
+from harness.arbiter.records import Opened
+from harness.arbiter.scorebook import Scorebook
+from harness.matches.results import game_record
+from lexicons.store import Lexicon
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 10
+PAUSE_S = 0.5
+"""Between so many games and the next, so that games that are on have the cores."""
+EVERY_S = 3_600.0
+DAY_S = 86_400.0
+
+
+@dataclass(frozen=True)
+class Retention:
+    """How long a journal keeps moves, and where games go then."""
+
+    keep_days: int
+    archive: Path
+    """Has a folder for each month, ``2026-11``, with a GCG a game."""
+
+    async def run(
+        self, journal: Journal, lexicon: Lexicon, now: Callable[[], float] = time.time
+    ) -> None:
+        """Drop old games each hour, until cancelled."""
+        while True:
+            try:
+                await self.drop(journal, lexicon, now() - self.keep_days * DAY_S)
+            except (JournalError, OSError) as error:
+                log.error("old games were not dropped", reason=str(error))
+            await asyncio.sleep(EVERY_S)
+
+    async def drop(self, journal: Journal, lexicon: Lexicon, before: float) -> None:
+        """Drop the moves of finished games that began before a time.
+
+        Raises:
+            JournalError, OSError: the journal or the archive can't be read or written.
+        """
+        after = None
+        while old := await asyncio.to_thread(read_older, journal.path, before, AT_ONCE, after):
+            written = await asyncio.to_thread(self._write, old, lexicon)
+            await journal.drop_moves(written)
+            after = old[-1].game
+            if len(old) == AT_ONCE:
+                await asyncio.sleep(PAUSE_S)
+
+    def _write(self, games: Sequence[KeptGame], lexicon: Lexicon) -> list[str]:
+        """Write games to the archive; return those that are there."""
+        written = []
+        for kept in games:
+            text = _gcg(kept, lexicon)
+            if text is None:
+                continue
+            path = month_folder(self.archive, kept.created) / f"{kept.game}.gcg"
+            with path.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            written.append(kept.game)
+        return written
+
+
+def month_folder(folder: Path, at: float) -> Path:
+    """Return the folder of the month (UTC) of a time; it is made if it isn't there."""
+    month = folder / f"{datetime.fromtimestamp(at, UTC):%Y-%m}"
+    month.mkdir(parents=True, exist_ok=True)
+    return month
+
+
+def _gcg(kept: KeptGame, lexicon: Lexicon) -> str | None:
+    opened = kept.records[0]
+    assert isinstance(opened, Opened), "a game's first record is its setup"
+    if opened.lexicon_checksum != lexicon.checksum:
+        return None
+    try:
+        book = Scorebook.restored(kept.records, None, lexicon)
+        return game_record(book, " – ".join(opened.players))
+    except (Declined, ValueError, AssertionError) as error:
+        log.warning("game not archived", game=kept.game, reason=str(error))
+        return None

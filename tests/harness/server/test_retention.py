@@ -1,0 +1,92 @@
+"""Old games leave the journal: as GCG first, and never without."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tables import Play, words
+
+from harness.arbiter.journal import Journal, read_ended, read_ended_game, read_games
+from harness.arbiter.records import Opened
+from harness.server import retention
+from harness.server.retention import DAY_S, Retention
+
+OCTOBER = datetime(2026, 10, 31, 12, tzinfo=UTC).timestamp()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal(tmp_path / "games.db")
+    yield journal
+    journal.close()
+
+
+async def keep(journal: Journal, game: str, at: float, *, is_over: bool = True) -> None:
+    """Have a game in the journal that began at a time."""
+    play = Play().start()
+    for _ in range(6 if is_over else 3):
+        play.move("-", after_ms=10)
+    opened, *rest = play.records
+    assert isinstance(opened, Opened)
+    await journal.create(replace(opened, game=game), {"ladder": "blitz", "sides": []})
+    await journal.append(game, rest, last=is_over)
+    with sqlite3.connect(journal.path) as other:
+        other.execute("UPDATE games SET created = ? WHERE game = ?", (at, game))
+    other.close()
+
+
+async def test_old_games_are_written_by_month_and_then_dropped(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "AT_ONCE", 2)
+    monkeypatch.setattr(retention, "PAUSE_S", 0)
+    for number in range(3):
+        await keep(journal, f"old-{number}", OCTOBER + number * DAY_S)
+    await keep(journal, "on", OCTOBER, is_over=False)
+    await keep(journal, "new", OCTOBER + 10 * DAY_S)
+    before = {game.game: game for game in read_games(journal.path)}
+    archive = tmp_path / "archive"
+    await Retention(30, archive).drop(journal, words(), OCTOBER + 5 * DAY_S)
+    assert {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")} == {
+        "2026-10/old-0.gcg",
+        *("2026-11/old-1.gcg", "2026-11/old-2.gcg"),
+    }
+    assert "#player1 one" in (archive / "2026-10" / "old-0.gcg").read_text()
+    after = {game.game: game for game in read_games(journal.path)}
+    assert {game: len(kept.records) for game, kept in after.items()} == {
+        **dict.fromkeys(("old-0", "old-1", "old-2"), 2),
+        **{game: len(before[game].records) for game in ("on", "new")},
+    }
+    assert all(kept.is_short == kept.game.startswith("old") for kept in after.values())
+    assert after["old-0"].records == (before["old-0"].records[0], before["old-0"].records[-1])
+    results = {kept.game: kept.ended for kept in read_ended(journal.path, "ladder")}
+    assert results == {game: before[game].records[-1] for game in before if game != "on"}
+    (archive / "2026-10" / "old-0.gcg").unlink()
+    await Retention(30, archive).drop(journal, words(), OCTOBER + 5 * DAY_S)
+    assert not (archive / "2026-10" / "old-0.gcg").exists()
+
+
+async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -> None:
+    await keep(journal, "other-words", OCTOBER)
+    await keep(journal, "fine", OCTOBER + 1)
+    with sqlite3.connect(journal.path) as other:
+        change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = 'other-words'"
+        other.execute(change, (words().checksum, "0" * 64))
+    other.close()
+    await Retention(1, tmp_path / "archive").drop(journal, words(), OCTOBER + DAY_S)
+    kept = read_ended_game(journal.path, "other-words")
+    assert kept is not None
+    assert not kept.is_short
+    full = tmp_path / "file"
+    full.write_text("no folder")
+    await keep(journal, "later", OCTOBER)
+    with pytest.raises(OSError, match="file"):
+        await Retention(1, full).drop(journal, words(), OCTOBER + DAY_S)
+    kept = read_ended_game(journal.path, "later")
+    assert kept is not None
+    assert not kept.is_short
