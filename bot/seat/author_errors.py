@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sysconfig
 import traceback
 from pathlib import Path
+
+from .private_root import TEMPORARY
 
 _OURS = tuple(
     str(Path(__file__).resolve().parents[2] / package)
@@ -15,7 +19,7 @@ _OTHERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "p
 
 def in_words(error: BaseException, frames: int = 3) -> str:
     """Return file, line and error, and on further lines up to so many frames of the author's."""
-    what = f"{type(error).__name__}: {error}"
+    what = f"{type(error).__name__}: {error}{_contained(error)}"
     stack = _of_the_author(traceback.extract_tb(error.__traceback__))
     if isinstance(error, SyntaxError) and error.filename:
         lines = [f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"]
@@ -30,6 +34,14 @@ def in_words(error: BaseException, frames: int = 3) -> str:
         lines.append(f"  {frame.filename}, line {frame.lineno}, in {frame.name}")
         lines.append(f"    {frame.line}")
     return "\n".join(lines)
+
+
+def _contained(error: BaseException) -> str:
+    """Say what a bot sees if that may be why it failed."""
+    out_of_reach = isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.EROFS)
+    if not out_of_reach or os.environ.get("TMPDIR") != TEMPORARY:
+        return ""
+    return " (a bot sees its own folder, and writes to temporary files only)"
 
 
 def _of_the_author(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:

@@ -8,6 +8,7 @@ import pytest
 
 from bot.registry import SeatError, create_player
 from bot.seat.author_errors import in_words
+from bot.seat.private_root import TEMPORARY
 from bot.seat_text import parse_seat
 
 BOTS = """
@@ -85,3 +86,12 @@ def test_an_exception_has_its_authors_last_three_frames(bots: Path) -> None:
 
 def test_an_exception_without_frames_is_its_text() -> None:
     assert in_words(KeyboardInterrupt("no")) == "KeyboardInterrupt: no"
+
+
+def test_what_a_contained_bot_can_not_have_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = FileNotFoundError(2, "No such file or directory")
+    assert in_words(error).endswith("No such file or directory")
+    monkeypatch.setenv("TMPDIR", TEMPORARY)
+    assert in_words(error).endswith(
+        "(a bot sees its own folder, and writes to temporary files only)"
+    )
