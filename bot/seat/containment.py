@@ -105,6 +105,15 @@ def hide(*paths: Path | str) -> None:
     _hidden.update(str(Path(path).absolute()) for path in paths)
 
 
+def unhide(*paths: Path | str) -> None:
+    """Hide these files or folders no longer."""
+    _hidden.difference_update(str(Path(path).absolute()) for path in paths)
+
+
+def _to_be_hidden() -> list[str]:
+    return sorted(path for path in list(_hidden) if Path(path).exists())
+
+
 def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
     """Return what a user's bot is held to; SeatError if ``MEMORY`` is no number."""
     tables = (equipment.lexicon, equipment.leaves, equipment.win_probabilities)
@@ -116,7 +125,7 @@ def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
         reads=[*_python(), *(str(Path(table).absolute()) for table in tables if table)],
         own=sorted(map(str, _own_folders(spec))),
         copies=_cache_folder(),
-        hidden=sorted(_hidden),
+        hidden=_to_be_hidden(),
     )
 
 
@@ -132,7 +141,7 @@ def _memory_mb() -> int:
 
 def of_engine() -> Confinement:
     """Return what an engine is held to: it sees what we see, but for what is hidden."""
-    return Confinement(apart=containment().apart, hidden=sorted(_hidden))
+    return Confinement(apart=containment().apart, hidden=_to_be_hidden())
 
 
 def _python() -> list[str]:

@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 import msgspec
 import structlog
 
+from bot.seat.containment import unhide
 from protocol.parts import Style
 
 from .journal_file import (
@@ -36,6 +37,7 @@ from .journal_file import (
     check,
     check_version,
     commits_of,
+    files_of,
     keep_private,
     reading,
 )
@@ -450,6 +452,7 @@ class Journal:
         self._queue.put(None)
         self._thread.join()
         self._connection.close()
+        unhide(*files_of(self.path))
         self._lock.release()
 
     # --- reading (at the start, before any game runs) -------------------------------------------

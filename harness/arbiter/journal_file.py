@@ -130,11 +130,15 @@ def keep_private(path: Path) -> None:
     OSError if it can't be made.
     """
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    files = [path, *(path.with_name(f"{path.name}-{part}") for part in ("wal", "shm", "lock"))]
-    for file in files:
+    for file in files_of(path):
         with suppress(FileNotFoundError, PermissionError):  # another user's, or a read-only disk
             file.chmod(0o600)
-    hide(*files)
+    hide(*files_of(path))
+
+
+def files_of(path: Path) -> list[Path]:
+    """List the files of a journal, which may not all be there."""
+    return [path, *(path.with_name(f"{path.name}-{part}") for part in ("wal", "shm", "lock"))]
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.seat.containment import hide
+from bot.seat.containment import hide, unhide
 
 from .config import TournamentConfig
 from .results import GameResult, Luck, read_results, result_line
@@ -226,6 +226,7 @@ class MatchFolder(FolderContents):
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        unhide(self.path)
 
 
 def _cut(path: Path) -> None:

@@ -20,9 +20,10 @@ from engine_games import marked
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat import containment, worker_handle
-from bot.seat.containment import PROCESSES, Containment, hide, of_bot
+from bot.seat.containment import PROCESSES, Containment, hide, of_bot, of_engine
 from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
 from bot.seat_text import parse_seat
+from harness.arbiter.journal import Journal
 from protocol.channel import ChannelClosed
 from protocol.messages import Move
 
@@ -175,6 +176,16 @@ def test_what_is_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment())
     monkeypatch.setenv(containment.MEMORY, "8192")
     assert of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment()).memory_mb == 8_192
+
+
+def test_only_what_is_there_is_hidden_and_a_closed_journal_no_longer(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "games.db")
+    hidden = of_engine().hidden
+    assert {f"{tmp_path}/games.db{part}" for part in ("", "-wal", "-shm", "-lock")} <= set(hidden)
+    hide(tmp_path / "nothing")
+    assert f"{tmp_path}/nothing" not in of_engine().hidden
+    journal.close()
+    assert not any(path.startswith(f"{tmp_path}/games.db") for path in of_engine().hidden)
 
 
 async def test_what_a_bot_uses_is_compiled_where_it_stays(
