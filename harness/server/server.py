@@ -10,10 +10,10 @@ import asyncio
 import contextlib
 import json
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import structlog
 from websockets.asyncio.server import Server
@@ -174,11 +174,23 @@ class MatchServer:
             self.playing = asyncio.create_task(self.direction.play())
         if self._lobby.ladder is not None:
             rating = self._lobby.ladder.run(self.journal.path, self._lobby.pair_soon)
-            self._background.append(asyncio.create_task(rating))
+            self._background.append(self._in_background("the ladder", rating))
         if self.retention is not None:
             dropping = self.retention.run(self.journal, self.lexicon)
-            self._background.append(asyncio.create_task(dropping))
+            self._background.append(self._in_background("old games", dropping))
         log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
+
+    @staticmethod
+    def _in_background(what: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Begin work whose end, other than by a stop, is said in the log."""
+
+        def ended(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                log.error("background work failed", what=what, exc_info=error)
+
+        task = asyncio.create_task(work)
+        task.add_done_callback(ended)
+        return task
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
         """Refuse peers, wait for games or ``at_once``, close; return how many are unfinished."""

@@ -49,6 +49,7 @@ async def rate(task: RatingTask) -> list[RatingList]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, **_ONE_THREAD},
+        start_new_session=True,  # Ctrl-C is the server's
     )
     try:
         answer, said = await process.communicate(pickle.dumps(task))

@@ -14,10 +14,13 @@ from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.lab.bench.faults import Passes
+from harness.server.ladder.history import History
+from harness.server.ladder.ladder import Ladder
+from harness.server.ladder.settings import LadderSettings, ServerTime
 from harness.server.lobby import Lobby, Player
 from lexicons.store import load_lexicon
 from protocol.errors import PeerError
-from protocol.messages import Error, Seek
+from protocol.messages import Error, Seek, Seeking
 from protocol.parts import TimeControl
 
 ABSENT = PeerError("busy", "you were not ready", retry="later")
@@ -80,3 +83,83 @@ async def test_the_servers_own_bots_have_time_to_compile(
     (host,) = lobby.games.values()
     assert host.book.opened.time.ready_ms == ready_ms
     await lobby.drain(0, asyncio.Event())
+
+
+# --- with a ladder --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rated(lobby: Lobby) -> Lobby:
+    """The lobby with a ladder, whose slow table is the second."""
+    tables = {"blitz": ServerTime(ready_ms=1), "slow": ServerTime(ready_ms=2)}
+    settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
+    lobby.ladder = Ladder(settings, lobby.time)
+    lobby.ladder.begin_with({name: History() for name in tables}, set())
+    return lobby
+
+
+async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(
+    rated: Lobby,
+) -> None:
+    assert rated.ladder is not None
+    guests = Guest(rated, "ann"), Guest(rated, "bob")
+    rated.ladder.tables["slow"].go("house")
+    for guest in guests:
+        rated.seek(guest.player, Seek(games=2, table="slow"))
+    assert [told.table for told in guests[0].told if isinstance(told, Seeking)] == ["slow"]
+    await asyncio.sleep(0)
+    (host,) = rated.games.values()
+    assert host.book.opened.time == ServerTime(ready_ms=2)
+    assert "ann" not in rated.ladder
+    await asyncio.gather(*rated._tasks.values())
+    history = rated.ladder.tables["slow"].history
+    assert [record.faults for record in history.records if record.name != "house"] == 2 * [
+        {"no_show": 1}
+    ]
+    assert history.games == 0  # neither came
+    await asyncio.sleep(0)
+    (following,) = rated.games.values()
+    assert following is not host
+    await asyncio.gather(*rated._tasks.values())
+    await asyncio.sleep(0)
+    assert not rated.games  # each sought two
+
+
+async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
+    rated: Lobby,
+) -> None:
+    assert rated.ladder is not None
+    for name in ("blitz", "slow"):
+        rated.ladder.tables[name].go("house")
+    ann, bob = Guest(rated, "ann"), Guest(rated, "bob")
+    rated.seek(ann.player, Seek())
+    rated.seek(ann.player, Seek(opponent="bob"))
+    assert "ann" not in rated.ladder
+    rated.seek(bob.player, Seek(opponent="ann"))
+    await asyncio.sleep(0)
+    await asyncio.gather(*rated._tasks.values())
+    tables = rated.ladder.tables.values()
+    assert not any(record.last for table in tables for record in table.history.records)
+    rated.seek(ann.player, Seek(opponent="bob"))
+    rated.seek(ann.player, Seek())
+    assert "ann" in rated.ladder
+    assert ann.player.link is not None
+    rated.depart(ann.player, ann.player.link, "it left")
+    assert "ann" not in rated.ladder
+    rated.seek(bob.player, Seek(opponent="ann"))
+    await asyncio.sleep(0)
+    assert not rated.games
+
+
+async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
+    ann = Guest(rated, "ann")
+    rated.seek(ann.player, Seek())
+    await asyncio.sleep(0)
+    (host,) = rated.games.values()
+    assert set(host.book.opened.players) == {"ann", "house"}
+    assert host.book.opened.time.ready_ms == LOCAL_READY_MS
+    rated.paused = "maintenance"
+    rated.seek(Guest(rated, "bob").player, Seek())
+    await asyncio.sleep(0)
+    assert len(rated.games) == 1
+    await rated.drain(0, asyncio.Event())
