@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from bot.seat.link import Link
+from bot.seat.runtime import software
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal, JournalError
-from protocol.errors import PeerError
-from protocol.messages import Administer, ServerState
+from protocol.channel import Channel
+from protocol.errors import PeerError, wrong_role
+from protocol.messages import Administer, Error, Goodbye, Message, ServerState, Welcome
 
 from .bans import Bans
 from .lobby import Lobby
@@ -27,6 +32,36 @@ class Administration:
         self._invitations = invitations
         for (why,) in journal.rows("SELECT value FROM state WHERE key = 'paused'"):
             lobby.pause(why)
+
+    async def serve(self, channel: Channel, name: str) -> None:
+        """Do what an admin wants, in the order in which it says so, until it leaves."""
+        wishes: asyncio.Queue[Administer] = asyncio.Queue()
+
+        def hear(message: Message, _at_ms: int) -> None:
+            match message:
+                case Error() | Goodbye():
+                    pass
+                case Administer():
+                    wishes.put_nowait(message)
+                case _:
+                    raise wrong_role(message, "an admin")
+
+        async def obey() -> None:
+            while True:
+                act = await wishes.get()
+                try:
+                    link.send(await self.do(act, name))
+                except PeerError as error:
+                    link.send(error.reply)
+
+        link = Link(channel, hear)
+        link.send(Welcome(name="tilewire", software=software()))
+        self._lobby.tell(f"{name}, an admin, is here, from {channel.peer}")
+        obeying = asyncio.create_task(obey())
+        try:
+            await link.run()
+        finally:
+            obeying.cancel()
 
     async def do(self, act: Administer, by: str) -> ServerState:
         """Do what an admin wants, and return how the server is then.

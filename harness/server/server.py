@@ -32,7 +32,6 @@ from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
     PROTOCOL_VERSION,
-    Administer,
     Direct,
     Error,
     GameMessage,
@@ -310,7 +309,7 @@ class MatchServer:
             case "director":
                 await self._serve_director(channel, hello.name, token)
             case "admin":
-                await self._serve_admin(channel, hello.name)
+                await self._administration.serve(channel, hello.name)
 
     async def _lend_bot(self, channel: WebSocketChannel, name: str) -> None:
         if name not in self.bots:
@@ -433,31 +432,6 @@ class MatchServer:
                 self._directed().direct(message, name)
             case _:
                 raise wrong_role(message, "a director")
-
-    async def _serve_admin(self, channel: WebSocketChannel, name: str) -> None:
-        acts = set[asyncio.Task[None]]()
-        link = Link(channel, lambda message, _at_ms: self._hear_admin(link, name, message, acts))
-        link.send(Welcome(name="tilewire", software=software()))
-        self.tell(f"{name}, an admin, is here, from {channel.peer}")
-        await link.run()
-
-    def _hear_admin(
-        self, link: Link, name: str, message: Message, acts: set[asyncio.Task[None]]
-    ) -> None:
-        async def do(act: Administer) -> None:
-            try:
-                link.send(await self._administration.do(act, name))
-            except PeerError as error:
-                link.send(error.reply)
-
-        match message:
-            case Error() | Goodbye():
-                pass
-            case Administer():
-                acts.add(task := asyncio.create_task(do(message)))
-                task.add_done_callback(acts.discard)
-            case _:
-                raise wrong_role(message, "an admin")
 
     def _directed(self) -> Direction:
         if self.direction is None:
