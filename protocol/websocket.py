@@ -374,6 +374,16 @@ async def check_address(host: str, port: int) -> None:
     await server.wait_closed()
 
 
+async def drop_ended(connection: ServerConnection) -> None:
+    """Drop a connection that can't be answered: behind its request came its end, or no frame.
+
+    To be awaited before a handshake's response is sent, or sending it fails.
+    """
+    if connection.protocol.eof_sent:
+        connection.transport.abort()
+        await connection.wait_closed()
+
+
 class HttpAnswer(NamedTuple):
     """The answer to a plain HTTP request."""
 
@@ -412,6 +422,11 @@ async def listen(
         await on_channel(channel, connection.request)
 
     async def process_request(connection: ServerConnection, request: Request) -> Response | None:
+        response = await respond(connection, request)
+        await drop_ended(connection)
+        return response
+
+    async def respond(connection: ServerConnection, request: Request) -> Response | None:
         assert isinstance(connection, _ServerEnd)
         assert connection.visit is not None
         answer = on_http(request)

@@ -81,7 +81,10 @@ class Web:
         """Answer a request that is for no WebSocket; None: nothing is at its address."""
         if request.method not in METHODS:
             return HttpAnswer(405, "only GET is answered\n", headers=(("Allow", "GET, HEAD"),))
-        parts = urlsplit(request.path)
+        try:
+            parts = urlsplit(request.path)
+        except ValueError as error:
+            return wrong(400, f"this is no address: {error}")
         match [unquote(part) for part in parts.path.split("/")[1:]]:
             case ["api", *path]:
                 query = {key: values[-1] for key, values in parse_qs(parts.query).items()}

@@ -66,8 +66,29 @@ _HTTP = (
     b"Sec-WebSocket-Protocol: tilewire.v1.json\r\nAuthorization: Bearer abc\r\n\r\n",
     b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.0.0.1\r\n\r\n",
     b"POST /static?x=%00 HTTP/1.0\r\nContent-Length: 99999999999\r\n\r\nhello",
+    b"GET /api/games?before=abc HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /api/games/abc.gcg HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /api/standings?x=%ff&x=%00 HTTP/1.1\r\nHost: x\r\n\r\n",
     b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: b\r\n\r\n",
 )
+ODD_PATHS = (
+    *(
+        b"//[",
+        b"/%",
+        b"/%ff",
+        b"/%00/",
+        b"/\xff",
+        b"/\xc3\xa9",
+        b"/?",
+        b"/#",
+        b"//",
+        b"/..;/",
+        b"/:",
+    ),
+    *(b"http://[x/", b"/api/games/%ff", b"/api/games?before=%ff%00", b"/api/games/" + b"a" * 4_000),
+    b"/api/games?" + b"a=1&" * 1_000,
+)
+"""What stands in place of the first slash."""
 _ANSWER = (
     b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Accept: %s\r\nSec-WebSocket-Protocol: tilewire.v1.msgpack\r\n\r\n"
@@ -124,7 +145,7 @@ class Visitors:
 
     async def visit_server(self, port: int) -> None:
         """Come to a server, as one of its kinds of peers."""
-        if self.chance.randrange(8) == 0:
+        if self.chance.randrange(6) == 0:
             await self._say_http(port)
             return
         codec = self.chance.choice(tuple(CODECS.values()))
@@ -184,16 +205,28 @@ class Visitors:
             _put(connection, part.serialize(mask=chance.randrange(200) > 0))
 
     async def _say_http(self, port: int) -> None:
+        request = self.chance.choice(_HTTP)
+        if self.chance.randrange(2):
+            request = request.replace(b"/", self.chance.choice(ODD_PATHS), 1)
+        if self.chance.randrange(3):
+            request = broken_text(request, _HTTP, self.chance)
+        await self.ask(port, request)
+
+    async def ask(self, port: int, request: bytes) -> bytes:
+        """Send a request; return the beginning of the answer."""
         self.sent["requests"] += 1
+        answer = b""
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         with contextlib.suppress(ConnectionError):
-            writer.write(broken_text(self.chance.choice(_HTTP), _HTTP, self.chance))
-            writer.write_eof()
+            writer.write(request)
+            if b"\r\n\r\n" not in request:
+                writer.write_eof()  # or it is waited for the rest
             async with asyncio.timeout(PATIENCE_S):
-                await reader.read()
+                answer = await reader.read(1 << 16)
         writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
+        return answer
 
     async def visit_bridge(self, port: int) -> None:
         """Come to a bridge as a page of an origin that it knows."""

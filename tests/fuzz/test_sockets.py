@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from fuzz.sockets import Visitors, fuzz_bridge, fuzz_dialler, fuzz_server
+import pytest
+from fuzz.sockets import (
+    ODD_PATHS,
+    Visitors,
+    fuzz_bridge,
+    fuzz_dialler,
+    fuzz_server,
+    open_server,
+)
 
 
 async def test_a_server_survives_its_visitors(tmp_path: Path) -> None:
@@ -13,6 +21,31 @@ async def test_a_server_survives_its_visitors(tmp_path: Path) -> None:
     await fuzz_server(tmp_path, visitors, 1_500)
     assert visitors.uncaught.seen == []
     assert visitors.sent["requests"] > 3
+
+
+async def test_every_odd_address_is_answered(tmp_path: Path) -> None:
+    visitors = Visitors(Random(4))
+    with visitors.uncaught.watching():
+        async with open_server(tmp_path) as server:
+            for path in ODD_PATHS:
+                answer = await visitors.ask(
+                    server.port, b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % path
+                )
+                assert answer.startswith((b"HTTP/1.1 4", b"")), path
+    assert visitors.uncaught.seen == []
+
+
+@pytest.mark.parametrize("behind", [b"no frame", b"\xff" * 20])
+async def test_what_comes_behind_a_request_is_no_fault_of_ours(
+    tmp_path: Path, behind: bytes
+) -> None:
+    visitors = Visitors(Random(5))
+    with visitors.uncaught.watching():
+        async with open_server(tmp_path) as server:
+            for path in (b"/healthz", b"/api/games", b"/"):
+                request = b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n%b" % (path, behind)
+                await visitors.ask(server.port, request)
+    assert visitors.uncaught.seen == []
 
 
 async def test_who_dials_survives_a_server(tmp_path: Path) -> None:

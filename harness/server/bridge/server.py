@@ -14,7 +14,7 @@ from websockets.http11 import Request, Response
 
 from harness.figures import once
 from protocol.intake import Intake, OpenVisit, Rates
-from protocol.websocket import Metered, no_listening
+from protocol.websocket import Metered, drop_ended, no_listening
 
 from .config import BridgeConfig
 from .page import House, Page
@@ -66,7 +66,7 @@ class Bridge:
                 self._serve,
                 LOOPBACK,
                 self._config.port,
-                process_request=self._check,
+                process_request=self._respond,
                 compression=None,
                 open_timeout=10,
                 close_timeout=2,
@@ -87,6 +87,11 @@ class Bridge:
         self._watch.cancel()
         self._server.close(code=1001, reason="the bridge is closing")
         await self._server.wait_closed()
+
+    async def _respond(self, connection: ServerConnection, request: Request) -> Response | None:
+        response = self._check(connection, request)
+        await drop_ended(connection)
+        return response
 
     def _check(self, connection: ServerConnection, request: Request) -> Response | None:
         """Refuse unauthorized requests before a WebSocket opens.
