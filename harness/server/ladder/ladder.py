@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -213,8 +212,10 @@ class Ladder:
         for kept in read_ended(journal, LABEL):
             history = histories.get(kept.label[LABEL])
             if history is not None:
-                with suppress(KeyError, TypeError, ValueError):  # a damaged label
+                try:
                     history.take(rated_game(kept.game, kept.label, kept.at, kept.ended))
+                except Exception as error:  # damage has any shape; the other games count
+                    log.error("rated game not read", game=kept.game, reason=repr(error))
             if kept.at >= self._began - 1:
                 late.add(kept.game)
         return histories, late
@@ -253,7 +254,14 @@ class Ladder:
 
 
 def rated_game(game: str, label: Mapping[str, Any], at: float, ended: Ended) -> RatedGame:
-    """Return a game that is over, by its label."""
+    """Return a game that is over, by its label.
+
+    Raises:
+        Exception: the journal is damaged.
+    """
+    datetime.fromtimestamp(at, UTC)
+    if ended.winner not in (None, 0, 1):
+        raise ValueError(f"seat {ended.winner} can't have won")
     first, second = label["sides"]
     bots = frozenset(side["name"] for side in label["sides"] if side["kind"] == "bot")
     return RatedGame(game, label[LABEL], (first["name"], second["name"]), bots, at, ended)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from match_samples import opened
+from msgspec.structs import replace
 
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended
@@ -364,6 +366,22 @@ async def test_the_journal_is_all_that_a_ladder_needs(journal: Journal) -> None:
     assert [row.ties for row in history.opponents(0)] == [1]
     (game,) = fresh.pair(1)
     assert names(game) == {"ann", "cem"}
+
+
+async def test_a_damaged_game_does_not_count_and_harms_no_other(journal: Journal) -> None:
+    await keep(journal, "1" * 16, a_label("ann", "bob"), ended(0))
+    await keep(journal, "2" * 16, {LABEL: "ladder"}, ended(0))
+    await keep(journal, "3" * 16, a_label("ann", "bob"), replace(ended(0), winner=7))
+    await keep(journal, "4" * 16, a_label("ann", "bob"), replace(ended(0), scores=(2**40, 0)))
+    for digit in "567":
+        await keep(journal, digit * 16, a_label("ann", "bob"), ended(0))
+    with sqlite3.connect(journal.path) as other:
+        other.execute("UPDATE games SET label = '{' WHERE game = ?", ("5" * 16,))
+        other.execute("UPDATE records SET at = 1e300 WHERE game = ?", ("6" * 16,))
+        other.execute("UPDATE records SET content = '{}' WHERE game = ?", ("7" * 16,))
+    other.close()
+    histories, _ = Season().ladder.read(journal.path)
+    assert [game["game"] for game in histories["ladder"].latest(9, 9)] == ["1" * 16]
 
 
 # --- what is told ---------------------------------------------------------------------------------
