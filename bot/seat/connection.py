@@ -247,6 +247,7 @@ class BotRunner:
     def _dispatch(self, message: Message, at_ms: int) -> None:
         match message:
             case Goodbye(message=why) if self._link is not None:
+                self._hear(message)
                 raise _Goodbye(f"{self._link.channel.peer} says goodbye: {why}")
             case Error():
                 self._told_off(message)

@@ -40,6 +40,7 @@ from protocol.messages import (
     Decline,
     Error,
     GameOver,
+    Goodbye,
     Hello,
     Message,
     NewGame,
@@ -241,6 +242,8 @@ class _Games:
                 if absent or message.opponent is None:
                     at = f" at the table {plain(message.table)}" if message.table else ""
                     options.say(f"waits for {message.opponent or 'an opponent'}{at}")
+            case Goodbye(code="kicked", message=why):
+                raise TurnedAway(plain(why))
             case NewGame():
                 self._begin(message)
             case Played():

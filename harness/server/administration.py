@@ -119,7 +119,7 @@ class Administration:
             try:
                 self._bans.check(player.name, player.address.rpartition(":")[0])
             except PeerError as banned:
-                self._lobby.kick(player.name, str(banned))
+                self._lobby.kick(player.name, banned.reply.message)
 
     async def _pause(self, why: str) -> None:
         if self._lobby.paused is not None:

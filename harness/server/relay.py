@@ -67,13 +67,15 @@ async def relay(
     """Carry messages both ways until one side closes; close both and return why.
 
     Unreadable messages are only answered. After ``games`` games (None: any) return ``PLAYED``.
-    ``hear`` is called with each message that is carried; what it raises ends the relay. After
-    ``idle_s`` without a game (None: ever) return ``UNUSED``.
+    ``hear`` is called with each message that is carried, and with the arbiter's goodbye; what it
+    raises ends the relay. After ``idle_s`` without a game (None: ever) return ``UNUSED``.
     """
     over = set[str]()  # a verdict may be sent twice
     played: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def to_bot(message: Message, _at_ms: int) -> None:
+        if isinstance(message, Goodbye):
+            hear(message)
         if isinstance(message, Goodbye) or played.done():
             return
         links[1].send(message)

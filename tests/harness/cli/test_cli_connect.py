@@ -17,6 +17,7 @@ from protocol.messages import (
     Decline,
     Error,
     GameOver,
+    Goodbye,
     Hello,
     Message,
     NewGame,
@@ -116,6 +117,13 @@ def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_
         "tilewire: the tiles of 1 game may have been chosen: the server committed itself to "
         "nothing\n"
     )
+
+
+def test_who_is_kicked_learns_why() -> None:
+    games = _Games("me", 2, False, "scowl")
+    games.hear(Goodbye(code="done", message="the tournament is over"))
+    with pytest.raises(TurnedAway, match="kicked by hannah: too loud"):
+        games.hear(Goodbye(code="kicked", message="kicked by hannah: too loud"))
 
 
 def test_nothing_is_printed_of_no_games(capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,7 +125,7 @@ async def test_who_is_kicked_may_come_back_and_who_is_banned_not(tmp_path: Path)
         assert (goodbye.code, goodbye.message) == ("kicked", "kicked by hannah: too loud")
         ann = await Client.login(there.url, "ann")
         state = await there.do("ban", whom="ann", why="again", minutes=90)
-        assert (await ann.expect(Goodbye)).message == "banned: ann is banned: hannah: again"
+        assert (await ann.expect(Goodbye)).message == "ann is banned: hannah: again"
         assert [(ban.whom, ban.minutes, ban.why) for ban in state.bans] == [
             ("ann", 90, "hannah: again")
         ]
