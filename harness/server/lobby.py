@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-_SET_ASIDE = "it is set aside, and stays in the journal"
-
 KEPT_GAMES = 64
 """Finished games that can still be watched."""
 
@@ -103,6 +101,8 @@ class Lobby:
     ended: Callable[[Scorebook, Ended], None] = lambda _book, _ended: None
     """Takes each game that ends."""
     closing: bool = False
+    set_aside: int = 0
+    """Games of the journal that can't go on here."""
     paused: str | None = None
     """Why no game begins."""
     _past: deque[GameHost] = field(default_factory=lambda: deque(maxlen=KEPT_GAMES))
@@ -371,9 +371,13 @@ class Lobby:
 
         A game that can't go on stays in the journal, for a server that can play it.
         """
-        for kept in self.journal.unfinished(lambda error: self.tell(f"{error}; {_SET_ASIDE}")):
+        for kept in self.journal.unfinished(lambda error: self._put_aside(str(error))):
             if wrong := self._restore(kept):
-                self.tell(f"game {kept.game} can't go on: {wrong}; {_SET_ASIDE}")
+                self._put_aside(f"game {kept.game} can't go on: {wrong}")
+
+    def _put_aside(self, why: str) -> None:
+        self.set_aside += 1
+        self.tell(f"{why}; it is set aside, and stays in the journal")
 
     def _restore(self, kept: KeptGame) -> str | None:
         """Resume a game; return why it can't go on, if so."""

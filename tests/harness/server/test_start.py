@@ -78,6 +78,7 @@ async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(tmp_path: 
         ):
             assert part in sentence
         assert "no bot is called 'gone' here now" in aside[1]
+        assert "\ntilewire_games_set_aside 4.0\n" in running._metrics.answer().text
     finally:
         await running.stop()
         journal.close()
