@@ -36,7 +36,9 @@ for line in sys.stdin:
             print("info sim move 8D.RETAINS wp 61.2 wpse 0.9 eq 74.1 eqse 1.1 iters 400")
         case ["stop"]: print("bestmove 8D.RETAINS")
         case ["pids"]:
-            print(os.getpid(), subprocess.Popen(["sleep", "999"], start_new_session=True).pid)
+            mark = f"999.{time.time_ns()}"
+            subprocess.Popen(["sleep", mark], start_new_session=True)
+            print(mark)
         case ["where"]: print(os.getcwd(), os.environ["COLOUR"])
         case ["break"]: sys.exit("it broke")
         case ["flood"]:
@@ -136,7 +138,17 @@ async def gone(pids: list[int]) -> None:
 
 
 async def pids(page: ClientConnection) -> list[int]:
-    return [int(pid) for pid in (await ask(page, "pids")).split()]
+    """Have an engine start a process; return both numbers, of which it may know others itself."""
+    return _with_parent((await ask(page, "pids")).encode())
+
+
+def _with_parent(mark: bytes) -> list[int]:
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cmdline").read_bytes().split(b"\0")[:2] == [b"sleep", mark]:
+                status = (process / "status").read_text()
+                return [int(process.name), int(status.partition("PPid:")[2].split()[0])]
+    raise AssertionError("the engine has started nothing")
 
 
 # --- who is let in --------------------------------------------------------------------------------
