@@ -6,8 +6,9 @@ JOBS ?= 3
 export PYTHONDONTWRITEBYTECODE =
 BIN := .venv/bin
 READY := .venv/ready
+PAGE := tests/page
 
-.PHONY: setup match test coverage lint types contracts check clean
+.PHONY: setup match test coverage lint types page-types contracts check clean
 
 setup: $(READY)
 
@@ -29,8 +30,13 @@ lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
-types: $(READY)
+types: $(READY) page-types
 	$(BIN)/mypy
+
+page-types:  ## the page's JavaScript, by the types in its comments
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix $(PAGE) --silent --no-audit --no-fund && $(PAGE)/node_modules/.bin/tsc --project $(PAGE); \
+	else echo "the types of harness/page are not checked: that takes npm (apt-get install npm)"; fi
 
 contracts: $(READY)  ## who may import what
 	$(BIN)/lint-imports --no-cache

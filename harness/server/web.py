@@ -1,4 +1,4 @@
-"""What a server answers to plain HTTP: JSON about games and standings.
+"""What a server answers to plain HTTP: the page, and JSON about games and standings.
 
 The addresses and keys are described in ``docs/server.md``; they stay, others may be added. Of a
 game that is on, nothing is told that a spectator is not told.
@@ -30,6 +30,7 @@ from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.views import ReviewedTurn, game_over, new_game, reviewed
 from harness.matches.results import game_record
+from harness.page import Page
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.websocket import HttpAnswer
@@ -72,6 +73,7 @@ class Web:
         self._lobby, self._journal, self._lexicon = lobby, journal, lexicon
         self._direction, self._ladder = direction, ladder
         self._monotonic = monotonic
+        self._page = Page.read()
         self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
         self._standings: tuple[float, HttpAnswer] | None = None
         self._one_at_a_time = asyncio.Lock()
@@ -89,7 +91,7 @@ class Web:
             case ["api", *path]:
                 query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
                 return self._api(path, query)
-        return None
+        return self._page.answer(parts.path, request.headers)
 
     def _api(
         self, path: list[str], query: dict[str, str]

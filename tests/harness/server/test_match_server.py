@@ -164,19 +164,34 @@ async def test_a_name_that_nobody_can_have_is_refused(running: Running) -> None:
         assert told[-1].endswith(f" was turned away: the name 'bob' {sentence}")
 
 
-async def test_a_browser_is_told_what_this_is(running: Running) -> None:
+async def ask(running: Running, request: bytes) -> tuple[str, str]:
+    """Ask by HTTP; return head and body of the answer."""
     port = int(running.url.rpartition(":")[2])
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"GET / HTTP/1.1\r\nHost: play.example:8484\r\nAccept: text/html\r\n\r\n")
-    answer = (await reader.read()).decode()
+    writer.write(request + b" HTTP/1.1\r\nHost: play.example:8484\r\n\r\n")
+    head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
     writer.close()
     await writer.wait_closed()
-    head, _, page = answer.partition("\r\n\r\n")
+    return head, body
+
+
+async def test_who_asks_by_http_is_told_what_this_is(running: Running) -> None:
+    head, text = await ask(running, b"GET /")
     assert head.startswith("HTTP/1.1 426 ")
     assert "Upgrade: websocket" in head
     assert "Content-Type: text/plain; charset=utf-8" in head
-    assert page.startswith("This is a tilewire server")
-    assert "tilewire watch ws://play.example:8484\n" in page
+    assert text.startswith("This is a tilewire server")
+    assert "tilewire watch ws://play.example:8484\n" in text
+
+
+async def test_other_methods_than_get_are_refused_and_head_has_no_body(running: Running) -> None:
+    head, text = await ask(running, b"HEAD /api/games")
+    assert head.startswith("HTTP/1.1 200 ")
+    assert "Content-Type: application/json" in head
+    assert text == ""
+    head, _ = await ask(running, b"DELETE /api/games")
+    assert head.startswith("HTTP/1.1 405 ")
+    assert "Allow: GET, HEAD" in head
 
 
 FEW = Admission(connections=4, kept=2, connections_per_address=100)

@@ -1,8 +1,9 @@
-"""What a server tells over HTTP: games and standings as JSON, and nothing that is hidden."""
+"""What a server tells over HTTP: its page, games and standings, and nothing that is hidden."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from websockets.http11 import Request
 from engine.notation.gcg import read_gcg
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Draws, Opened, Turn
+from harness.page import FOLDER, TYPES
 from harness.server.web import MOST_WAITING, PAST_GAMES, Web
 from protocol.messages import Info
 from protocol.parts import Belief, Candidate, Search
@@ -202,3 +204,73 @@ async def test_a_damaged_game_is_not_told(served: Served) -> None:
     play.records[turn] = replace(cast("Turn", play.records[turn]), score=999)
     await keep(served.journal, play, "odd")
     assert (await served.json("/api/games/odd", 500))["error"].startswith("the game can't be read")
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+def files_of(page: HttpAnswer) -> list[str]:
+    """The addresses that a page asks for."""
+    return re.findall(r'(?:href|src)="(page/[^"]+)"', page.text)
+
+
+async def test_a_browser_gets_the_page_and_what_it_asks_for(served: Served) -> None:
+    page = await served.ask("/?x", **BROWSER)
+    assert page is not None
+    assert (page.status, page.content_type) == (200, "text/html; charset=utf-8")
+    headers = dict(page.headers)
+    assert headers["Cache-Control"] == "no-cache"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    modules = {Path(name).name for name in files_of(page)}
+    todo, size = [f"/{name}" for name in files_of(page)], len(page.text)
+    assert modules >= {"app.js", "page.css", "icon.svg"}
+    while todo:
+        address = todo.pop()
+        file = await served.ask(address)
+        assert file is not None, address
+        assert file.status == 200
+        assert "immutable" in dict(file.headers)["Cache-Control"]
+        assert dict(file.headers)["X-Content-Type-Options"] == "nosniff"
+        assert not re.search(r"(https?:)?//(?!www\.w3\.org)[a-z]", _code(file.text)), address
+        size += len(file.text)
+        for name in re.findall(r'from "\./([^"]+)"', file.text):
+            if name not in modules:
+                modules.add(name)
+                todo.append(f"{address.rpartition('/')[0]}/{name}")
+    assert modules == {file.name for file in FOLDER.iterdir() if file.suffix in TYPES} - {
+        "index.html"
+    }, "each file is used"
+    assert size < 150_000
+
+
+def _code(text: str) -> str:
+    return "\n".join(
+        line for line in text.splitlines() if not line.lstrip().startswith(("//", "*"))
+    )
+
+
+async def test_what_a_browser_has_is_not_sent_again(served: Served) -> None:
+    page = await served.ask("/", **BROWSER)
+    assert page is not None
+    tag = dict(page.headers)["ETag"]
+    again = await served.ask("/", If_None_Match=f'W/"x", {tag}', **BROWSER)
+    assert again is not None
+    assert (again.status, again.text) == (304, "")
+    other = await served.ask("/", If_None_Match='"other"', **BROWSER)
+    assert other is not None
+    assert other.status == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/page/app.js", "/page/../page/app.js", "/page/%2e%2e/web.py", "/page/x/app.js", "//"]
+)
+async def test_there_are_no_files_but_those_of_the_page(served: Served, path: str) -> None:
+    assert await served.ask(path, **BROWSER) is None
+
+
+async def test_who_is_no_browser_gets_no_page(served: Served) -> None:
+    assert await served.ask("/", Accept="*/*") is None
+    assert await served.ask("/") is None

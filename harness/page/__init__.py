@@ -1,0 +1,89 @@
+"""The page of a server: files beside this one, read once and served as they are.
+
+Nothing is built. Each start has one version, a hash of all files, and the files' addresses have it,
+so a browser keeps them for good and asks for ``/`` alone again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from websockets.datastructures import Headers
+
+from protocol.websocket import HttpAnswer
+
+FOLDER = Path(__file__).parent
+
+TYPES: Mapping[str, str] = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "img-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""What the page may do: nothing but what comes from where it came from."""
+
+_ALWAYS = (
+    ("Content-Security-Policy", POLICY),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """The files by their address; there are no others, whatever is asked for."""
+
+    answers: Mapping[str, HttpAnswer]
+
+    @classmethod
+    def read(cls, folder: Path = FOLDER) -> Page:
+        """Read the files of a folder."""
+        files = {
+            file.name: file.read_text(encoding="utf-8")
+            for file in sorted(folder.iterdir())
+            if file.suffix in TYPES
+        }
+        version = hashlib.sha256("\0".join(files.values()).encode()).hexdigest()[:16]
+        index = files.pop("index.html").replace("VERSION", version)
+        once, always = ("Vary", "Accept"), ("Cache-Control", "max-age=31536000, immutable")
+        answers = {"/": _answer(index, ".html", ("Cache-Control", "no-cache"), once)}
+        for name, text in files.items():
+            answers[f"/page/{version}/{name}"] = _answer(text, Path(name).suffix, always)
+        return cls(answers)
+
+    def answer(self, path: str, headers: Headers) -> HttpAnswer | None:
+        """Answer a request; None: no file is at the address, or it is ``/`` and no browser asks."""
+        found = self.answers.get(path)
+        if found is None or (path == "/" and not _holds(headers, "Accept", "text/html")):
+            return None
+        tag = dict(found.headers)["ETag"]
+        if _holds(headers, "If-None-Match", tag):
+            return found._replace(status=304, text="")
+        return found
+
+
+def _answer(text: str, suffix: str, *headers: tuple[str, str]) -> HttpAnswer:
+    tag = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return HttpAnswer(200, text, TYPES[suffix], (("ETag", f'"{tag}"'), *headers, *_ALWAYS))
+
+
+def _holds(headers: Headers, name: str, text: str) -> bool:
+    return any(text in value for value in headers.get_all(name))

@@ -1,0 +1,63 @@
+// The page: which view an address means.
+//
+//   #/                 games that are on, and past ones
+//   #/game/ID          a game; #/game/ID/7: after its turn 7
+//   #/standings        how the tournament stands
+
+import { h } from "./dom.js";
+import { GameView } from "./game_view.js";
+import { GameList, StandingList } from "./lists.js";
+import { ask } from "./server.js";
+import { texts } from "./texts.js";
+
+const main = /** @type {HTMLElement} */ (document.getElementById("main"));
+const nav = /** @type {HTMLElement} */ (document.getElementById("nav"));
+
+/** @param {HTMLElement} view */
+const put = (view) => {
+  document.title = texts.title;
+  main.replaceChildren(view);
+  main.focus({ preventScroll: true });
+  scrollTo(0, 0);
+};
+
+const route = () => {
+  const hash = location.hash || "#/";
+  const [kind = "", id = "", turn] = parts(hash);
+  for (const link of nav.querySelectorAll("a")) {
+    if (link.hash === hash) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (kind === "game" && id) {
+    let view = main.firstElementChild;
+    if (!(view instanceof GameView) || view.id_ !== id) put((view = new GameView()));
+    if (view instanceof GameView) view.open(id, turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null);
+  } else if (kind === "standings") put(new StandingList());
+  else if (kind === "") put(new GameList());
+  else {
+    put(h("div", {}, h("h1", { tabindex: -1 }, texts.unknownPage(hash)), h("p", {}, h("a", { href: "#/" }, texts.toGames))));
+  }
+};
+
+/** @param {string} hash */
+const parts = (hash) => {
+  try {
+    return hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  } catch {
+    return ["?"]; // a broken percent sign
+  }
+};
+
+/** @param {string} hash @param {string} text */
+const link = (hash, text) => h("a", { href: hash }, text);
+
+nav.append(link("#/", texts.games));
+addEventListener("hashchange", route);
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault(); // its hash is none of ours
+  main.focus();
+});
+route();
+ask("api/games").then(({ tournament }) => {
+  if (tournament) nav.append(link("#/standings", texts.standings));
+}, () => {}); // the view says that the server does not answer

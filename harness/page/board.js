@@ -1,0 +1,57 @@
+// The board: a table for whoever can't see it, a grid of squares for whoever can.
+
+import { h } from "./dom.js";
+import { bare, isBlank } from "./notation.js";
+import { texts } from "./texts.js";
+
+/** @typedef {import("./game.js").Game} Game */
+/** @typedef {import("./game.js").Position} Position */
+
+export class TileBoard extends HTMLElement {
+  /** @param {Game} game @param {Position} position */
+  show(game, position) {
+    const { columns, letter } = game.layout;
+    const rows = Array.from({ length: letter.length / columns }, (_, row) =>
+      line(
+        h("div", { role: "rowheader", class: "edge" }, row + 1),
+        ...Array.from({ length: columns }, (_, column) => square(game, position, row * columns + column)),
+      ));
+    const heads = Array.from({ length: columns }, (_, column) =>
+      h("div", { role: "columnheader", class: "edge" }, String.fromCharCode(65 + column)));
+    this.setAttribute("role", "table");
+    this.setAttribute("aria-label", texts.boardAfter(position.turn, position.board.size));
+    this.style.setProperty("--columns", String(columns));
+    this.replaceChildren(line(h("div", { role: "columnheader", class: "edge" }), ...heads), ...rows);
+  }
+}
+
+/** @param {HTMLElement[]} cells */
+const line = (...cells) => h("div", { role: "row", class: "line" }, ...cells);
+
+/** @param {Game} game @param {Position} position @param {number} at */
+const square = (game, position, at) => {
+  const tile = position.board.get(at);
+  if (tile !== undefined) return tileAt(game, tile, position.fresh.has(at));
+  const { letter, word, start } = game.layout;
+  const words = word[at] ?? 1, letters = letter[at] ?? 1;
+  const kind = words > 1 ? `w${words}` : letters > 1 ? `l${letters}` : "";
+  const label = words > 1 ? texts.words(words) : letters > 1 ? texts.letters(letters) : "";
+  const sign = at === start ? "★" : words > 1 ? `${words}W` : letters > 1 ? `${letters}L` : "";
+  return h("div", { role: "cell", class: kind },
+    sign && h("span", { "aria-hidden": "true" }, sign),
+    h("span", { class: "hidden" }, at === start ? `${texts.start}, ${label}` : label));
+};
+
+/** @param {Game} game @param {string} tile @param {boolean} fresh */
+const tileAt = (game, tile, fresh) => {
+  const text = bare(tile), blank = isBlank(tile);
+  const size = [...text].length > 1 ? ` long${Math.min([...text].length, 4)}` : "";
+  return h("div", { role: "cell", class: `tile${fresh ? " fresh" : ""}${blank ? " blank" : ""}${size}` },
+    h("span", {}, text),
+    blank
+      ? h("span", { class: "hidden" }, ` ${texts.blank}`)
+      : h("sub", {}, game.points.get(tile) ?? ""),
+    fresh && h("span", { class: "hidden" }, `, ${texts.lastMove}`));
+};
+
+customElements.define("tile-board", TileBoard);

@@ -1,0 +1,56 @@
+// Elements from code. Text is always text: nothing here ever reads markup.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
+
+/**
+ * @param {Element} element
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ */
+const filled = (element, attributes, children) => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
+  }
+  element.append(...shown(children));
+  return element;
+};
+
+/** @param {Child[]} children @returns {(Node | string)[]} */
+export const shown = (children) =>
+  children.flatMap((child) =>
+    child === null || child === undefined || child === false ? [] : [child instanceof Node ? child : String(child)]);
+
+/**
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} name
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export const h = (name, attributes = {}, ...children) =>
+  /** @type {HTMLElementTagNameMap[K]} */ (filled(document.createElement(name), attributes, children));
+
+/**
+ * @param {string} name
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ */
+export const svg = (name, attributes = {}, ...children) =>
+  filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+
+/**
+ * A table that scrolls sideways by itself where it is too wide; the first cell of a row heads it.
+ * @param {string} label
+ * @param {string[]} heads
+ * @param {{ cells: Child[], attributes?: Attributes }[]} rows
+ * @param {string} [kind]
+ */
+export const table = (label, heads, rows, kind = "") =>
+  h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+    h("table", { class: kind },
+      h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", {}, ...rows.map(({ cells: [first, ...rest], attributes }) =>
+        h("tr", attributes, h("th", { scope: "row" }, first), ...rest.map((cell) => h("td", {}, cell)))))));

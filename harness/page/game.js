@@ -1,0 +1,161 @@
+// What is known of a game: built from /api/games/ID, carried on by the messages of the server.
+
+import { fullPlace, onRack, readMove, readOpening, tilesOf, withMove } from "./notation.js";
+import { texts } from "./texts.js";
+
+/** @typedef {[number, number]} Pair By seat. */
+/** @typedef {{ seq: number, seat: 0 | 1, move: string, score: number, scores: Pair, bag: number, clocks: Pair, think_ms: number }} Played */
+/** @typedef {{ seq: number, players: [string, string], lexicon: string, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
+/** @typedef {{ outcome: string, winner: 0 | 1 | null, scores: Pair, message: string, racks: [string, string], rack_adjustments: Pair, time_penalties: Pair }} Over */
+/** @typedef {{ move: string, score: number | null, equity: number | null, equity_error: number | null, win: number | null, win_error: number | null, samples: number | null }} Candidate */
+/** @typedef {{ phase: string, plies: number | null, compared: number | null, rollouts: number | null, nodes: number | null, proven: boolean | null }} Search */
+/** @typedef {{ top: { leave: string, prior: number, posterior: number }[], tiles: Record<string, number>, bingo: number | null, note: string | null }} Belief */
+/** @typedef {{ seq: number, seat: 0 | 1, rack: string, move: string, notes: string[], candidates: Candidate[], search: Search | null, belief: Belief | null }} Reviewed */
+/** @typedef {{ columns: number, letter: number[], word: number[], start: number }} Layout */
+/** @typedef {{ tile: string, count: number, points: number }} TileKind */
+/** @typedef {{ begun: string | null, offer: Offer, over: Over | null, turns: Reviewed[] | null, board: Layout, tiles: TileKind[] }} Told */
+/** @typedef {import("./notation.js").Board} Board */
+
+/** A position of a game, after so many turns. */
+/** @typedef {{ turn: number, board: Board, fresh: Set<number>, scores: Pair, clocks: Pair, bag: number | null, toMove: 0 | 1 | null, racks: [string, string] | null }} Position */
+
+export class Game {
+  /** @param {Told} told @param {number} at when it was told, in milliseconds of any clock */
+  constructor(told, at) {
+    this.told = told;
+    this.layout = told.board;
+    this.points = new Map(told.tiles.map(({ tile, points }) => [tile, points]));
+    this.turns = told.turns;
+    this.over = told.over;
+    this.offer = told.offer;
+    this.hasBegun = false;
+    /** @type {Played[]} */
+    this.plays = [];
+    /** @type {string[]} As text for people. */
+    this.moves = [];
+    this.opening = readOpening(told.offer.opening);
+    /** @type {Board[]} One more than there are turns. */
+    this.boards = [];
+    /** @type {number | null} */
+    this.bag = null;
+    /** @type {Pair} At the time `at`. */
+    this.clocks = [0, 0];
+    this.at = at;
+    this.offered(told.offer, at);
+  }
+
+  /** @param {Offer} offer @param {number} at */
+  offered(offer, at) {
+    this.offer = offer;
+    this.hasBegun = offer.seq > 0;
+    this.opening = readOpening(offer.opening);
+    this.boards = [this.opening.board];
+    this.plays = [];
+    this.moves = [];
+    for (const play of offer.history) this.played(play, at);
+    this.clocks = offer.clocks ?? [offer.time.initial_ms, offer.time.initial_ms];
+    this.at = at;
+  }
+
+  /** @param {Played} play @param {number} at */
+  played(play, at) {
+    const before = this.boards[this.boards.length - 1] ?? new Map();
+    const full = this.turns?.[this.plays.length]?.move ?? play.move;
+    const move = readMove(full, this.layout.columns);
+    this.boards.push(withMove(before, move));
+    this.moves.push(moveText(move, before));
+    this.plays.push(play);
+    this.bag = play.bag;
+    this.clocks = play.clocks;
+    this.at = at;
+  }
+
+  /**
+   * Take a message of the server; return whether something was missed before it.
+   * @param {any} message @param {number} at
+   */
+  take(message, at) {
+    if (message.type === "new_game") this.offered(message, at);
+    else if (message.type === "started") {
+      this.hasBegun = true;
+      this.bag = message.bag;
+      this.clocks = message.clocks;
+      this.at = at;
+    } else if (message.type === "played") {
+      if (message.seq > this.last + 1) return true;
+      if (message.seq === this.last + 1) {
+        this.hasBegun = true;
+        this.played(message, at);
+      }
+    } else if (message.type === "game_over" && !this.over) {
+      this.clocks = this.clocksAt(at);
+      this.at = at;
+      this.over = message;
+    }
+    return false;
+  }
+
+  /** How many turns were taken. */
+  get last() {
+    return this.plays.length;
+  }
+
+  /** @returns {0 | 1 | null} */
+  get onTurn() {
+    return this.over || !this.hasBegun ? null : /** @type {0 | 1} */ (this.last % 2);
+  }
+
+  /** Both clocks now, the running one charged. @param {number} now @returns {Pair} */
+  clocksAt(now) {
+    /** @type {Pair} */
+    const left = [this.clocks[0], this.clocks[1]];
+    if (this.onTurn !== null) left[this.onTurn] -= now - this.at;
+    return left;
+  }
+
+  /** The game after so many turns. @param {number} turn @returns {Position} */
+  position(turn) {
+    const board = this.boards[turn] ?? new Map(), before = this.boards[turn - 1];
+    const play = this.plays[turn - 1];
+    const initial = this.offer.time.initial_ms;
+    const isLast = turn === this.last;
+    return {
+      turn,
+      board,
+      fresh: new Set(before ? [...board.keys()].filter((square) => !before.has(square)) : []),
+      scores: isLast && this.over ? this.over.scores : play?.scores ?? this.opening.scores,
+      clocks: isLast ? this.clocks : play?.clocks ?? [initial, initial],
+      bag: play ? play.bag : this.last === 0 ? this.bag : null,
+      toMove: isLast ? this.onTurn : /** @type {0 | 1} */ (turn % 2),
+      racks: this.over && (this.turns || isLast) ? [this.rack(0, turn), this.rack(1, turn)] : null,
+    };
+  }
+
+  /** What a seat held after so many turns, once that is told. @param {0 | 1} seat @param {number} turn */
+  rack(seat, turn) {
+    const next = this.turns?.slice(turn).find((each) => each.seat === seat);
+    return next?.rack ?? this.over?.racks[seat] ?? "";
+  }
+
+  /** Tiles that are not on a board, by kind. @param {Board} board @returns {[string, number][]} */
+  unseen(board) {
+    const left = new Map(this.told.tiles.map(({ tile, count }) => [tile, count]));
+    for (const tile of board.values()) left.set(onRack(tile), (left.get(onRack(tile)) ?? 0) - 1);
+    return [...left].filter(([, count]) => count > 0);
+  }
+
+  /** Tiles in the bag: those that are neither on the board nor on full racks. @param {Position} position */
+  bagAt({ board, bag, racks }) {
+    if (bag !== null) return bag;
+    const unseen = this.unseen(board).reduce((sum, [, count]) => sum + count, 0);
+    const held = racks ? tilesOf(racks[0]).length + tilesOf(racks[1]).length : 14;
+    return Math.max(0, unseen - held);
+  }
+}
+
+/** @param {ReturnType<typeof readMove>} move @param {Board} before */
+export const moveText = (move, before) => {
+  if (move.kind === "pass") return texts.pass;
+  if (move.kind === "place") return fullPlace(move, before);
+  return move.tiles ? texts.exchangesTiles(move.tiles) : texts.exchanges(move.count);
+};

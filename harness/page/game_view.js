@@ -1,0 +1,424 @@
+// A game: board, clocks, moves, graphs; stepped through, also while it goes on.
+
+import { TileBoard } from "./board.js";
+import { h, table } from "./dom.js";
+import { Game } from "./game.js";
+import { TurnGraph } from "./graph.js";
+import { Following, Trouble, ask } from "./server.js";
+import { clock, duration, moment, percent, signed, texts, versus } from "./texts.js";
+import { TurnThoughts } from "./thoughts.js";
+
+const TICK_MS = 200, AGAIN_MS = 5000;
+
+/** @typedef {import("./game.js").Position} Position */
+/** @typedef {0 | 1} Seat */
+
+const SEATS = /** @type {const} */ ([0, 1]);
+
+export class GameView extends HTMLElement {
+  constructor() {
+    super();
+    this.id_ = "";
+    /** @type {number | null} The turn that is looked at; null: the last, whichever that is. */
+    this.turn = null;
+    /** @type {Game | null} */
+    this.game = null;
+    /** @type {Following | null} */
+    this.following = null;
+    this.isDown = false;
+    this.ticking = 0;
+    this.again = 0;
+    this.banner = h("p", { class: "banner", role: "status", hidden: true });
+    this.said = h("p", { class: "hidden", "aria-live": "polite" });
+    this.onKey = this.onKey.bind(this);
+  }
+
+  /** @param {string} id @param {number | null} turn */
+  open(id, turn) {
+    if (id === this.id_) {
+      this.look(turn);
+      return;
+    }
+    this.id_ = id;
+    this.turn = turn;
+    this.replaceChildren(h("h1", { tabindex: -1 }, texts.loading));
+    this.load();
+  }
+
+  connectedCallback() {
+    document.addEventListener("keydown", this.onKey);
+    this.ticking = setInterval(() => this.tick(), TICK_MS);
+  }
+
+  disconnectedCallback() {
+    document.removeEventListener("keydown", this.onKey);
+    clearInterval(this.ticking);
+    clearTimeout(this.again);
+    this.following?.stop();
+    this.following = null;
+  }
+
+  // --- from the server ---
+
+  async load() {
+    clearTimeout(this.again);
+    try {
+      const told = await ask(`api/games/${encodeURIComponent(this.id_)}`);
+      if (!this.isConnected) return;
+      this.game = new Game(told, performance.now());
+    } catch (error) {
+      if (this.isConnected) this.fail(error);
+      return;
+    }
+    this.build();
+    this.show();
+    if (!this.game.over) this.follow();
+  }
+
+  follow() {
+    this.following?.stop();
+    this.following = new Following(this.id_, {
+      message: (message, at) => this.hear(message, at),
+      lost: (seconds) => this.down(seconds),
+      joined: () => this.up(),
+    });
+  }
+
+  /** @param {any} message @param {number} at */
+  hear(message, at) {
+    const { game } = this;
+    if (!game) return;
+    if (message.type === "error") {
+      this.following?.stop();
+      this.following = null;
+      this.load(); // it is over, or gone; the journal knows
+      return;
+    }
+    const turns = game.last;
+    try {
+      if (game.take(message, at)) this.following?.watch();
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    if (game.last > turns) this.announce(game.last);
+    this.show();
+    if (message.type === "game_over") {
+      this.following?.stop();
+      this.following = null;
+      this.say(this.ending());
+      this.review();
+    }
+  }
+
+  /** Take what is told only now: racks and thoughts. */
+  async review() {
+    try {
+      const told = await ask(`api/games/${encodeURIComponent(this.id_)}`);
+      if (this.isConnected && told.over) this.game = new Game(told, performance.now());
+      if (this.isConnected) this.show();
+    } catch {
+      // What was watched stays; a reload asks again.
+    }
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    const unanswered = error instanceof Trouble && error.status !== 404;
+    const sentence = error instanceof Trouble ? error.message : texts.cantShow;
+    const unknown = error instanceof Trouble && error.status === 404;
+    document.title = texts.title;
+    this.replaceChildren(
+      h("h1", { tabindex: -1 }, unknown ? texts.unknownGame : sentence),
+      ...(unknown ? [h("p", { class: "note" }, sentence)] : []),
+      h("p", {}, h("a", { href: "#/" }, texts.toGames)));
+    if (unanswered) this.again = setTimeout(() => this.load(), AGAIN_MS);
+  }
+
+  /** @param {number} seconds */
+  down(seconds) {
+    this.isDown = true;
+    this.banner.hidden = false;
+    this.banner.replaceChildren(
+      texts.lost(seconds), " ",
+      h("button", { type: "button", click: () => this.following?.connect() }, texts.tryNow));
+  }
+
+  up() {
+    if (!this.isDown) return;
+    this.isDown = false;
+    this.banner.hidden = true;
+    this.banner.replaceChildren();
+    this.say(texts.back_on);
+  }
+
+  // --- stepping ---
+
+  /** @param {number | null} turn */
+  look(turn) {
+    this.turn = turn;
+    if (this.game) {
+      this.show();
+      this.announce(this.shownTurn);
+    }
+  }
+
+  get shownTurn() {
+    const last = this.game?.last ?? 0;
+    return this.turn === null ? last : Math.max(0, Math.min(this.turn, last));
+  }
+
+  /** @param {number} turn */
+  go(turn) {
+    const last = this.game?.last ?? 0;
+    const to = Math.max(0, Math.min(turn, last));
+    const live = to === last && !this.game?.over;
+    history.replaceState(null, "", `#/game/${encodeURIComponent(this.id_)}${live ? "" : `/${to}`}`);
+    this.look(live ? null : to);
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const at = event.target instanceof Element ? event.target : document.body;
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || !this.game) return;
+    if (at.closest("input, select, textarea, .scroll:focus")) return;
+    const { shownTurn } = this;
+    const to = { ArrowLeft: shownTurn - 1, ArrowRight: shownTurn + 1, Home: 0, End: this.game.last }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.go(to);
+  }
+
+  // --- what is said ---
+
+  /** @param {string} sentence */
+  say(sentence) {
+    this.said.textContent = sentence;
+  }
+
+  /** @param {number} turn */
+  announce(turn) {
+    const { game } = this, play = game?.plays[turn - 1];
+    if (!game || !play) return;
+    this.say(texts.announced(turn, game.offer.players[play.seat], game.moves[turn - 1] ?? "", play.score, play.scores));
+  }
+
+  ending() {
+    const { game } = this;
+    if (!game?.over) return "";
+    const { winner, outcome, message, scores } = game.over;
+    const names = game.offer.players;
+    const result = winner !== null ? texts.wins(names[winner])
+      : outcome === "no_show" || outcome === "host_error" ? texts.noResult : texts.tie;
+    return `${result}, ${scores[0]} – ${scores[1]} (${message})`;
+  }
+
+  // --- the page ---
+
+  build() {
+    const { game } = this;
+    if (!game) return;
+    const { players, time, lexicon } = game.offer;
+    const each = time.increment_ms
+      ? texts.withIncrement(clock(time.initial_ms), time.increment_ms / 1000) : clock(time.initial_ms);
+    document.title = `${versus(players)} – ${texts.title}`;
+    this.board = new TileBoard();
+    this.thoughts = new TurnThoughts();
+    this.spread = new TurnGraph();
+    this.wins = new TurnGraph();
+    this.status = h("p", { class: "status" });
+    this.where = h("span", { class: "where" });
+    this.moves = h("div");
+    this.unseen = h("div");
+    this.latest = h("button", { type: "button", class: "latest", click: () => this.go(game.last) });
+    this.sides = SEATS.map((seat) => this.side(players[seat]));
+    const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) =>
+      h("button", { type: "button", "aria-label": label, title: label, click: () => this.go(to()) }, sign);
+    this.steps = [
+      step("|◀", texts.first, () => 0), step("◀", texts.back, () => this.shownTurn - 1),
+      step("▶", texts.forward, () => this.shownTurn + 1), step("▶|", texts.last, () => this.game?.last ?? 0),
+    ];
+    const [first, back, forward, last] = this.steps;
+    this.links = h("p", { class: "links" });
+    this.replaceChildren(
+      h("h1", { tabindex: -1 }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
+      h("p", { class: "note" },
+        [texts.terms(each, lexicon), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
+      this.banner, this.status, this.said,
+      h("div", { class: "game" },
+        h("div", { class: "play" },
+          h("div", { class: "sides" }, ...this.sides.map(({ card }) => card)),
+          this.board,
+          h("div", { class: "controls", role: "group", "aria-label": texts.steps }, first, back, this.where, forward, last),
+          this.latest,
+          h("p", { class: "note keyboard" }, texts.keys)),
+        h("div", { class: "told" },
+          h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves),
+          h("section", {}, this.thoughts)),
+        h("div", { class: "more" },
+          h("section", {}, h("h2", {}, texts.unseen), this.unseen),
+          h("section", { class: "graphs" }, this.spread, this.wins),
+          this.links)));
+  }
+
+  /** @param {string} name */
+  side(name) {
+    const parts = {
+      score: h("span", { class: "score" }), clock: h("span", { class: "clock", role: "timer" }),
+      rack: h("span", { class: "rack" }), mark: h("span", { class: "mark" }),
+    };
+    const card = h("div", { class: "side" },
+      h("p", { class: "who" }, h("bdi", {}, name), parts.mark),
+      h("p", { class: "figures" }, parts.score, parts.clock), parts.rack);
+    return { card, ...parts };
+  }
+
+  show() {
+    const { game } = this;
+    if (!game || !this.board) return;
+    const position = game.position(this.shownTurn);
+    this.board.show(game, position);
+    this.showSides(position);
+    this.showSteps(position.turn);
+    this.showMoves(position.turn);
+    this.showUnseen(position);
+    this.thoughts?.show(game, position.turn);
+    this.showGraphs(position.turn);
+    if (this.status) this.status.textContent = game.over ? this.ending() : game.hasBegun ? texts.isOn : texts.notBegun;
+    this.links?.replaceChildren(
+      game.over ? h("a", { href: `api/games/${encodeURIComponent(this.id_)}.gcg`, download: `${this.id_}.gcg` }, texts.gcg) : "",
+      " ", h("a", { href: "#/" }, texts.toGames));
+  }
+
+  /** @param {Position} position */
+  showSides(position) {
+    this.sides?.forEach(({ card, score, rack, mark }, seat) => {
+      const toMove = position.toMove === seat && !(this.game?.over && position.turn === this.game.last);
+      card.classList.toggle("turn", toMove);
+      mark.textContent = toMove ? texts.onTurn : "";
+      score.textContent = String(position.scores[/** @type {Seat} */ (seat)]);
+      rack.textContent = position.racks ? `${texts.rack} ${position.racks[/** @type {Seat} */ (seat)] || "–"}` : "";
+    });
+    this.tick();
+  }
+
+  tick() {
+    const { game } = this;
+    if (!game || !this.sides) return;
+    const isLast = this.shownTurn === game.last;
+    const clocks = isLast && !this.isDown ? game.clocksAt(performance.now()) : game.position(this.shownTurn).clocks;
+    this.sides.forEach((side, seat) => {
+      const text = clock(clocks[/** @type {Seat} */ (seat)]);
+      if (side.clock.textContent === text) return;
+      side.clock.textContent = text;
+      side.clock.setAttribute("aria-label", `${texts.clockOf} ${text}`);
+    });
+  }
+
+  /** @param {number} turn */
+  showSteps(turn) {
+    const { game } = this;
+    if (!game || !this.where || !this.latest) return;
+    this.where.textContent = texts.where(turn, game.last);
+    this.steps?.forEach((button, number) => {
+      const isOff = number < 2 ? turn === 0 : turn === game.last;
+      button.setAttribute("aria-disabled", String(isOff)); // not disabled: it keeps the focus
+    });
+    this.latest.hidden = game.over !== null || turn === game.last;
+    this.latest.textContent = texts.later(game.last - turn);
+  }
+
+  /** @param {number} shown */
+  showMoves(shown) {
+    const { game } = this;
+    if (!game || !this.moves) return;
+    if (!game.last) {
+      this.moves.replaceChildren(h("p", { class: "note" }, texts.noMoves));
+      return;
+    }
+    const rows = game.plays.map((play, index) => ({
+      attributes: { "aria-current": index + 1 === shown ? "true" : null },
+      cells: [
+        h("a", { href: `#/game/${encodeURIComponent(this.id_)}/${play.seq}`, "aria-label": `${texts.turn} ${play.seq}` }, play.seq),
+        h("bdi", {}, game.offer.players[play.seat]), game.moves[index] ?? "", signed(play.score), play.scores[play.seat],
+        ...(game.turns ? [game.turns[index]?.rack ?? ""] : []), duration(play.think_ms), clock(play.clocks[play.seat]),
+      ],
+    }));
+    const heads = [texts.turn, texts.player, texts.move, texts.score, texts.total,
+      ...(game.turns ? [texts.rackHead] : []), texts.time, texts.clockHead];
+    const kept = this.moves.querySelector(".scroll")?.scrollTop;
+    const list = table(texts.moves, heads, rows, game.turns ? "sheet racks" : "sheet");
+    this.moves.replaceChildren(list, ...this.settled());
+    const row = list.querySelector("tr[aria-current]");
+    list.scrollTop = kept ?? 0;
+    if (row instanceof HTMLElement) {
+      const top = row.offsetTop - 2 * row.offsetHeight, bottom = row.offsetTop + row.offsetHeight;
+      if (top < list.scrollTop) list.scrollTop = top;
+      else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
+    }
+  }
+
+  settled() {
+    const { game } = this;
+    if (!game?.over) return [];
+    const { rack_adjustments: racks, time_penalties: time, scores } = game.over;
+    const names = game.offer.players;
+    const parts = SEATS.flatMap((seat) => [
+      ...(racks[seat] ? [texts.forRacks(names[seat], racks[seat])] : []),
+      ...(time[seat] ? [texts.forOvertime(names[seat], time[seat])] : []),
+    ]);
+    return [h("p", { class: "note" }, `${parts.length ? `${parts.join("; ")}. ` : ""}${texts.final(scores)}`)];
+  }
+
+  /** @param {Position} position */
+  showUnseen(position) {
+    const { game } = this;
+    if (!game || !this.unseen) return;
+    const tiles = game.unseen(position.board);
+    const count = tiles.reduce((sum, [, each]) => sum + each, 0);
+    this.unseen.replaceChildren(
+      h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bagAt(position)))),
+      h("ul", { class: "tiles" }, ...tiles.map(([tile, each]) => h("li", {}, tile, h("small", {}, ` ${each}`)))));
+  }
+
+  /** @param {number} turn */
+  showGraphs(turn) {
+    const { game } = this;
+    if (!game || !this.spread || !this.wins) return;
+    const { players } = game.offer;
+    const go = (/** @type {number} */ to) => this.go(to);
+    const spread = Array.from({ length: game.last + 1 }, (_, at) => {
+      const { scores } = game.position(at);
+      return /** @type {[number, number]} */ ([at, scores[0] - scores[1]]);
+    });
+    const most = Math.max(10, ...spread.map(([, lead]) => Math.abs(lead)));
+    const lead = spread[turn]?.[1] ?? 0;
+    const label = lead ? texts.spreadIs(players[lead > 0 ? 0 : 1], Math.abs(lead), turn) : texts.level(turn);
+    this.spread.show({
+      title: texts.spreadGraph, label, series: [{ name: "", points: spread }], turns: game.last, turn, low: -most, high: most,
+      middle: 0, shown: (value) => (value ? signed(value) : "0"), notes: [short(players[0]), short(players[1])], go,
+    });
+    const series = SEATS.map((seat) => ({
+      name: players[seat],
+      points: (game.turns ?? []).filter((each) => each.seat === seat).flatMap((each) => {
+        const win = each.candidates[0]?.win ?? null;
+        return win === null ? [] : [/** @type {[number, number]} */ ([each.seq, seat ? 1 - win : win])];
+      }),
+    })).filter(({ points }) => points.length);
+    this.wins.hidden = !series.length;
+    if (!series.length) return;
+    const told = series.flatMap(({ name, points }) => {
+      const said = points.filter(([at]) => at <= turn).at(-1);
+      return said ? [texts.winIs(name, percent(said[1]), said[0])] : [];
+    });
+    this.wins.show({
+      title: texts.winGraph, label: told.join(" ") || texts.winGraph, series, turns: game.last, turn, low: 0, high: 1, middle: 0.5,
+      shown: (value) => `${100 * value} %`, notes: ["", ""], go,
+    });
+  }
+}
+
+/** @param {string} name */
+const short = (name) => texts.ahead([...name].length > 24 ? `${[...name].slice(0, 23).join("")}…` : name);
+
+customElements.define("game-view", GameView);

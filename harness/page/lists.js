@@ -1,0 +1,150 @@
+// Lists: games that are on and past ones, and how a tournament stands.
+
+import { h, table } from "./dom.js";
+import { Trouble, ask } from "./server.js";
+import { moment, signed, texts, versus } from "./texts.js";
+
+const AGAIN_MS = 5000;
+
+/** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string }} Listed */
+
+/** A view that asks again and again for what it shows, while somebody may look. */
+class Asking extends HTMLElement {
+  constructor() {
+    super();
+    this.timer = 0;
+    this.trouble = h("p", { class: "banner", role: "status", hidden: true });
+    this.onSight = () => {
+      if (!document.hidden) this.refresh();
+    };
+  }
+
+  connectedCallback() {
+    document.addEventListener("visibilitychange", this.onSight);
+    this.refresh();
+  }
+
+  disconnectedCallback() {
+    document.removeEventListener("visibilitychange", this.onSight);
+    clearTimeout(this.timer);
+  }
+
+  async refresh() {
+    clearTimeout(this.timer);
+    try {
+      const told = await ask(this.path);
+      if (!this.isConnected) return;
+      this.trouble.hidden = true;
+      this.show(told);
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      if (!this.isConnected) return;
+      this.trouble.hidden = false;
+      this.trouble.textContent = error.message;
+      if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, texts.games), this.trouble);
+    }
+    if (!document.hidden) this.timer = setTimeout(() => this.refresh(), AGAIN_MS);
+  }
+
+  get path() {
+    return "";
+  }
+
+  /** @param {any} _told */
+  show(_told) {}
+}
+
+export class GameList extends Asking {
+  constructor() {
+    super();
+    this.on = h("div");
+    this.past = h("div");
+    /** @type {Listed[]} */
+    this.older = [];
+    /** @type {string | null} The game before which there are more. */
+    this.cursor = null;
+    this.more = h("button", { type: "button", hidden: true, click: () => this.showMore() }, texts.earlier);
+  }
+
+  get path() {
+    return "api/games";
+  }
+
+  /** @param {{ on: Listed[], past: Listed[], before: string | null }} told */
+  show(told) {
+    if (!this.on.isConnected) {
+      this.replaceChildren(
+        h("h1", { tabindex: -1 }, texts.games), this.trouble,
+        h("h2", {}, texts.on), this.on, h("h2", {}, texts.past), this.past, this.more);
+    }
+    list(this.on, told.on, texts.noneOn);
+    const newest = new Set(told.past.map(({ game }) => game));
+    this.older = this.older.filter(({ game }) => !newest.has(game));
+    list(this.past, [...told.past, ...this.older], texts.nonePast);
+    if (!this.older.length) this.cursor = told.before;
+    this.more.hidden = this.cursor === null;
+  }
+
+  async showMore() {
+    try {
+      const told = await ask(`api/games?before=${encodeURIComponent(this.cursor ?? "")}`);
+      this.older.push(...told.past);
+      this.cursor = told.before;
+    } catch (error) {
+      this.trouble.hidden = false;
+      this.trouble.textContent = error instanceof Trouble ? error.message : String(error);
+      return;
+    }
+    this.refresh();
+  }
+}
+
+/** Update a list where it has changed only, so that focus and selection stay. @param {Element} place @param {Listed[]} games @param {string} none */
+const list = (place, games, none) => {
+  const now = JSON.stringify(games);
+  if (place.getAttribute("data-shown") === now) return;
+  place.setAttribute("data-shown", now);
+  const focused = document.activeElement instanceof HTMLAnchorElement && place.contains(document.activeElement)
+    ? document.activeElement.hash : "";
+  place.replaceChildren(games.length ? h("ul", { class: "games" }, ...games.map(entry)) : h("p", { class: "note" }, none));
+  if (focused) place.querySelectorAll("a").forEach((link) => link.hash === focused && link.focus());
+};
+
+/** @param {Listed} each */
+const entry = ({ game, players, scores, turns, begun, message }) =>
+  h("li", {},
+    h("a", { href: `#/game/${encodeURIComponent(game)}` }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
+    h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`),
+    h("span", { class: "note" }, [texts.turns(turns), begun && moment(begun), message].filter(Boolean).join(" · ")));
+
+/** @typedef {{ name: string, points: number, spread: number, games: number, presence: string }} Row */
+/** @typedef {{ number: number, players: [string, string], scores: [number, number] | null, game: string | null, outcome: string | null }} RoundGame */
+
+export class StandingList extends Asking {
+  get path() {
+    return "api/standings";
+  }
+
+  /** @param {{ round: number, rounds: number | null, paused: boolean, over: boolean, rows: Row[], games: RoundGame[] }} told */
+  show(told) {
+    const state = [texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
+    const rows = told.rows.map(({ name, points, spread, games, presence }, index) => ({
+      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games, presence],
+    }));
+    const heads = [texts.entrant, texts.points, texts.spread, texts.played, texts.presence];
+    const games = told.games.map(({ number, players, scores, game, outcome }) => {
+      const names = versus(players);
+      return {
+        cells: [number, game ? h("a", { href: `#/game/${encodeURIComponent(game)}` }, names) : names,
+          scores ? `${scores[0]} – ${scores[1]}` : "", outcome ?? ""],
+      };
+    });
+    this.replaceChildren(
+      h("h1", { tabindex: -1 }, texts.standings), this.trouble, h("p", {}, state.filter(Boolean).join(" · ")),
+      h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
+      h("h2", {}, texts.roundGames), table(texts.roundGames, [texts.turn, texts.player, texts.score, ""], games));
+  }
+}
+
+customElements.define("game-list", GameList);
+customElements.define("standing-list", StandingList);

@@ -1,0 +1,85 @@
+// Tiles, moves and positions as protocol/SPEC.md writes them (section 4).
+
+/** @typedef {Map<number, string>} Board Tiles by the number of their square, row by row. */
+/** @typedef {{ kind: "place", squares: [number, string][], across: boolean, at: string, word: string }} Place */
+/** @typedef {{ kind: "exchange", tiles: string, count: number }} Exchange */
+/** @typedef {{ kind: "pass" }} Pass */
+
+/** @param {string} text @returns {string[]} */
+export const tilesOf = (text) => text.match(/\[[^\]]*\]|./gu) ?? [];
+
+/** @param {string} tile */
+export const bare = (tile) => tile.replace(/[[\]]/g, "");
+
+/** Whether a tile on the board is a blank. @param {string} tile */
+export const isBlank = (tile) => tile !== tile.toUpperCase();
+
+/** What a tile is on a rack. @param {string} tile */
+export const onRack = (tile) => (isBlank(tile) ? "?" : tile);
+
+/** @param {string} move @param {number} columns @returns {Place | Exchange | Pass} */
+export const readMove = (move, columns) => {
+  if (move === "-") return { kind: "pass" };
+  if (move.startsWith("-")) {
+    const tiles = move.slice(1);
+    return /^\d+$/.test(tiles)
+      ? { kind: "exchange", tiles: "", count: Number(tiles) }
+      : { kind: "exchange", tiles, count: tilesOf(tiles).length };
+  }
+  const [at = "", word = ""] = move.split(" ");
+  const across = /^\d/.test(at);
+  const column = at.replace(/\d/g, "").toUpperCase().charCodeAt(0) - 65;
+  const from = (Number(at.replace(/\D/g, "")) - 1) * columns + column;
+  const step = across ? 1 : columns;
+  const squares = tilesOf(word).map((tile, index) => /** @type {[number, string]} */ ([from + index * step, tile]));
+  if (!squares.length || !Number.isInteger(from)) throw new Error(`${move} is no move`);
+  return { kind: "place", squares, across, at, word };
+};
+
+/** The tiles that a move takes from a rack. @param {Place | Exchange | Pass} move */
+export const usedBy = (move) => {
+  if (move.kind === "place") return move.squares.map(([, tile]) => tile).filter((tile) => tile !== ".").map(onRack);
+  return move.kind === "exchange" ? tilesOf(move.tiles) : [];
+};
+
+/** What is left of a rack. @param {string} rack @param {string[]} used */
+export const leaveOf = (rack, used) => {
+  const left = tilesOf(rack);
+  for (const tile of used) {
+    const index = left.indexOf(tile);
+    if (index >= 0) left.splice(index, 1);
+  }
+  return left.join("");
+};
+
+/**
+ * The text of a placement for people: tiles that lay there already are in brackets.
+ * @param {Place} move @param {Board} board as it was before
+ */
+export const fullPlace = (move, board) => {
+  const word = move.squares.map(([square, tile]) => (tile === "." ? `(${bare(board.get(square) ?? ".")})` : bare(tile)));
+  return `${move.at} ${word.join("").replaceAll(")(", "")}`;
+};
+
+/** @param {Board} board @param {Place | Exchange | Pass} move @returns {Board} */
+export const withMove = (board, move) => {
+  if (move.kind !== "place") return board;
+  const after = new Map(board);
+  for (const [square, tile] of move.squares) if (tile !== ".") after.set(square, tile);
+  return after;
+};
+
+/** @param {string | null} cgp @returns {{ board: Board, scores: [number, number] }} */
+export const readOpening = (cgp) => {
+  /** @type {Board} */
+  const board = new Map();
+  if (!cgp) return { board, scores: [0, 0] };
+  const [rows = "", , scores = "0/0"] = cgp.split(" ");
+  let square = 0;
+  for (const part of rows.match(/\d+|\[[^\]]*\]|[^/]/gu) ?? []) {
+    if (/^\d+$/.test(part)) square += Number(part);
+    else board.set(square++, part);
+  }
+  const [first = 0, second = 0] = scores.split("/").map(Number);
+  return { board, scores: [first, second] };
+};

@@ -1,0 +1,192 @@
+// All that the page says, to be translated in one place.
+
+/** @param {number} count @param {string} one @param {string} [many] */
+const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+
+/** @param {number} points */
+export const signed = (points) => (points < 0 ? `−${-points}` : `+${points}`);
+
+/** @param {number} ms */
+export const clock = (ms) => {
+  const whole = Math.abs(Math.floor(ms / 1000));
+  return `${ms < 0 ? "−" : ""}${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+};
+
+/** @param {number} ms */
+export const duration = (ms) => (ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : clock(ms));
+
+/** @param {number} chance */
+export const percent = (chance) => `${(100 * chance).toFixed(1)} %`;
+
+/** @param {number} value */
+export const decimal = (value) => value.toFixed(1).replace("-", "−");
+
+/** @param {number} count */
+export const grouped = (count) => count.toLocaleString("en");
+
+/** @param {string} utc */
+export const moment = (utc) =>
+  new Date(utc).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+/** @param {string[]} players */
+export const versus = (players) => players.join(" – ");
+
+export const texts = {
+  title: "tilewire",
+  games: "Games",
+  standings: "Standings",
+  loading: "One moment …",
+
+  // lists
+  on: "Games that are on",
+  noneOn: "No game is on now. One that begins appears here by itself.",
+  past: "Past games",
+  nonePast: "No game has ended here yet.",
+  earlier: "Earlier games",
+  /** @param {number} turns */
+  turns: (turns) => counted(turns, "turn"),
+  /** @param {number} round @param {number | null} rounds */
+  round: (round, rounds) => (rounds ? `Round ${round} of ${rounds}` : `Round ${round}`),
+  paused: "paused",
+  tournamentOver: "over",
+  roundGames: "Games of the round",
+  entrant: "Entrant",
+  points: "Points",
+  spread: "Spread",
+  played: "Games",
+  presence: "Here?",
+  ranking: "Ranking",
+
+  // a game
+  /** @param {string} each @param {string} lexicon */
+  terms: (each, lexicon) => `${each} each, words of ${lexicon}`,
+  /** @param {string} initial @param {number} seconds */
+  withIncrement: (initial, seconds) => `${initial} + ${seconds} s a move`,
+  /** @param {string} when */
+  begun: (when) => `begun ${when}`,
+  notBegun: "The players are getting ready; no clock runs yet.",
+  isOn: "The game is on.",
+  /** @param {string} name */
+  wins: (name) => `${name} wins`,
+  tie: "A tie",
+  noResult: "No result",
+  board: "Board",
+  /** @param {number} turn @param {number} tiles */
+  boardAfter: (turn, tiles) => `Board after ${counted(turn, "turn")}, ${counted(tiles, "tile")}`,
+  blank: "blank",
+  lastMove: "last move",
+  start: "start",
+  /** @param {number} times */
+  letters: (times) => `letter ×${times}`,
+  /** @param {number} times */
+  words: (times) => `word ×${times}`,
+  steps: "Steps",
+  first: "To the beginning",
+  back: "One turn back",
+  forward: "One turn on",
+  last: "To the last turn",
+  /** @param {number} turn @param {number} of */
+  where: (turn, of) => `turn ${turn} of ${of}`,
+  /** @param {number} later */
+  later: (later) => `${counted(later, "turn")} later: to the game as it stands`,
+  keys: "Arrow keys step back and forth, Home and End go to the beginning and the last turn.",
+  onTurn: "to move",
+  rack: "rack",
+  clockOf: "clock",
+  pass: "pass",
+  /** @param {number} count */
+  exchanges: (count) => `exchanges ${count}`,
+  /** @param {string} tiles */
+  exchangesTiles: (tiles) => `exchanges ${tiles}`,
+  /** @param {number} turn @param {string} name @param {string} move @param {number} score
+   * @param {number[]} scores */
+  announced: (turn, name, move, score, scores) =>
+    `Turn ${turn}: ${name}, ${move}, ${score} points; ${scores[0]} to ${scores[1]}.`,
+  moves: "Moves",
+  noMoves: "No move yet.",
+  turn: "Turn",
+  player: "Player",
+  move: "Move",
+  score: "Score",
+  total: "Total",
+  rackHead: "Rack",
+  time: "Time",
+  clockHead: "Clock",
+  /** @param {string} name @param {number} points */
+  forRacks: (name, points) => `${name} ${signed(points)} for racks`,
+  /** @param {string} name @param {number} points */
+  forOvertime: (name, points) => `${name} −${points} for overtime`,
+  /** @param {number[]} scores */
+  final: (scores) => `Final score ${scores[0]} to ${scores[1]}.`,
+  unseen: "Tiles not on the board",
+  /** @param {number} tiles @param {number} bag */
+  unseenCount: (tiles, bag) => `${tiles}: ${bag} in the bag, ${tiles - bag} on racks.`,
+  gcg: "The game as GCG",
+  toGames: "To the games",
+
+  // graphs
+  spreadGraph: "Spread",
+  /** @param {string} name @param {number} points @param {number} turn */
+  spreadIs: (name, points, turn) => `${name} is ${counted(points, "point")} ahead after turn ${turn}.`,
+  /** @param {number} turn */
+  level: (turn) => `Level after turn ${turn}.`,
+  /** @param {string} name */
+  ahead: (name) => `${name} ahead`,
+  winGraph: "Chance that the first player wins, as each player saw it",
+  /** @param {string} name @param {string} chance @param {number} turn */
+  winIs: (name, chance, turn) => `${name} said ${chance} in turn ${turn}.`,
+
+  // thoughts
+  thoughts: "What the player thought",
+  /** @param {string} name @param {number} turn */
+  thoughtsOf: (name, turn) => `What ${name} thought in turn ${turn}`,
+  thoughtsLater: "Racks, and what the players thought, are shown when the game is over.",
+  thoughtsClosed: "Racks and thoughts of this game stay hidden: it is void, or another game has the same draws.",
+  thoughtsChoose: "Step to a turn to see what its player thought.",
+  /** @param {string} name */
+  thoughtNothing: (name) => `${name} said nothing about this turn.`,
+  candidates: "Moves considered",
+  equity: "Worth, points",
+  win: "Chance to win",
+  samples: "Samples",
+  error: "± is one standard error",
+  playedMark: "played",
+  /** @param {number} plies */
+  plies: (plies) => `${counted(plies, "turn")} ahead`,
+  toTheEnd: "to the end of the game",
+  /** @param {number} rollouts */
+  rollouts: (rollouts) => `${grouped(rollouts)} rollouts`,
+  /** @param {number} nodes */
+  nodes: (nodes) => `${grouped(nodes)} positions`,
+  proven: "proven",
+  /** @param {string} name */
+  belief: (name) => `What it believed of ${name}`,
+  /** @param {string} rack */
+  truth: (rack) => `In truth it held ${rack}.`,
+  /** @param {string} rack @param {string} leave */
+  truthKept: (rack, leave) => `In truth it held ${rack}, and had kept ${leave}.`,
+  nothing: "nothing",
+  tile: "Tile",
+  hasIt: "On its rack",
+  isThere: "there",
+  leave: "Kept",
+  before: "Before its play",
+  after: "After",
+  /** @param {string} chance */
+  bingo: (chance) => `A bingo next turn: ${chance}.`,
+  notes: "What it said",
+
+  // what went wrong
+  /** @param {number} seconds */
+  lost: (seconds) => `The connection to the server is lost. Trying again in ${counted(seconds, "second")}.`,
+  connecting: "Connecting …",
+  tryNow: "Try now",
+  back_on: "Connected again.",
+  unreachable: "The server does not answer. This page tries again by itself.",
+  unknownGame: "This game is not on this server, or its address is not complete.",
+  /** @param {string} address */
+  unknownPage: (address) => `There is nothing at ${address}.`,
+  /** @param {string} why */
+  refused: (why) => `The server says: ${why}.`,
+  cantShow: "This game can't be shown: a move does not fit the board.",
+};

@@ -1,0 +1,109 @@
+// What a player thought in a turn: told when the game is over.
+
+import { h, table } from "./dom.js";
+import { leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
+import { moveText } from "./game.js";
+import { decimal, percent, signed, texts, grouped } from "./texts.js";
+
+/** @typedef {import("./game.js").Game} Game */
+/** @typedef {import("./game.js").Reviewed} Reviewed */
+
+const MOST_CANDIDATES = 15, MOST_TILES = 14;
+
+export class TurnThoughts extends HTMLElement {
+  /** @param {Game} game @param {number} turn */
+  show(game, turn) {
+    const told = game.turns?.[turn - 1];
+    const name = told && game.offer.players[told.seat];
+    const title = told && name ? texts.thoughtsOf(name, turn) : texts.thoughts;
+    this.replaceChildren(h("h2", {}, title), ...(told ? thoughts(game, told) : [h("p", { class: "note" }, why(game))]));
+  }
+}
+
+/** @param {Game} game */
+const why = (game) =>
+  !game.over ? texts.thoughtsLater : game.turns ? texts.thoughtsChoose : texts.thoughtsClosed;
+
+/** @param {Game} game @param {Reviewed} told */
+const thoughts = (game, told) => {
+  const parts = [...candidates(game, told), ...belief(game, told), ...notes(told)];
+  return parts.length ? parts : [h("p", { class: "note" }, texts.thoughtNothing(game.offer.players[told.seat]))];
+};
+
+/** @param {Game} game @param {Reviewed} told */
+const candidates = (game, told) => {
+  if (!told.candidates.length) return [];
+  const before = game.boards[told.seq - 1] ?? new Map();
+  const rows = told.candidates.slice(0, MOST_CANDIDATES).map((each) => ({
+    attributes: { "aria-current": each.move === told.move ? "true" : null },
+    cells: [
+      h("span", {}, moveText(readMove(each.move, game.layout.columns), before),
+        each.move === told.move && h("small", {}, ` ${texts.playedMark}`)),
+      each.score === null ? "" : signed(each.score),
+      withError(each.win, each.win_error, percent),
+      withError(each.equity, each.equity_error, decimal),
+      each.samples === null ? "" : grouped(each.samples),
+    ],
+  }));
+  const search = told.search && [
+    told.search.phase,
+    told.search.plies === null ? told.search.phase === "simulation" && texts.toTheEnd : texts.plies(told.search.plies),
+    told.search.rollouts !== null && texts.rollouts(told.search.rollouts),
+    told.search.nodes !== null && texts.nodes(told.search.nodes),
+    told.search.proven && texts.proven,
+    told.candidates.some((each) => each.win_error || each.equity_error) && texts.error,
+  ].filter(Boolean).join(" · ");
+  const heads = [texts.move, texts.score, texts.win, texts.equity, texts.samples];
+  return [h("h3", {}, texts.candidates), h("p", { class: "note" }, search), table(texts.candidates, heads, rows)];
+};
+
+/** @param {number | null} value @param {number | null} error @param {(value: number) => string} shown */
+const withError = (value, error, shown) =>
+  value === null ? "" : error === null ? shown(value) : `${shown(value)} ± ${shown(error).replace(" %", "")}`;
+
+/** @param {Game} game @param {Reviewed} told */
+const belief = (game, told) => {
+  if (!told.belief) return [];
+  const other = /** @type {0 | 1} */ (1 - told.seat);
+  const rack = game.rack(other, told.seq - 1);
+  const last = game.turns?.[told.seq - 2];
+  const kept = last && leaveOf(last.rack, usedBy(readMove(last.move, game.layout.columns)));
+  const truth = kept === undefined ? texts.truth(rack) : texts.truthKept(rack, kept || texts.nothing);
+  const { tiles, top, bingo, note } = told.belief;
+  return [
+    h("h3", {}, texts.belief(game.offer.players[other])),
+    h("p", {}, truth, bingo !== null && ` ${texts.bingo(percent(bingo))}`),
+    h("p", { class: "note" }, note),
+    h("div", { class: "beliefs" }, tileChances(tiles, rack), leaves(top, kept)),
+  ];
+};
+
+/** @param {Record<string, number>} tiles @param {string} rack */
+const tileChances = (tiles, rack) => {
+  const likely = Object.entries(tiles).sort(([, one], [, other]) => other - one).slice(0, MOST_TILES);
+  if (!likely.length) return null;
+  const held = new Set(tilesOf(rack));
+  const rows = likely.map(([tile, chance]) => {
+    const bar = h("span", { class: "bar", "aria-hidden": "true" });
+    bar.style.width = `${5 * chance}em`;
+    return { cells: [tile, h("span", { class: "barred" }, bar, percent(chance)), held.has(tile) ? `✓ ${texts.isThere}` : ""] };
+  });
+  return table(texts.hasIt, [texts.tile, texts.hasIt, ""], rows, "chances");
+};
+
+/** @param {{ leave: string, prior: number, posterior: number }[]} top @param {string | undefined} kept */
+const leaves = (top, kept) => {
+  if (!top.length) return null;
+  const sorted = kept && tilesOf(kept).sort().join("");
+  const rows = top.map(({ leave, prior, posterior }) => ({
+    attributes: { "aria-current": sorted !== undefined && tilesOf(leave).sort().join("") === sorted ? "true" : null },
+    cells: [leave || texts.nothing, percent(prior), percent(posterior)],
+  }));
+  return table(texts.leave, [texts.leave, texts.before, texts.after], rows);
+};
+
+/** @param {Reviewed} told */
+const notes = ({ notes }) =>
+  notes.length ? [h("h3", {}, texts.notes), ...notes.map((note) => h("p", { class: "said" }, note))] : [];
+
+customElements.define("turn-thoughts", TurnThoughts);

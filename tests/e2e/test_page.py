@@ -1,0 +1,371 @@
+"""The page of a server in a browser: a game is watched, stepped through, and looked at later."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+from positions import legal_moves_of
+
+from engine.notation.move_text import format_move
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal
+from harness.lab.bench.client import Client
+from harness.server.server import MatchServer
+from harness.server.tokens import Gatekeeper
+from lexicons.alphabet import EMPTY
+from lexicons.store import load_lexicon
+from protocol.messages import GameOver, Info, Played, Started, YourTurn
+from protocol.parts import Belief, Candidate, LeaveChance, Search, TimeControl
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
+
+HOSTILE = "<img src=x onerror=alert(1)>&amp;"
+FIRST_VIEW_BYTES = 150_000
+PLACEMENTS, LATE, TURNS = 6, 3, 12
+"""Turns of the watched game: placements, then passes; a page comes after turn ``LATE``."""
+
+STANDINGS = {
+    "round": 2,
+    "rounds": 3,
+    "paused": True,
+    "over": False,
+    "rows": [{"name": HOSTILE, "points": 1.5, "spread": -7, "games": 2, "presence": "away"}],
+    "games": [
+        {"number": 3, "players": ["ann", HOSTILE], "scores": [4, 9], "game": "g", "outcome": None}
+    ],
+}
+
+DIGRAPHS = """async () => {
+  const script = document.querySelector("script").src;
+  const { fullPlace, leaveOf, readMove, readOpening, usedBy } =
+    await import(script.replace("app.js", "notation.js"));
+  const move = readMove("8C [CH]O.[ll]", 15);
+  return {
+    squares: move.squares, used: usedBy(move), full: fullPlace(move, new Map([[109, "[NY]"]])),
+    leave: leaveOf("?A[CH]O[RR]", usedBy(move)),
+    opening: [...readOpening("2[CH]a11/1B13/15 ABC/ 1/2 0").board],
+  };
+}"""
+PHONE, DESK = 375, 1_280
+
+SHOWN = """() => ({
+  board: [...document.querySelectorAll("tile-board [role=cell]")].map((cell) =>
+    cell.classList.contains("tile") ? cell.firstElementChild.textContent : "."),
+  scores: [...document.querySelectorAll(".score")].map((each) => Number(each.textContent)),
+  moves: document.querySelectorAll(".sheet tbody tr").length,
+  toMove: [...document.querySelectorAll(".side")].findIndex((each) => each.matches(".turn")),
+})"""
+
+
+@dataclass
+class Running:
+    """A server that can be stopped and started again, with what it had."""
+
+    path: Path
+    port: int = 0
+    players: list[Client] = field(default_factory=list)
+
+    async def start(self) -> None:
+        self.journal = Journal(self.path)
+        keeper = Gatekeeper(self.journal, None)
+        self.server = MatchServer(
+            load_lexicon(),
+            self.journal,
+            keeper,
+            {},
+            None,  # type: ignore[arg-type]  # it has no bots
+            port=self.port,
+            drain_s=0,
+            time=TimeControl(initial_ms=600_000),
+        )
+        await self.server.start()
+        self.port = self.server.port
+
+    async def stop(self) -> None:
+        await self.server.stop()
+        self.journal.close()
+
+    def url(self, rest: str = "") -> str:
+        return f"http://127.0.0.1:{self.port}/{rest}"
+
+    @property
+    def host(self) -> GameHost:
+        (host,) = self.server._lobby.games.values()
+        return host
+
+    async def begin(self) -> str:
+        """Begin a game of two players, one of a hostile name; return its id."""
+        names = "ann", HOSTILE
+        self.players = [await Client.login(f"ws://127.0.0.1:{self.port}", name) for name in names]
+        for player in self.players:
+            await player.seek(names[player is self.players[0]])
+        game = await self.players[0].get_ready()
+        await self.players[1].get_ready()
+        if self.host.book.opened.players[0] != names[0]:
+            self.players.reverse()
+        for player in self.players:
+            await player.expect(Started)
+        return game
+
+    async def play(self, move: str | None = None) -> None:
+        """Have who is to move say what it thinks, and play the best move, or another."""
+        mover = self.players[1 - self.host.book.next_seq % 2]
+        turn = await mover.expect(YourTurn)
+        book = self.host.book
+        assert book.game is not None
+        best = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
+        move = move or format_move(best, book.rules.distribution.alphabet)
+        thought = Info(
+            game=turn.game,
+            seq=turn.seq,
+            text=HOSTILE,
+            candidates=(Candidate(move=move, win=0.75, win_error=0.01, score=12),),
+            search=Search(phase=HOSTILE),
+            belief=Belief(
+                tiles={"Q": 0.5},
+                top=(LeaveChance(leave="QU", prior=0.1, posterior=0.2),),
+                note=HOSTILE,
+            ),
+        )
+        await mover.channel.send(thought)
+        await mover.play(turn, move)
+        for player in self.players:
+            await player.expect(Played)
+
+
+@dataclass
+class Opened:
+    """A page that is open, what it said, and what it asked for."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    size: int = 0
+
+    async def go(self, url: str) -> None:
+        await self.page.goto(url)
+
+    async def shows(self, text: str) -> None:
+        """Wait until the page says which turn it shows."""
+        await self.page.locator(".where", has_text=text).wait_for()
+
+    async def state(self) -> dict[str, Any]:
+        shown: dict[str, Any] = await self.page.evaluate(SHOWN)
+        return shown
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
+    server = Running(tmp_path_factory.mktemp("page") / "games.db")
+    await server.start()
+    yield server
+    await server.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    api = pytest.importorskip(
+        "playwright.async_api", reason="playwright is not here; install it: pip install playwright"
+    )
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("no Chromium is here; install it with: apt-get install chromium")
+    async with api.async_playwright() as playwright:
+        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = await playwright.chromium.launch(executable_path=path, args=sandbox)
+        yield browser
+        await browser.close()
+
+
+async def opened(browser: Browser, width: int = DESK) -> Opened:
+    page = await browser.new_page(viewport={"width": width, "height": 800})
+    shown = Opened(page)
+    page.on("console", lambda message: shown.said.append(message.text))
+    page.on("pageerror", lambda error: shown.said.append(str(error)))
+    page.on("dialog", lambda dialog: shown.said.append(dialog.message))
+    page.on("request", lambda request: shown.asked.add(request.url))
+    page.on("websocket", lambda socket: shown.asked.add(socket.url))
+    return shown
+
+
+def state_of(host: GameHost) -> dict[str, Any]:
+    """What a page ought to show of a game that is on."""
+    book = host.book
+    assert book.game is not None
+    text = book.rules.distribution.alphabet.tile_text
+    squares = book.game.position.board.squares
+    return {
+        "board": [text(tile) if tile != EMPTY else "." for tile in squares],
+        "scores": list(book.scores),
+        "moves": len(book.turns),
+        "toMove": book.on_turn,
+    }
+
+
+async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
+    running: Running, browser: Browser
+) -> None:
+    first, late = await opened(browser), await opened(browser, PHONE)
+    await first.go(running.url())
+    await first.page.get_by_text("No game is on now").wait_for()
+    size = "performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0)"
+    assert 20_000 < await first.page.evaluate(size) < FIRST_VIEW_BYTES
+    game = await running.begin()
+    link = first.page.get_by_role("link", name=f"{running.host.book.opened.players[0]} –")
+    await link.press("Enter")
+    await first.shows("turn 0 of 0")
+    for turn in range(1, TURNS):
+        await running.play(None if turn <= PLACEMENTS else "-")
+        if turn == LATE:
+            await late.go(running.url(f"#/game/{game}"))
+        for shown in (first, late) if turn >= LATE else (first,):
+            await shown.shows(f"turn {turn} of {turn}")
+            assert await shown.state() == state_of(running.host), f"turn {turn}"
+    assert not await first.page.locator(".rack", has_text="rack").count(), "racks are hidden"
+    await look_back_and_return(running, first, game)
+    await running.play("-")
+    for player in running.players:
+        over = await player.expect(GameOver)
+        await player.close()
+    for shown, width in ((first, DESK), (late, PHONE)):
+        await shown.page.locator(".status", has_text="six scoreless turns").wait_for()
+        await shown.page.locator(".rack", has_text="rack").first.wait_for()
+        assert (await shown.state())["scores"] == list(over.scores)
+        assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert shown.said == []
+        assert {url.split("/")[2] for url in shown.asked} == {f"127.0.0.1:{running.port}"}
+        await shown.page.close()
+
+
+async def look_back_and_return(running: Running, shown: Opened, game: str) -> None:
+    """Step back; the game goes on meanwhile, and the page shows that it does."""
+    page, turn = shown.page, TURNS - 1
+    await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("ArrowLeft")
+    await shown.shows(f"turn {turn - 2} of {turn}")
+    assert await page.evaluate("location.hash") == f"#/game/{game}/{turn - 2}"
+    await page.keyboard.press("Home")
+    assert await page.locator("tile-board .tile").count() == 0
+    await page.get_by_role("button", name=f"{turn} turns later").click()
+    await shown.shows(f"turn {turn} of {turn}")
+    assert await page.evaluate("location.hash") == f"#/game/{game}"
+    assert await shown.state() == state_of(running.host)
+
+
+async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
+    running: Running, browser: Browser
+) -> None:
+    shown = await opened(browser, PHONE)
+    page = shown.page
+    await shown.go(running.url())
+    await page.locator(".games a").first.click()
+    await shown.shows(f"turn {TURNS} of {TURNS}")
+    game = await page.evaluate("location.hash")
+    await shown.go(running.url(f"{game}/3"))
+    await shown.shows(f"turn 3 of {TURNS}")
+    thoughts = page.locator("turn-thoughts")
+    text = await thoughts.inner_text()
+    assert "75.0 % ± 1.0" in text
+    assert "In truth it held" in text
+    assert text.count(HOSTILE) >= 3, "phase, note, text"
+    assert await page.locator("turn-graph svg").count() == 2
+    assert await page.locator("main img, main script").count() == 0
+    await thoughts.locator("tr[aria-current]", has_text="played").wait_for()
+    await page.locator(".sheet a").nth(4).press("Enter")
+    await shown.shows(f"turn 5 of {TURNS}")
+    said = page.locator("[aria-live=polite]")
+    assert (await said.inner_text()).startswith("Turn 5: ")
+    await page.reload()
+    await shown.shows(f"turn 5 of {TURNS}")
+    assert shown.said == []
+    if AXE.exists():  # the next test says how to get it
+        await find_faults(page)
+    await page.close()
+
+
+async def test_nobody_is_kept_out(running: Running, browser: Browser) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not here; install it with: npm ci --prefix tests/page")
+    shown = await opened(browser)
+    await shown.page.route("**/api/standings", lambda route: route.fulfill(json=STANDINGS))
+    for address in ("", "#/standings"):
+        await shown.go(running.url(address))
+        await shown.page.locator("main h2").first.wait_for()
+        await find_faults(shown.page)
+    await shown.page.close()
+
+
+async def find_faults(page: Page) -> None:
+    """Fail if axe-core finds a serious fault, in light or in dark."""
+    await page.evaluate(AXE.read_text(encoding="utf-8"))
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        found = await page.evaluate("axe.run()")
+        faults = [
+            (fault["id"], [node["html"] for node in fault["nodes"][:3]])
+            for fault in found["violations"]
+            if fault["impact"] in ("serious", "critical")
+        ]
+        assert faults == [], scheme
+
+
+async def test_it_comes_back_by_itself_when_the_server_does(
+    running: Running, browser: Browser
+) -> None:
+    game = await running.begin()
+    await running.play()
+    shown = await opened(browser)
+    await shown.go(running.url(f"#/game/{game}"))
+    await shown.shows("turn 1 of 1")
+    await running.stop()
+    await shown.page.get_by_text("The connection to the server is lost").wait_for()
+    await running.start()
+    await shown.page.get_by_role("button", name="Try now").click()
+    await shown.page.locator("[aria-live=polite]", has_text="Connected again").wait_for()
+    assert await shown.state() == state_of(running.host)
+    assert not await shown.page.get_by_text("is lost").is_visible()
+    await shown.page.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("#/game/0123456789abcdef", "This game is not on this server"),
+        ("#/game/%3Cimg%20src=x%3E/7", "This game is not on this server"),
+        ("#/nowhere/%", "There is nothing at #/nowhere/%"),
+    ],
+)
+async def test_an_old_or_broken_address_is_a_sentence_and_a_way_on(
+    running: Running, browser: Browser, address: str, sentence: str
+) -> None:
+    shown = await opened(browser)
+    await shown.go(running.url(address))
+    await shown.page.get_by_role("heading", name=sentence).wait_for()
+    await shown.page.get_by_role("link", name="To the games").click()
+    await shown.page.get_by_text("Past games").wait_for()
+    await shown.page.close()
+
+
+async def test_tiles_of_several_characters_are_one_tile(running: Running, browser: Browser) -> None:
+    shown = await opened(browser)
+    await shown.go(running.url())
+    told = await shown.page.evaluate(DIGRAPHS)
+    assert told["squares"] == [[107, "[CH]"], [108, "O"], [109, "."], [110, "[ll]"]]
+    assert told["full"] == "8C CHO(NY)ll"
+    assert told["used"] == ["[CH]", "O", "?"]
+    assert told["leave"] == "A[RR]"
+    assert told["opening"] == [[2, "[CH]"], [3, "a"], [16, "B"]]
+    await shown.page.close()
