@@ -393,6 +393,7 @@ def soak(
     out: Path,
     seconds: Annotated[float, Meta(ge=10, le=86_400)] = 7_200.0,
     resume: Annotated[bool, Parameter(negative="")] = False,
+    ladder: Annotated[bool, Parameter(negative="")] = False,
     seed: Annotated[int, Meta(ge=0)] = 1,
     json_: JsonOption = False,
 ) -> None:
@@ -405,6 +406,7 @@ def soak(
         out: A folder for the journal, the samples and the plot.
         seconds: How long a piece is.
         resume: Add a piece to those in the folder, on the same journal.
+        ladder: Have the server run a ladder, on which the bots are rated.
         seed: For what bots and attackers do.
         json_: Print a JSON object for each piece.
     """
@@ -427,7 +429,7 @@ def soak(
             say(f"{sample.seconds:,.0f} s, {sample.games:,} games, {sample.memory_mb:.1f} MB")
 
     try:
-        run(soaking.soak(folder, seconds, piece, seed, tell))
+        run(soaking.soak(folder, seconds, piece, seed, tell, ladder=ladder))
     except ChannelClosed as closed:
         raise CommandFailed(str(closed), status=1) from None
     finally:

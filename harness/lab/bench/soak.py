@@ -10,16 +10,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import os
 import sys
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
@@ -45,6 +47,14 @@ seeks_per_minute = 100000
 """
 """Fast clocks; the limits are the defaults, but for games that take a tenth of a second."""
 
+LADDER = """
+[ladder.tables.fast]
+initial_ms = 2000
+max_overtime_ms = 0
+ready_ms = 1000
+"""
+"""Of a soak on the ladder: whoever seeks anyone is paired and rated."""
+
 SAMPLE_S = 5.0
 ATTACK_S = 10.0
 """How long an attack lasts; between two there is peace for three to six times as long."""
@@ -53,6 +63,7 @@ WARM_UP = 0.2
 SETTLE_S = 5.0
 """After the last bot has left, before what is left is counted."""
 
+_Rating: TypeAlias = tuple[float, float]
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MB = 1 << 20
 
@@ -78,6 +89,8 @@ class Sample:
     """At the end, with everybody gone: descriptors, and then, without a server, processes."""
     deeds: Mapping[str, int] = field(default_factory=dict)
     """At the end: what the bots did, what they were refused, and how their games ended."""
+    ratings: Mapping[str, _Rating] = field(default_factory=dict)
+    """At the end, on a ladder: by name, with half of the interval's width."""
     trouble: tuple[str, ...] = ()
     """At the end: what the server said that nobody should read, and files that it left."""
 
@@ -98,6 +111,9 @@ class Piece:
     """After the first sample, and with everybody gone."""
     processes: Annotated[int, Column("processes left")]
     journal_mb: Annotated[float, Column("journal", unit=" MB")]
+    moved: Annotated[float | None, Column("ratings moved")]
+    """The root mean square of their changes since the last piece, in standard errors; None: no
+    ladder, or no piece before."""
     trouble: Annotated[int, Column("trouble")]
     """Tracebacks, and files left over."""
 
@@ -107,10 +123,15 @@ def summary(samples: Iterable[Sample]) -> list[Piece]:
     by_piece: dict[int, list[Sample]] = {}
     for sample in samples:
         by_piece.setdefault(sample.piece, []).append(sample)
-    return [_piece(number, rows) for number, rows in sorted(by_piece.items())]
+    pieces: list[Piece] = []
+    before: Mapping[str, _Rating] = {}
+    for number, rows in sorted(by_piece.items()):
+        pieces.append(_piece(number, rows, before))
+        before = rows[-1].ratings
+    return pieces
 
 
-def _piece(number: int, rows: Sequence[Sample]) -> Piece:
+def _piece(number: int, rows: Sequence[Sample], before: Mapping[str, _Rating]) -> Piece:
     first, last = rows[0], rows[-1]
     left = last.left or (last.descriptors, last.processes)
     return Piece(
@@ -123,8 +144,18 @@ def _piece(number: int, rows: Sequence[Sample]) -> Piece:
         descriptors=f"{first.descriptors} → {left[0]}",
         processes=left[1],
         journal_mb=last.journal_mb,
+        moved=_moved(before, last.ratings),
         trouble=len(last.trouble),
     )
+
+
+def _moved(before: Mapping[str, _Rating], now: Mapping[str, _Rating]) -> float | None:
+    changes = [
+        (now[name][0] - rating) / (math.hypot(error, now[name][1]) / 1.96)
+        for name, (rating, error) in before.items()
+        if name in now
+    ]
+    return float(np.sqrt(np.mean(np.square(changes)))) if changes else None
 
 
 def _slope(rows: Sequence[Sample]) -> float | None:
@@ -179,7 +210,13 @@ class _Watched:
 
 
 async def soak(
-    folder: Path, seconds: float, piece: int, seed: int, tell: Callable[[Sample], None]
+    folder: Path,
+    seconds: float,
+    piece: int,
+    seed: int,
+    tell: Callable[[Sample], None],
+    *,
+    ladder: bool = False,
 ) -> None:
     """Run a piece; ``tell`` takes each sample, the last with what is left.
 
@@ -189,7 +226,8 @@ async def soak(
     watched, chance = _Watched(), Random(f"{seed} {piece}")
     words = await asyncio.to_thread(load_lexicon)
     began = time.monotonic()
-    async with serving(folder, SETTINGS, watched.hear) as (url, watched.pid):
+    settings = SETTINGS + LADDER * ladder
+    async with serving(folder, settings, watched.hear) as (url, watched.pid):
         bots = [
             Visitor(
                 url, name, _token(name, seed), strength, Random(f"{seed} {piece} {name}"), words
@@ -208,10 +246,19 @@ async def soak(
                 task.cancel()
         await asyncio.sleep(SETTLE_S)
         last = watched.sample(piece, began, folder, "")
+        ratings = await asyncio.to_thread(_ratings, url) if ladder else {}
     left = (last.descriptors, watched.left())
     deeds = sum((bot.deeds + bot.outcomes for bot in bots), Counter[str]())
     trouble = (*watched.trouble[:20], *_files_left(folder))
-    tell(replace(last, left=left, deeds=dict(deeds), trouble=trouble))
+    tell(replace(last, left=left, deeds=dict(deeds), ratings=ratings, trouble=trouble))
+
+
+def _ratings(url: str) -> dict[str, _Rating]:
+    """Return the ratings of a ladder's bots, with their errors."""
+    address = f"{url.replace('ws://', 'http://', 1)}/api/ladder"
+    with urllib.request.urlopen(address, timeout=30) as answer:  # a server of this program's own
+        bots = json.load(answer)["bots"]
+    return {bot["name"]: (bot["rating"], bot["error"]) for bot in bots}
 
 
 def _files_left(folder: Path) -> list[str]:

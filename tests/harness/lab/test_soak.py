@@ -49,6 +49,16 @@ def test_pieces_are_apart_and_few_samples_have_no_slope() -> None:
     assert second.slope_mb == pytest.approx(0.0, abs=1e-9)
 
 
+def test_ratings_move_in_standard_errors_from_piece_to_piece() -> None:
+    pieces = [
+        replace(FIRST, ratings={"a": (1500.0, 196.0), "b": (1400.0, 196.0)}),
+        replace(FIRST, piece=2, ratings={"a": (1600.0, 0.0), "b": (1400.0, 0.0), "c": (9.0, 1.0)}),
+    ]
+    first, second = summary(pieces)
+    assert first.moved is None
+    assert second.moved == pytest.approx(0.5**0.5)
+
+
 def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:
     for sample in piece(0.1):
         write_sample(tmp_path, sample)
