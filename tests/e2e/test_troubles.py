@@ -59,11 +59,6 @@ async def at_play(url: str, token: str | None = None) -> tuple[Client, YourTurn]
     return client, await client.expect(YourTurn)
 
 
-async def until_well(url: str) -> None:
-    while (await health(url))[0] != 200:
-        pass  # each answer takes a connection of its own
-
-
 @pytest.fixture
 def secure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Server, Path, Path]]:
     """A server with a certificate that everybody trusts, and a file of tokens."""
@@ -116,8 +111,8 @@ async def test_files_that_go_wrong_harm_no_game(secure: tuple[Server, Path, Path
     assert (status, told["status"]) == (503, "failing")
     shown("disk full, /healthz", told)
     server.let_files_grow(to_bytes=None)
-    await until_well(server.url)
     shown("room again", await asyncio.to_thread(server.hear, "is written again"))
+    assert (await health(server.url))[0] == 200
     await client.seek("greedy")
     assert (await client.pass_to_the_end()).outcome in ("out", "zeroes")
     await client.close()
@@ -157,7 +152,8 @@ async def _fill(server: Server, disk: Path) -> None:
         shown("disk full", await asyncio.to_thread(server.hear, "can't be written"))
         for name in ("most", "rest"):
             (disk / name).unlink()
-        await until_well(server.url)
+        await asyncio.to_thread(server.hear, "is written again")
+        assert (await health(server.url))[0] == 200
         await client.seek("greedy")
         assert (await client.pass_to_the_end()).outcome in ("out", "zeroes")
         await client.close()
