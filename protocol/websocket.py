@@ -60,9 +60,6 @@ _HAS_TCP_INFO = sys.platform == "linux"
 _TCP_RTT = struct.Struct("=68xI")
 """Where Linux has the smoothed round-trip time, in microseconds, in its ``struct tcp_info``."""
 
-BACKLOG = 16
-"""Connections that the system holds until they are accepted, all in one turn of the loop."""
-
 STALLED_S = 20.0
 """How long a peer may leave unread what has been sent to it."""
 
@@ -462,7 +459,6 @@ async def listen(
             **_SETTINGS,
             create_connection=cast("Any", partial(_ServerEnd, gate=gate, intake=Intake())),
             ssl=tls,
-            backlog=BACKLOG,
         )
     except OSError as error:
         raise no_listening(host, port, error) from None
