@@ -8,7 +8,7 @@ import { Following, Trouble, ask } from "./server.js";
 import { clock, duration, moment, percent, signed, texts, versus } from "./texts.js";
 import { TurnThoughts } from "./thoughts.js";
 
-const TICK_MS = 200, AGAIN_MS = 5000;
+const TICK_MS = 200, AGAIN_MS = 5000, SPREAD_MS = 1000, MOST_TRIES = 8;
 
 /** @typedef {import("./game.js").Position} Position */
 /** @typedef {0 | 1} Seat */
@@ -26,6 +26,7 @@ export class GameView extends HTMLElement {
     /** @type {Following | null} */
     this.following = null;
     this.isDown = false;
+    this.refusal = "";
     this.ticking = 0;
     this.again = 0;
     this.banner = h("p", { class: "banner", role: "status", hidden: true });
@@ -89,6 +90,8 @@ export class GameView extends HTMLElement {
     const { game } = this;
     if (!game) return;
     if (message.type === "error") {
+      this.refusal = texts.refused(String(message.message));
+      if (message.code !== "unknown_game") return; // the server closes, and is asked again
       this.following?.stop();
       this.following = null;
       this.load(); // it is over, or gone; the journal knows
@@ -107,19 +110,25 @@ export class GameView extends HTMLElement {
       this.following?.stop();
       this.following = null;
       this.say(this.ending());
-      this.review();
+      this.reviewSoon(0);
     }
   }
 
-  /** Take what is told only now: racks and thoughts. */
-  async review() {
-    try {
-      const told = await ask(`api/games/${encodeURIComponent(this.id_)}`);
-      if (this.isConnected && told.over) this.game = new Game(told, performance.now());
-      if (this.isConnected) this.show();
-    } catch {
-      // What was watched stays; a reload asks again.
-    }
+  /**
+   * Take what is told only now: racks and thoughts. Hundreds may have watched, so not all ask at once.
+   * @param {number} tries
+   */
+  reviewSoon(tries) {
+    this.again = setTimeout(async () => {
+      try {
+        const told = await ask(`api/games/${encodeURIComponent(this.id_)}`);
+        if (!this.isConnected || !told.over) return;
+        this.game = new Game(told, performance.now());
+        this.show();
+      } catch {
+        if (this.isConnected && tries < MOST_TRIES) this.reviewSoon(tries + 1);
+      }
+    }, SPREAD_MS * (tries + Math.random()));
   }
 
   /** @param {unknown} error */
@@ -140,11 +149,12 @@ export class GameView extends HTMLElement {
     this.isDown = true;
     this.banner.hidden = false;
     this.banner.replaceChildren(
-      texts.lost(seconds), " ",
+      this.refusal, " ", texts.lost(seconds), " ",
       h("button", { type: "button", click: () => this.following?.connect() }, texts.tryNow));
   }
 
   up() {
+    this.refusal = "";
     if (!this.isDown) return;
     this.isDown = false;
     this.banner.hidden = true;
@@ -175,6 +185,11 @@ export class GameView extends HTMLElement {
     const live = to === last && !this.game?.over;
     history.replaceState(null, "", `#/game/${encodeURIComponent(this.id_)}${live ? "" : `/${to}`}`);
     this.look(live ? null : to);
+  }
+
+  goToLast() {
+    this.go(this.game?.last ?? 0);
+    this.steps?.at(-1)?.focus(); // the button that was pressed is gone now
   }
 
   /** @param {KeyboardEvent} event */
@@ -230,7 +245,7 @@ export class GameView extends HTMLElement {
     this.where = h("span", { class: "where" });
     this.moves = h("div");
     this.unseen = h("div");
-    this.latest = h("button", { type: "button", class: "latest", click: () => this.go(game.last) });
+    this.latest = h("button", { type: "button", class: "latest", click: () => this.goToLast() });
     this.sides = SEATS.map((seat) => this.side(players[seat]));
     const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) =>
       h("button", { type: "button", "aria-label": label, title: label, click: () => this.go(to()) }, sign);
@@ -347,10 +362,15 @@ export class GameView extends HTMLElement {
     const heads = [texts.turn, texts.player, texts.move, texts.score, texts.total,
       ...(game.turns ? [texts.rackHead] : []), texts.time, texts.clockHead];
     const kept = this.moves.querySelector(".scroll")?.scrollTop;
+    const focused = document.activeElement instanceof HTMLElement && this.moves.contains(document.activeElement)
+      ? document.activeElement : null;
     const list = table(texts.moves, heads, rows, game.turns ? "sheet racks" : "sheet");
     this.moves.replaceChildren(list, ...this.settled());
     const row = list.querySelector("tr[aria-current]");
     list.scrollTop = kept ?? 0;
+    if (focused instanceof HTMLAnchorElement) {
+      list.querySelectorAll("a").forEach((link) => link.hash === focused.hash && link.focus({ preventScroll: true }));
+    } else if (focused) list.focus({ preventScroll: true });
     if (row instanceof HTMLElement) {
       const top = row.offsetTop - 2 * row.offsetHeight, bottom = row.offsetTop + row.offsetHeight;
       if (top < list.scrollTop) list.scrollTop = top;

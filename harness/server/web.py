@@ -46,6 +46,8 @@ PAST_GAMES = 50
 """Past games in an answer; the next address has those before."""
 FRESH_S = 1.0
 """Lists are made anew at most so often."""
+KEPT_REVIEWS = 32
+"""Games that ended are kept as they were told: all who watched one ask at its end."""
 MOST_WAITING = 16
 """Readings of the journal, one after another; who asks for more is asked to come again."""
 
@@ -76,6 +78,7 @@ class Web:
         self._page = Page.read()
         self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
         self._standings: tuple[float, HttpAnswer] | None = None
+        self._reviews: dict[str, asyncio.Future[HttpAnswer]] = {}
         self._one_at_a_time = asyncio.Lock()
         self._waiting = 0
 
@@ -155,7 +158,19 @@ class Web:
         host = self._lobby.games.get(game)
         if host is not None and host.book.ended is None:
             return as_json(_shown(host.book))
-        return self._told(self._review, game)
+        return self._ended_game(game)
+
+    async def _ended_game(self, game: str) -> HttpAnswer:
+        """Return a game that ended, read once for all who ask."""
+        if game not in self._reviews:
+            if len(self._reviews) == KEPT_REVIEWS:
+                del self._reviews[next(iter(self._reviews))]
+            self._reviews[game] = asyncio.ensure_future(self._told(self._review, game))
+        reading = self._reviews[game]
+        answer = await asyncio.shield(reading)
+        if answer.status != 200 and self._reviews.get(game) is reading:
+            del self._reviews[game]
+        return answer
 
     async def _told(self, tell: Callable[[str], HttpAnswer], game: str) -> HttpAnswer:
         try:

@@ -21,6 +21,7 @@ from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.alphabet import EMPTY
 from lexicons.store import load_lexicon
+from protocol.channel import now_ms
 from protocol.messages import GameOver, Info, Played, Started, YourTurn
 from protocol.parts import Belief, Candidate, LeaveChance, Search, TimeControl
 
@@ -33,6 +34,21 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
+TAGS = ("img src=x", "svg", "body", "iframe", "video src=x", "details open", "input autofocus", "a")
+EVENTS = ("onerror", "onload", "onfocus", "ontoggle", "onmouseover")
+PAYLOADS = (
+    *(f"<{tag} {event}=alert(1)>" for tag in TAGS for event in EVENTS),
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    '"><script>alert(1)</script>',
+    "'-alert(1)-'",
+    "javascript:alert(1)",
+    "{{constructor.constructor('alert(1)')()}}",
+    "${alert(1)}",
+    "<iframe srcdoc='&lt;script&gt;alert(1)&lt;/script&gt;'>",
+    "<math><mtext><style><img src onerror=alert(1)>",
+    "&lt;b&gt;&#60;&amp;",
+)
 FIRST_VIEW_BYTES = 150_000
 PLACEMENTS, LATE, TURNS = 6, 3, 12
 """Turns of the watched game: placements, then passes; a page comes after turn ``LATE``."""
@@ -67,6 +83,7 @@ SHOWN = """() => ({
   scores: [...document.querySelectorAll(".score")].map((each) => Number(each.textContent)),
   moves: document.querySelectorAll(".sheet tbody tr").length,
   toMove: [...document.querySelectorAll(".side")].findIndex((each) => each.matches(".turn")),
+  waits: document.querySelector(".side:not(.turn) .clock").textContent,
 })"""
 
 
@@ -207,11 +224,14 @@ def state_of(host: GameHost) -> dict[str, Any]:
     assert book.game is not None
     text = book.rules.distribution.alphabet.tile_text
     squares = book.game.position.board.squares
+    assert book.on_turn is not None, "the game is over"
+    waits_s = book.clocks(now_ms())[1 - book.on_turn] // 1_000
     return {
         "board": [text(tile) if tile != EMPTY else "." for tile in squares],
         "scores": list(book.scores),
         "moves": len(book.turns),
         "toMove": book.on_turn,
+        "waits": f"{waits_s // 60}:{waits_s % 60:02}",
     }
 
 
@@ -286,6 +306,8 @@ async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     await thoughts.locator("tr[aria-current]", has_text="played").wait_for()
     await page.locator(".sheet a").nth(4).press("Enter")
     await shown.shows(f"turn 5 of {TURNS}")
+    focused = await page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert focused == "Turn 5", "the keyboard goes on from where it was"
     said = page.locator("[aria-live=polite]")
     assert (await said.inner_text()).startswith("Turn 5: ")
     await page.reload()
@@ -294,6 +316,25 @@ async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     if AXE.exists():  # the next test says how to get it
         await find_faults(page)
     await page.close()
+
+
+async def test_names_and_texts_of_all_kinds_are_text(running: Running, browser: Browser) -> None:
+    shown = await opened(browser)
+    listed = [
+        {"game": text, "players": [text, text], "scores": [0, 0], "turns": 0, "message": text}
+        for text in PAYLOADS
+    ]
+    told = {"tournament": False, "on": [], "past": listed, "before": None}
+    await shown.page.route("**/api/games", lambda route: route.fulfill(json=told))
+    await shown.go(running.url())
+    await shown.page.locator(".games li").first.wait_for()
+    assert await shown.page.locator(".games li bdi:first-child").all_inner_texts() == [*PAYLOADS]
+    names = "[...new Set([...document.querySelectorAll('.games *')].map((each) => each.localName))]"
+    assert sorted(await shown.page.evaluate(names)) == ["a", "bdi", "li", "span"]
+    links = "[...document.querySelectorAll('.games a')].every((each) => each.hash.startsWith('#/'))"
+    assert await shown.page.evaluate(links)
+    assert shown.said == []
+    await shown.page.close()
 
 
 async def test_nobody_is_kept_out(running: Running, browser: Browser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Awaitable, Iterator
@@ -114,6 +115,15 @@ async def test_a_finished_game_is_told_with_racks_and_thoughts(served: Served) -
     assert told["board"]["columns"] == 15
     assert sum(tile["count"] for tile in told["tiles"]) == 100
     assert {"tile": "Q", "count": 1, "points": 10} in told["tiles"]
+
+
+async def test_all_who_watched_a_game_get_it_when_it_is_over(served: Served) -> None:
+    play = thinking(turns=2)
+    play.play_out(lambda _play: "-")
+    assert await served.json("/api/games/g1", 404), "not yet"
+    await keep(served.journal, play, "g1")
+    told = await asyncio.gather(*(served.json("/api/games/g1") for _ in range(10 * MOST_WAITING)))
+    assert all(each == told[0] for each in told)
 
 
 async def test_of_a_game_that_is_on_nothing_is_told_but_what_spectators_see(
