@@ -89,7 +89,8 @@ async def test_what_a_bot_does_ends_its_game_as_it_should(
     monkeypatch.setattr(visitors, "_DEEDS", {deed: visitors._DEEDS[deed]})
     monkeypatch.setattr(visitors, "ODD", 1.0)
     journal = Journal(tmp_path / "games.db")
-    clock = TimeControl(initial_ms=300, max_overtime_ms=0, ready_ms=5_000)
+    enough_ms = 300 if outcome == "time" else 60_000
+    clock = TimeControl(initial_ms=enough_ms, max_overtime_ms=0, ready_ms=60_000)
     keeper = Gatekeeper(journal, None)
     server = MatchServer(load_lexicon(), journal, keeper, {}, _no_bot, time=clock, drain_s=0)  # type: ignore[arg-type]
     await server.start()
