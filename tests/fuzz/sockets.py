@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -142,6 +143,16 @@ class Visitors:
         self.sent: Counter[str] = Counter()
         self.uncaught = Uncaught()
         self._frames = {codec: Frames(codec, chance) for codec in CODECS.values()}
+
+    async def come(self, visit: Callable[[], Awaitable[None]], count: int, at_once: int) -> None:
+        """Visit until so many more frames are sent, so many visitors at once."""
+        until = self.total + count
+
+        async def keep_on() -> None:
+            while self.total < until:
+                await visit()
+
+        await asyncio.gather(*(keep_on() for _ in range(at_once)))
 
     async def visit_server(self, port: int) -> None:
         """Come to a server, as one of its kinds of peers."""
@@ -341,23 +352,27 @@ async def fuzz_server(folder: Path, visitors: Visitors, count: int, at_once: int
     with visitors.uncaught.watching():
         async with open_server(folder) as server:
             honest = await Client.login(f"ws://127.0.0.1:{server.port}", "honest", "spectator")
-            until, number = visitors.total + count, 0
-            while visitors.total < until:
-                visits = [visitors.visit_server(server.port) for _ in range(at_once)]
-                await asyncio.gather(*visits)
-                number += 1
-                await honest.channel.send(Ping(id=number))
-                async with asyncio.timeout(PATIENCE_S):
-                    assert (await honest.expect(Pong)).id == number
+            asking = asyncio.create_task(_ask_on(honest))
+            await visitors.come(lambda: visitors.visit_server(server.port), count, at_once)
+            assert not asking.done(), "an honest spectator was not answered"
+            asking.cancel()
+            await asyncio.wait([asking])
             await honest.close()
+
+
+async def _ask_on(honest: Client) -> None:
+    """Ask a server, one question after another, and wait for each answer."""
+    for number in itertools.count(1):
+        await honest.channel.send(Ping(id=number))
+        async with asyncio.timeout(PATIENCE_S):
+            assert (await honest.expect(Pong)).id == number
+        await asyncio.sleep(0.05)
 
 
 async def fuzz_dialler(visitors: Visitors, count: int, at_once: int = 8) -> None:
     """Have so many frames sent to those who dial a server."""
     with visitors.uncaught.watching():
-        until = visitors.total + count
-        while visitors.total < until:
-            await asyncio.gather(*(visitors.be_visited() for _ in range(at_once)))
+        await visitors.come(visitors.be_visited, count, at_once)
 
 
 async def fuzz_bridge(folder: Path, visitors: Visitors, count: int, at_once: int = 4) -> None:
@@ -368,9 +383,6 @@ async def fuzz_bridge(folder: Path, visitors: Visitors, count: int, at_once: int
     with visitors.uncaught.watching():
         await bridge.start()
         try:
-            until = visitors.total + count
-            while visitors.total < until:
-                visits = [visitors.visit_bridge(bridge.port) for _ in range(at_once)]
-                await asyncio.gather(*visits)
+            await visitors.come(lambda: visitors.visit_bridge(bridge.port), count, at_once)
         finally:
             await bridge.stop()
