@@ -41,6 +41,8 @@ from .client import Client
 
 AWAY_S = 3.0
 """How long it stays away, at most."""
+QUIET_S = 10.0
+"""How long it stays where nothing is said to it: who declined a game is sought for no more."""
 ODD = 0.01
 """How often it does something odd when a game is offered, or a move asked for."""
 MOST_GAMES = 40
@@ -75,7 +77,7 @@ class Visitor:
     async def live(self) -> None:
         """Come and go until cancelled."""
         while True:
-            with suppress(ChannelClosed, PeerError):
+            with suppress(ChannelClosed, PeerError, TimeoutError):
                 await self._stay()
             await asyncio.sleep(self.chance.uniform(0, AWAY_S))
 
@@ -85,11 +87,13 @@ class Visitor:
         try:
             for game in client.welcome.games:
                 await client.resume(game, -1)
-            games = self.chance.randint(1, MOST_GAMES)
-            if not client.welcome.games:
+            games = len(client.welcome.games)  # it seeks others when it comes again
+            if not games:
+                games = self.chance.randint(1, MOST_GAMES)
                 await client.seek(None, games)
             while games > 0:
-                message = await client.receive()
+                async with asyncio.timeout(QUIET_S):
+                    message = await client.receive()
                 await self._hear(client, message)
                 games -= isinstance(message, GameOver)
                 if isinstance(message, Goodbye):
