@@ -46,7 +46,9 @@ WRONG: dict[str, tuple[str, ...]] = {
     "leaves": ("--lexicon none.txt", "ABC1"),
     "token": ("",),
     "experiment": (),
-    "bench": (),
+    "bench": ("attack --attack none",),
+    "admin": ("", "ws://there", "ws://there dance"),
+    "backup": ("", "none.db out.db"),
 }
 """Calls that are wrong, by command; each is also called with an option that there isn't."""
 
