@@ -3,9 +3,11 @@
 //   #/                 games that are on, and past ones
 //   #/game/ID          a game; #/game/ID/7: after its turn 7
 //   #/standings        how the tournament stands
+//   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
 
 import { h } from "./dom.js";
 import { GameView } from "./game_view.js";
+import { LadderList, LadderPlayer } from "./ladder.js";
 import { GameList, StandingList } from "./lists.js";
 import { ask } from "./server.js";
 import { texts } from "./texts.js";
@@ -24,18 +26,25 @@ const put = (view) => {
 const route = () => {
   const hash = location.hash || "#/";
   const [kind = "", id = "", turn] = parts(hash);
-  for (const link of nav.querySelectorAll("a")) {
-    if (link.hash === hash) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
+  mark();
   if (kind === "game" && id) {
     let view = main.firstElementChild;
     if (!(view instanceof GameView) || view.id_ !== id) put((view = new GameView()));
     if (view instanceof GameView) view.open(id, turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null);
-  } else if (kind === "standings") put(new StandingList());
+  } else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
+  else if (kind === "standings") put(new StandingList());
   else if (kind === "") put(new GameList());
   else {
     put(h("div", {}, h("h1", { tabindex: -1 }, texts.unknownPage(hash)), h("p", {}, h("a", { href: "#/" }, texts.toGames))));
+  }
+};
+
+/** Mark the view that is shown. */
+const mark = () => {
+  const [kind = ""] = parts(location.hash || "#/");
+  for (const each of nav.querySelectorAll("a")) {
+    if (each.hash === `#/${kind}`) each.setAttribute("aria-current", "page");
+    else each.removeAttribute("aria-current");
   }
 };
 
@@ -58,6 +67,8 @@ document.querySelector(".skip")?.addEventListener("click", (event) => {
   main.focus();
 });
 route();
-ask("api/games").then(({ tournament }) => {
+ask("api/games").then(({ tournament, ladder }) => {
+  if (ladder) nav.append(link("#/ladder", texts.ladder));
   if (tournament) nav.append(link("#/standings", texts.standings));
+  mark();
 }, () => {}); // the view says that the server does not answer

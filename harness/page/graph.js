@@ -7,7 +7,7 @@ const WIDTH = 320, HEIGHT = 150, LEFT = 46, RIGHT = 10, TOP = 14, BOTTOM = 24;
 /** @typedef {{ name: string, points: [number, number][] }} Series Points are turns and values. */
 /**
  * @typedef {{ title: string, label: string, series: Series[], turns: number, turn: number, low: number,
- *   high: number, middle: number, shown: (value: number) => string, notes: [string, string],
+ *   high: number, middle: number, shown: (value: number) => string, notes: [string, string], end?: string,
  *   go: (turn: number) => void }} Plot
  */
 
@@ -25,7 +25,7 @@ export class TurnGraph extends HTMLElement {
       ...new Set([low, middle, high].flatMap(level)),
       svg("text", { x: LEFT + 4, y: TOP - 3 }, plot.notes[0]),
       svg("text", { x: LEFT + 4, y: HEIGHT - BOTTOM + 13 }, plot.notes[1]),
-      svg("text", { x: WIDTH - RIGHT, y: HEIGHT - BOTTOM + 13, "text-anchor": "end" }, turns),
+      svg("text", { x: WIDTH - RIGHT, y: HEIGHT - BOTTOM + 13, "text-anchor": "end" }, plot.end ?? turns),
       svg("line", { class: "here", x1: x(plot.turn), x2: x(plot.turn), y1: TOP, y2: HEIGHT - BOTTOM }),
       ...plot.series.flatMap(({ points }, number) => [
         svg("polyline", { class: `line${number}`, points: points.map(([turn, value]) => `${x(turn)},${y(value)}`).join(" ") }),

@@ -9,7 +9,7 @@ const AGAIN_MS = 5000;
 /** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string }} Listed */
 
 /** A view that asks again and again for what it shows, while somebody may look. */
-class Asking extends HTMLElement {
+export class Asking extends HTMLElement {
   constructor() {
     super();
     this.timer = 0;
@@ -35,13 +35,13 @@ class Asking extends HTMLElement {
       const told = await ask(this.path);
       if (!this.isConnected) return;
       this.trouble.hidden = true;
-      this.show(told);
+      await this.show(told);
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       if (!this.isConnected) return;
       this.trouble.hidden = false;
       this.trouble.textContent = error.message;
-      if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, texts.games), this.trouble);
+      if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, this.heading), this.trouble);
     }
     if (!document.hidden) this.timer = setTimeout(() => this.refresh(), AGAIN_MS);
   }
@@ -50,8 +50,20 @@ class Asking extends HTMLElement {
     return "";
   }
 
-  /** @param {any} _told */
+  get heading() {
+    return texts.games;
+  }
+
+  /** @param {any} _told @returns {void | Promise<void>} */
   show(_told) {}
+
+  /** Draw all anew; the keyboard goes on from the link where it was. @param {...(Node | string)} parts */
+  redraw(...parts) {
+    const at = document.activeElement;
+    const hash = at instanceof HTMLAnchorElement && this.contains(at) ? at.hash : "";
+    this.replaceChildren(...parts);
+    if (hash) [...this.querySelectorAll("a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
+  }
 }
 
 export class GameList extends Asking {
@@ -125,6 +137,10 @@ export class StandingList extends Asking {
     return "api/standings";
   }
 
+  get heading() {
+    return texts.standings;
+  }
+
   /** @param {{ round: number, rounds: number | null, paused: boolean, over: boolean, rows: Row[], games: RoundGame[] }} told */
   show(told) {
     const state = [texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
@@ -139,7 +155,7 @@ export class StandingList extends Asking {
           scores ? `${scores[0]} – ${scores[1]}` : "", outcome ?? ""],
       };
     });
-    this.replaceChildren(
+    this.redraw(
       h("h1", { tabindex: -1 }, texts.standings), this.trouble, h("p", {}, state.filter(Boolean).join(" · ")),
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
       h("h2", {}, texts.roundGames), table(texts.roundGames, [texts.turn, texts.player, texts.score, ""], games));

@@ -31,6 +31,12 @@ export const moment = (utc) =>
 /** @param {string[]} players */
 export const versus = (players) => players.join(" – ");
 
+/** @param {string} date */
+export const day = (date) => new Date(`${date}T00:00Z`).toLocaleDateString("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+
+/** @param {{ rating: number, error: number }} rated */
+export const rating = (rated) => `${Math.round(rated.rating)} ± ${Math.round(rated.error)}`;
+
 export const texts = {
   title: "tilewire",
   games: "Games",
@@ -56,6 +62,38 @@ export const texts = {
   played: "Games",
   presence: "Here?",
   ranking: "Ranking",
+
+  // a ladder
+  ladder: "Ladder",
+  bots: "Bots",
+  persons: "People",
+  rating: "Rating ± 95 %",
+  state: "State",
+  anchor: "anchor",
+  provisional: "provisional",
+  /** @type {Record<string, string>} */
+  states: { plays: "plays", waits: "waits", away: "away" },
+  nobodyRated: "Nobody has a rated game yet.",
+  /** @param {string} clock */
+  each: (clock) => `${clock} each`,
+  /** @param {number} games */
+  ratedGames: (games) => `ratings from ${grouped(games)} ${games === 1 ? "game" : "games"}`,
+  /** @param {string} when */
+  ratedAt: (when) => `computed ${when}`,
+  /** @param {number} wins @param {number} losses @param {number} ties */
+  record: (wins, losses, ties) => `${wins} won, ${losses} lost, ${ties} tied`,
+  faults: "Forfeits and faults",
+  ratingOverTime: "Rating over time",
+  /** @param {string} name @param {string} rating @param {string} when */
+  ratingIs: (name, rating, when) => `${name} has ${rating} on ${when}.`,
+  opponents: "Opponents",
+  opponent: "Opponent",
+  wonLost: "Won – lost",
+  lastGames: "Last rated games",
+  players: "Players",
+  outcome: "How it ended",
+  ended: "Ended",
+  toLadder: "To the ladder",
 
   // a game
   /** @param {string} each @param {string} lexicon */

@@ -130,6 +130,7 @@ class Web:
         return as_json(
             {
                 "tournament": self._direction is not None,
+                "ladder": self._ladder is not None,
                 "on": self._lobby.listed().games,
                 "past": list(map(_listed, past)),
                 "before": past[-1].game if len(past) == PAST_GAMES else None,

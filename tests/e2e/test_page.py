@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from protocol.messages import GameOver, Info, Played, Started, YourTurn
 from protocol.parts import Belief, Candidate, LeaveChance, Search, TimeControl
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Browser, Page, Route
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -63,6 +64,64 @@ STANDINGS = {
         {"number": 3, "players": ["ann", HOSTILE], "scores": [4, 9], "game": "g", "outcome": None}
     ],
 }
+
+ROW = {
+    "rank": 1,
+    "name": HOSTILE,
+    "kind": "bot",
+    "rating": 1523.4,
+    "error": 31.2,
+    "provisional": True,
+    "games": 1200,
+    "points": 700.5,
+    "last": "2026-11-23T12:00:00+00:00",
+    "state": "waits",
+}
+LADDER = {
+    "table": "blitz",
+    "tables": ["main", "blitz"],
+    "time": {"initial_ms": 60_000, "increment_ms": 1_000},
+    "games": 1200,
+    "rated_games": 1200,
+    "rated_at": "2026-11-23T12:00:00+00:00",
+    "bots": [ROW],
+    "persons": [ROW | {"name": "ann", "rank": None}],
+}
+MEETING = {"name": "ann", "games": 3, "wins": 1, "losses": 2, "ties": 0, "spread": -40}
+PLAYER = ROW | {
+    "wins": 700,
+    "losses": 499,
+    "ties": 1,
+    "over_time": [
+        {"day": "2026-11-22", "rating": 1490.0, "error": 60.0},
+        {"day": "2026-11-23", "rating": 1523.4, "error": 31.2},
+    ],
+    "opponents": [MEETING],
+    "forfeits": {"time": 2},
+    "faults": {},
+}
+RATED = {
+    "number": 7,
+    "game": "g",
+    "ended": "2026-11-23T12:00:00+00:00",
+    "players": [HOSTILE, "ann"],
+    "scores": [400, 380],
+    "outcome": "out",
+    "turns": 22,
+}
+TOLD: dict[str, Any] = {
+    "api/standings": STANDINGS,
+    "api/ladder?table=blitz": LADDER,
+    "api/ladder/players/*": PLAYER,
+    "api/ladder/games?*": {"table": "blitz", "games": [RATED], "before": None},
+}
+VIEWS = {
+    "": "Past games",
+    "#/standings": "Ranking",
+    "#/ladder/blitz": "People",
+    "#/ladder/blitz/some%2Fone": "Last rated games",
+}
+"""Views that ``TOLD`` is enough for, and a heading of each."""
 
 DIGRAPHS = """async () => {
   const script = document.querySelector("script").src;
@@ -340,13 +399,21 @@ async def test_names_and_texts_of_all_kinds_are_text(running: Running, browser: 
 async def test_nobody_is_kept_out(running: Running, browser: Browser) -> None:
     if not AXE.exists():
         pytest.skip("axe-core is not here; install it with: npm ci --prefix tests/page")
-    shown = await opened(browser)
-    await shown.page.route("**/api/standings", lambda route: route.fulfill(json=STANDINGS))
-    for address in ("", "#/standings"):
+    shown = await opened(browser, PHONE)
+    for address, told in TOLD.items():
+        await shown.page.route(f"**/{address}", partial(tell, told))
+    for address, heading in VIEWS.items():
         await shown.go(running.url(address))
-        await shown.page.locator("main h2").first.wait_for()
+        await shown.page.get_by_role("heading", name=heading).wait_for()
         await find_faults(shown.page)
+        assert await shown.page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    assert await shown.page.locator("turn-graph svg").count() == 1
+    assert shown.said == []
     await shown.page.close()
+
+
+async def tell(told: dict[str, Any], route: Route) -> None:
+    await route.fulfill(json=told)
 
 
 async def find_faults(page: Page) -> None:

@@ -169,7 +169,7 @@ async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
     assert listed["past"][0]["players"] == ["one", "two"]
     assert listed["past"][0]["turns"] == len(play.book.turns)
     assert listed["past"][0]["message"] == play.result.message
-    assert (listed["on"], listed["tournament"]) == ([], False)
+    assert (listed["on"], listed["tournament"], listed["ladder"]) == ([], False, False)
     earlier = await served.json(f"/api/games?before={listed['before']}")
     assert [game["game"] for game in earlier["past"]] == ["g1", "g0"]
     assert earlier["before"] is None

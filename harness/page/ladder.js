@@ -1,0 +1,117 @@
+// A server's ladder: how it stands, and a player of it.
+
+import { h, table } from "./dom.js";
+import { TurnGraph } from "./graph.js";
+import { Asking } from "./lists.js";
+import { ask } from "./server.js";
+import { clock, day, decimal, grouped, moment, rating, signed, texts, versus } from "./texts.js";
+
+/** @typedef {{ rank: number | null, name: string, kind: string, rating: number, error: number, provisional: boolean, games: number, points: number, last: string | null, state: string }} Row */
+/** @typedef {{ table: string, tables: string[], time: { initial_ms: number, increment_ms: number }, games: number, rated_games: number, rated_at: string | null, bots: Row[], persons: Row[] }} Told */
+/** @typedef {Row & { wins: number, losses: number, ties: number, over_time: { day: string, rating: number, error: number }[], opponents: { name: string, games: number, wins: number, losses: number, ties: number, spread: number }[], faults: Record<string, number>, forfeits: Record<string, number> }} Player */
+/** @typedef {{ number: number, game: string, ended: string, players: [string, string], scores: [number, number], outcome: string, turns: number }} Rated */
+
+/** @param {string} board @param {string} [name] */
+const address = (board, name) =>
+  `#/ladder/${encodeURIComponent(board)}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
+
+export class LadderList extends Asking {
+  constructor(board = "") {
+    super();
+    this.board = board;
+  }
+
+  get path() {
+    return `api/ladder${this.board ? `?table=${encodeURIComponent(this.board)}` : ""}`;
+  }
+
+  get heading() {
+    return texts.ladder;
+  }
+
+  /** @param {Told} told */
+  show(told) {
+    const { initial_ms: initial, increment_ms: increment } = told.time;
+    const each = increment ? texts.withIncrement(clock(initial), increment / 1000) : clock(initial);
+    const facts = [texts.each(each), texts.ratedGames(told.rated_games), told.rated_at && texts.ratedAt(moment(told.rated_at))];
+    const others = told.tables.length > 1 && h("p", { class: "links" }, ...told.tables.map((name) =>
+      h("a", { href: address(name), "aria-current": name === told.table ? "page" : null }, name)));
+    this.redraw(
+      h("h1", { tabindex: -1 }, texts.ladder), this.trouble, others || "",
+      h("p", { class: "note" }, facts.filter(Boolean).join(" · ")),
+      h("h2", {}, texts.bots), rows(told, told.bots, texts.bots),
+      ...(told.persons.length ? [h("h2", {}, texts.persons), rows(told, told.persons, texts.persons)] : []));
+  }
+}
+
+/** @param {Told} told @param {Row[]} players @param {string} label */
+const rows = (told, players, label) =>
+  players.length
+    ? table(label, [texts.entrant, texts.rating, texts.played, texts.points, texts.state], players.map((row) => ({
+      cells: [
+        h("span", {}, row.rank === null ? "" : `${row.rank}. `, h("a", { href: address(told.table, row.name) }, h("bdi", {}, row.name))),
+        rating(row), grouped(row.games), decimal(row.points),
+        [row.kind === "anchor" && texts.anchor, row.provisional && texts.provisional, texts.states[row.state] ?? row.state].filter(Boolean).join(", "),
+      ],
+    })))
+    : h("p", { class: "note" }, texts.nobodyRated);
+
+export class LadderPlayer extends Asking {
+  constructor(board = "", name = "") {
+    super();
+    this.board = board;
+    this.name = name;
+  }
+
+  get path() {
+    return `api/ladder/players/${encodeURIComponent(this.name)}?table=${encodeURIComponent(this.board)}`;
+  }
+
+  get heading() {
+    return this.name;
+  }
+
+  /** @param {Player} told */
+  async show(told) {
+    const query = `table=${encodeURIComponent(this.board)}&player=${encodeURIComponent(this.name)}`;
+    /** @type {{ games: Rated[] }} */
+    const { games } = await ask(`api/ladder/games?${query}`);
+    if (!this.isConnected) return;
+    const went = Object.entries({ ...told.forfeits, ...told.faults }).map(([code, count]) => `${code} ${count}`);
+    this.redraw(
+      h("h1", { tabindex: -1 }, h("bdi", {}, told.name)), this.trouble,
+      h("p", {}, `${rating(told)} · ${texts.record(told.wins, told.losses, told.ties)}`),
+      went.length ? h("p", { class: "note" }, `${texts.faults}: ${went.join(", ")}`) : "",
+      overTime(told),
+      h("h2", {}, texts.opponents),
+      table(texts.opponents, [texts.opponent, texts.played, texts.wonLost, texts.spread], told.opponents.map((each) => ({
+        cells: [h("a", { href: address(this.board, each.name) }, h("bdi", {}, each.name)), grouped(each.games),
+          `${each.wins} – ${each.losses}${each.ties ? ` – ${each.ties}` : ""}`, signed(each.spread)],
+      }))),
+      h("h2", {}, texts.lastGames),
+      table(texts.lastGames, [texts.players, texts.score, texts.outcome, texts.ended], games.map((each) => ({
+        cells: [h("a", { href: `#/game/${encodeURIComponent(each.game)}` }, versus(each.players)),
+          `${each.scores[0]} – ${each.scores[1]}`, each.outcome, moment(each.ended)],
+      }))),
+      h("p", {}, h("a", { href: address(this.board) }, texts.toLadder)));
+  }
+}
+
+/** @param {Player} told */
+const overTime = ({ over_time: days, name }) => {
+  const [first] = days, last = days.at(-1);
+  if (!first || !last || days.length < 2) return "";
+  const values = days.map((each) => each.rating);
+  const low = Math.floor(Math.min(...values) / 50) * 50, high = Math.ceil(Math.max(...values) / 50) * 50 || 1;
+  const graph = new TurnGraph();
+  graph.show({
+    title: texts.ratingOverTime, label: texts.ratingIs(name, rating(last), day(last.day)),
+    series: [{ name, points: values.map((value, at) => [at, value]) }], turns: days.length - 1, turn: days.length - 1,
+    low, high, middle: (low + high) / 2, shown: (value) => decimal(value).replace(/\.0$/, ""),
+    notes: ["", ""], end: `${day(first.day)} – ${day(last.day)}`, go: () => {},
+  });
+  return h("div", { class: "graphs" }, graph);
+};
+
+customElements.define("ladder-list", LadderList);
+customElements.define("ladder-player", LadderPlayer);
