@@ -16,7 +16,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec
+from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat.author_errors import in_words
 from bot.seat.connection import BotRunner, TurnedAway
 from bot.seat.draws import DrawsWitness
@@ -77,7 +77,7 @@ def connect(
 
     Args:
         url: The server, ws://host:port or wss://host:port.
-        name: Its name there. [default: the bot's name]
+        name: Its name there. [default: the bot's; of a built-in one my-BOT]
         opponent: Whom to play against. [default: anyone]
         wait: Wait for an opponent that isn't there yet.
         table: The table of a ladder to play at. [default: its first]
@@ -98,7 +98,8 @@ def connect(
     ):
         options.load_equipped(equipment)  # what is embedded is known to be sound
     tls = options.client_tls(url, ca)
-    name = name or spec.name
+    if not name:  # those of the server's bots are taken
+        name = f"my-{spec.name}" if spec.name in known_bots() else spec.name
     wish = Seek(opponent=opponent, games=games, table=table)
     if opponent is not None and table is not None:
         raise CommandFailed("--table is for a ladder, which chooses the opponent")
