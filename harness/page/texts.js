@@ -13,7 +13,7 @@ export const clock = (ms) => {
 };
 
 /** @param {number} ms */
-export const duration = (ms) => (ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : clock(ms));
+export const duration = (ms) => (ms < 1000 ? `${ms} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : clock(ms));
 
 /** @param {number} chance */
 export const percent = (chance) => `${(100 * chance).toFixed(1)} %`;

@@ -47,7 +47,8 @@ const candidates = (game, told) => {
   }));
   const search = told.search && [
     told.search.phase,
-    told.search.plies === null ? told.search.phase === "simulation" && texts.toTheEnd : texts.plies(told.search.plies),
+    told.search.plies === null ? told.search.phase === "simulation" && texts.toTheEnd
+      : told.search.plies > 0 && texts.plies(told.search.plies),
     told.search.rollouts !== null && texts.rollouts(told.search.rollouts),
     told.search.nodes !== null && texts.nodes(told.search.nodes),
     told.search.proven && texts.proven,
