@@ -42,6 +42,10 @@ export class Asking extends HTMLElement {
       this.trouble.hidden = false;
       this.trouble.textContent = error.message;
       if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, this.heading), this.trouble);
+      if (error.status === 404) {
+        this.append(h("p", {}, h("a", { href: "#/" }, texts.toGames)));
+        return; // asking again changes nothing
+      }
     }
     if (!document.hidden) this.timer = setTimeout(() => this.refresh(), AGAIN_MS);
   }

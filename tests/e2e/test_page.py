@@ -134,7 +134,7 @@ DIGRAPHS = """async () => {
     opening: [...readOpening("2[CH]a11/1B13/15 ABC/ 1/2 0").board],
   };
 }"""
-PHONE, DESK = 375, 1_280
+NARROWEST, PHONE, DESK = 320, 375, 1_280
 
 SHOWN = """() => ({
   board: [...document.querySelectorAll("tile-board [role=cell]")].map((cell) =>
@@ -347,7 +347,7 @@ async def look_back_and_return(running: Running, shown: Opened, game: str) -> No
 async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     running: Running, browser: Browser
 ) -> None:
-    shown = await opened(browser, PHONE)
+    shown = await opened(browser, NARROWEST)
     page = shown.page
     await shown.go(running.url())
     await page.locator(".games a").first.click()
@@ -371,6 +371,7 @@ async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     assert (await said.inner_text()).startswith("Turn 5: ")
     await page.reload()
     await shown.shows(f"turn 5 of {TURNS}")
+    assert await page.evaluate("document.documentElement.scrollWidth") <= NARROWEST
     assert shown.said == []
     if AXE.exists():  # the next test says how to get it
         await find_faults(page)
@@ -454,6 +455,7 @@ async def test_it_comes_back_by_itself_when_the_server_does(
         ("#/game/0123456789abcdef", "This game is not on this server"),
         ("#/game/%3Cimg%20src=x%3E/7", "This game is not on this server"),
         ("#/nowhere/%", "There is nothing at #/nowhere/%"),
+        ("#/ladder/blitz/nobody", "nobody"),
     ],
 )
 async def test_an_old_or_broken_address_is_a_sentence_and_a_way_on(
