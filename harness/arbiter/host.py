@@ -19,7 +19,8 @@ from protocol.errors import PeerError
 from protocol.messages import Message
 from protocol.parts import Style
 
-from .journal import Journal, JournalError
+from .journal import Journal
+from .journal_file import JournalError
 from .lag import LagMeter
 from .records import Began, ClockNote, Ended, Turn
 from .scorebook import Scorebook

@@ -3,7 +3,7 @@
 One SQLite file in WAL mode, written by one thread. Records that arrive during a commit go into the
 next, so a busy host commits many games at once. With ``synchronous=FULL`` an acknowledged move
 survives a crash of the process or the machine. ``journal_file`` keeps a second host out and finds
-damage; others may read meanwhile (``read_games``).
+damage; others may read meanwhile, by ``journal_reading``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,25 +33,12 @@ from .journal_file import (
     JournalError,
     JournalLock,
     check,
-    check_version,
     commits_of,
     files_of,
     keep_private,
-    reading,
 )
-from .records import ClockNote, Ended, Opened, Record
-
-__all__ = [
-    "Journal",
-    "JournalError",
-    "KeptGame",
-    "PastGame",
-    "read_ended",
-    "read_ended_game",
-    "read_games",
-    "read_older",
-    "read_past",
-]
+from .journal_reading import Damaged, KeptGame, games_of, raise_damage
+from .records import ClockNote, Opened, Record
 
 log = structlog.get_logger(__name__)
 
@@ -67,162 +52,14 @@ _INSERT_RECORD = """
 INSERT INTO records SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM records WHERE game = ?
 """
 
-_PAST = """
-SELECT game, created,
-    (SELECT content FROM records WHERE records.game = games.game ORDER BY number LIMIT 1),
-    (SELECT content FROM records WHERE records.game = games.game ORDER BY number DESC LIMIT 1)
-FROM games WHERE open = 0 AND (
-    :before IS NULL OR (created, game) < (SELECT created, game FROM games WHERE game = :before)
-) ORDER BY created DESC, game DESC LIMIT :most
-"""
-
 _DROP_BETWEEN = """
 DELETE FROM records WHERE game = ? AND number > 0
 AND number < (SELECT max(number) FROM records AS last WHERE last.game = ?)
 """
 
-_OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
-
 _Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float | None, ...]]]
 _Work: TypeAlias = Sequence[_Statement]
 """Statements committed together or not at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeptGame:
-    """A game as stored in the journal."""
-
-    game: str
-    created: float
-    """Seconds since 1970."""
-    label: dict[str, Any]
-    records: tuple[Record, ...]
-    note: ClockNote | None
-
-    @property
-    def is_short(self) -> bool:
-        """Whether its moves were dropped."""
-        ended = self.records[-1]
-        return len(self.records) == 2 and isinstance(ended, Ended) and ended.seq > 0
-
-
-def _raise(error: JournalError) -> None:
-    raise error
-
-
-Damaged: TypeAlias = Callable[[JournalError], None]
-"""Takes the reason why a game can't be read; if it returns, the game is left out."""
-
-
-def read_games(path: Path, damaged: Damaged = _raise) -> Iterator[KeptGame]:
-    """Yield all games of a journal, oldest first, as they are now; a host may be writing it.
-
-    Raises:
-        JournalError: it is no journal, or can't be read.
-    """
-    with _of_one_moment(path) as connection:
-        yield from _games(connection, path, "", damaged)
-
-
-@contextmanager
-def _of_one_moment(path: Path) -> Iterator[sqlite3.Connection]:
-    try:
-        with reading(path) as connection:
-            connection.execute("BEGIN")
-            check_version(connection, path)
-            yield connection
-    except UNREADABLE as error:
-        raise JournalError(f"{path} can't be read as a journal: {error}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class EndedGame:
-    """How a game of the journal ended, without what happened before."""
-
-    game: str
-    label: dict[str, Any]
-    at: float
-    """When it ended, in seconds since 1970."""
-    ended: Ended
-
-
-def read_ended(path: Path, key: str) -> Iterator[EndedGame]:
-    """Yield how games ended whose label has a key, in that order; a host may be writing.
-
-    A game whose end can't be read is left out.
-
-    Raises:
-        JournalError: it is no journal, or can't be read.
-    """
-    with _of_one_moment(path) as connection:
-        rows = connection.execute(
-            "SELECT games.game, label, at, content FROM games JOIN records ON records.game = "
-            "games.game AND number = (SELECT max(number) FROM records AS last WHERE "
-            "last.game = games.game) WHERE open = 0 AND "
-            "CASE WHEN json_valid(label) THEN label ->> ? END IS NOT NULL ORDER BY at",
-            (key,),
-        )
-        for game, label, at, content in rows:
-            with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
-                yield EndedGame(game, json.loads(label), at, _ENDED.decode(content))
-
-
-def read_ended_game(path: Path, game: str) -> KeptGame | None:
-    """Return a game of a journal if it is over: what is hidden in one that is on stays so.
-
-    Raises:
-        JournalError: the journal or the game can't be read.
-    """
-    with _of_one_moment(path) as connection:
-        found = _games(connection, path, "WHERE open = 0 AND game = ?", _raise, game)
-        return next(found, None)
-
-
-def read_older(path: Path, before: float, most: int, after: str | None = None) -> list[KeptGame]:
-    """Return finished games, oldest first, that began ``before`` a time, with their moves.
-
-    Those whose moves were dropped are left out, and those up to the game ``after``, and what can't
-    be read.
-
-    Raises:
-        JournalError: the journal can't be read.
-    """
-    which = (
-        "WHERE open = 0 AND created < ? AND (? IS NULL OR (created, game) > "
-        "(SELECT created, game FROM games WHERE game = ?)) AND EXISTS "
-        "(SELECT 1 FROM records WHERE records.game = games.game AND number = 2)"
-    )
-    with _of_one_moment(path) as connection:
-        games = _games(connection, path, which, lambda _error: None, before, after, after)
-        return list(islice(games, most))
-
-
-@dataclass(frozen=True, slots=True)
-class PastGame:
-    """A finished game, without what happened in it."""
-
-    game: str
-    created: float
-    """Seconds since 1970."""
-    opened: Opened
-    ended: Ended
-
-
-def read_past(path: Path, most: int, before: str | None = None) -> list[PastGame]:
-    """Return the games that were begun last, or last ``before`` another, of those that are over.
-
-    A game that can't be read is left out.
-
-    Raises:
-        JournalError: the journal can't be read.
-    """
-    with _of_one_moment(path) as connection:
-        rows = connection.execute(_PAST, {"before": before, "most": most}).fetchall()
-    past = []
-    for game, created, opened, ended in rows:
-        with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
-            past.append(PastGame(game, created, _OPENED.decode(opened), _ENDED.decode(ended)))
-    return past
 
 
 class Journal:
@@ -461,13 +298,13 @@ class Journal:
         """Return the rows that answer a question in SQL."""
         return self._connection.execute(question).fetchall()
 
-    def unfinished(self, damaged: Damaged = _raise) -> list[KeptGame]:
+    def unfinished(self, damaged: Damaged = raise_damage) -> list[KeptGame]:
         """Return the games that were running when the host stopped, oldest first."""
-        return list(_games(self._connection, self.path, "WHERE open = 1", damaged))
+        return list(games_of(self._connection, self.path, "WHERE open = 1", damaged))
 
     def finished(self) -> Iterator[KeptGame]:
         """Yield finished games, oldest first; together they may be large."""
-        return _games(self._connection, self.path, "WHERE open = 0", _raise)
+        return games_of(self._connection, self.path, "WHERE open = 0", raise_damage)
 
     @property
     def claimed_names(self) -> int:
@@ -481,57 +318,6 @@ class Journal:
     def style_of(self, name: str) -> Style | None:
         """Return an opponent's last style; the caller keeps its odds away from certainty."""
         return self._styles.get(name)
-
-
-def _games(
-    connection: sqlite3.Connection,
-    path: Path,
-    which: str,
-    damaged: Damaged,
-    *values: str | float | None,
-) -> Iterator[KeptGame]:
-    try:
-        listing = f"SELECT game, created FROM games {which} ORDER BY created, game"
-        games = connection.execute(listing, values).fetchall()
-    except UNREADABLE as error:
-        raise JournalError(f"{path} can't be read as a journal: {error}") from None
-    for game, created in games:
-        try:
-            note, records = _note(connection, game), _records(connection, game)
-            kept = KeptGame(game, created, _label(connection, game), records, note)
-        except (ValueError, RecursionError, *UNREADABLE) as error:
-            damaged(JournalError(f"{path}: game {game} can't be read: {error}"))
-        else:
-            yield kept
-
-
-def _label(connection: sqlite3.Connection, game: str) -> dict[str, Any]:
-    (text,) = connection.execute("SELECT label FROM games WHERE game = ?", (game,)).fetchone()
-    return msgspec.json.decode(text, type=dict[str, Any])
-
-
-def _note(connection: sqlite3.Connection, game: str) -> ClockNote | None:
-    """Return a game's clock note; raise ValueError if it has no numbers, which SQLite lets be."""
-    row = connection.execute(
-        "SELECT first, second, seq FROM clock_notes WHERE game = ?", (game,)
-    ).fetchone()
-    if row is None:
-        return None
-    *clocks, seq = row
-    return msgspec.convert({"game": game, "clocks": clocks, "seq": seq}, ClockNote)
-
-
-def _records(connection: sqlite3.Connection, game: str) -> tuple[Record, ...]:
-    """Return the records of a game; raise ValueError unless they are complete."""
-    rows = connection.execute(
-        "SELECT number, content FROM records WHERE game = ? ORDER BY number", (game,)
-    ).fetchall()
-    records = tuple(msgspec.json.decode(content, type=Record) for _, content in rows)
-    if [number for number, _ in rows] != list(range(len(rows))) or not records:
-        raise ValueError("records are missing")
-    if not isinstance(records[0], Opened) or records[0].game != game:
-        raise ValueError("its first record is not its own 'opened'")
-    return records
 
 
 def _encode(record: Record) -> str:

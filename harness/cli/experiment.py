@@ -181,7 +181,7 @@ def cs221(
 
 def _play_engine(engine: str, against: _AgainstEngine, games: int, run: StudyRun) -> None:
     """Play what is missing and show all that there is, also when stopped."""
-    from harness.arbiter.journal import JournalError
+    from harness.arbiter.journal_file import JournalError
     from harness.lab.studies.engine_table import CHALLENGERS, EngineTable
     from harness.matches.config import MatchError
     from protocol.parts import TimeControl

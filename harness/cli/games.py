@@ -20,7 +20,7 @@ from .options import JsonOption, LexiconOption, load_words, say, writable_folder
 from .positions import is_file
 
 if TYPE_CHECKING:
-    from harness.arbiter.journal import KeptGame
+    from harness.arbiter.journal_reading import KeptGame
     from lexicons.store import Lexicon
 
 
@@ -54,7 +54,8 @@ def games(
         raise CommandFailed("--by-month says how --out has its games, and needs it")
     if not is_file(journal):
         raise CommandFailed(f"there is no journal {journal}")
-    from harness.arbiter.journal import JournalError, read_games
+    from harness.arbiter.journal_file import JournalError
+    from harness.arbiter.journal_reading import read_games
 
     with sentences(kinds=(JournalError,), status=1):
         kept = read_games(journal, lambda error: say(str(error)))

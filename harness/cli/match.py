@@ -16,7 +16,7 @@ from cyclopts import Parameter
 
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
-from harness.arbiter.journal import JournalError
+from harness.arbiter.journal_file import JournalError
 from harness.figures import counted
 from harness.matches.config import MatchError, TournamentConfig, write_config
 from harness.matches.folder import MatchFolder

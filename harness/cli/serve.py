@@ -22,7 +22,8 @@ from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat_text import parse_seat
 from harness.arbiter.clock import check_time_control, is_loopback, lag_quota_ms
-from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
 from harness.arbiter.seat import Seat
 from harness.config_file import read_config_file
 from harness.figures import counted, plain

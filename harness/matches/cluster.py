@@ -18,7 +18,8 @@ from typing import TypeAlias
 
 from bot.seat.runtime import log_to_stderr, software
 from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal, read_games
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import read_games
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Opened, Record
 from harness.arbiter.scorebook import Scorebook

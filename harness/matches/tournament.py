@@ -25,7 +25,9 @@ from bot.registry import SeatError
 from bot.seat.runtime import software
 from engine.rules.rules import standard_rules
 from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal, JournalError, KeptGame, read_games
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
+from harness.arbiter.journal_reading import KeptGame, read_games
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, Opened, new_game
 from harness.arbiter.scorebook import Scorebook

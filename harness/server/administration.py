@@ -7,7 +7,8 @@ import asyncio
 from bot.seat.link import Link
 from bot.seat.runtime import software
 from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
 from protocol.channel import Channel
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import Administer, Error, Goodbye, Message, ServerState, Welcome

@@ -23,7 +23,9 @@ from bot.registry import did_you_mean
 from bot.seat.link import Link
 from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal, JournalError, KeptGame
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
+from harness.arbiter.journal_reading import KeptGame
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, Ended, Opened, new_game, verdict
 from harness.arbiter.scorebook import Scorebook

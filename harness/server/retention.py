@@ -18,7 +18,9 @@ from pathlib import Path
 import structlog
 
 from bot.seat.offers import Declined
-from harness.arbiter.journal import Journal, JournalError, KeptGame, read_older
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
+from harness.arbiter.journal_reading import KeptGame, read_older
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.matches.results import game_record

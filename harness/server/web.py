@@ -19,13 +19,8 @@ from websockets.http11 import Request
 
 from bot.seat.offers import Declined
 from engine.rules.rules import Rules
-from harness.arbiter.journal import (
-    JournalError,
-    KeptGame,
-    PastGame,
-    read_ended_game,
-    read_past,
-)
+from harness.arbiter.journal_file import JournalError
+from harness.arbiter.journal_reading import KeptGame, PastGame, read_ended_game, read_past
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.views import ReviewedTurn, game_over, new_game, reviewed

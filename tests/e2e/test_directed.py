@@ -19,7 +19,7 @@ import msgspec
 from e2e.processes import COMMAND, PATIENCE_S, Server, run_command
 from guests import Guest
 
-from harness.arbiter.journal import read_games
+from harness.arbiter.journal_reading import read_games
 from harness.lab.bench.client import Client
 from harness.matches.config import read_config
 from harness.matches.folder import Absent, Joined, MatchFolder, Paired, Withdrawn

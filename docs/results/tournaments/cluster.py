@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.arbiter.journal import read_games
+from harness.arbiter.journal_reading import read_games
 from harness.workers import open_cluster
 
 CALLS = 2_000

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.arbiter.journal import read_games
+from harness.arbiter.journal_reading import read_games
 from harness.figures import DASH, counted, duration, plain
 from harness.matches.config import TournamentConfig, read_config
 from harness.matches.folder import FolderContents, with_joined

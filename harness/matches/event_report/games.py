@@ -9,7 +9,7 @@ from typing import Any
 from bot.seat.offers import rules_in_play
 from engine.notation.cgp import read_cgp
 from engine.rules.rules import Rules
-from harness.arbiter.journal import KeptGame
+from harness.arbiter.journal_reading import KeptGame
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import plain
 from harness.matches.results import GameResult

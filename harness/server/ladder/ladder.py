@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, TypeAlias
 import structlog
 
 from bot.registry import did_you_mean
-from harness.arbiter.journal import JournalError, read_ended
+from harness.arbiter.journal_file import JournalError
+from harness.arbiter.journal_reading import read_ended
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
 from protocol.errors import PeerError

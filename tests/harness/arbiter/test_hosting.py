@@ -11,7 +11,8 @@ from bot_table import MemoryChannel
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
 from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, Ended, Record, Thought, Turn, new_game
 from harness.arbiter.scorebook import Scorebook

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from match_samples import opened
 
-from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
 from harness.arbiter.records import Began, ClockNote, Commitments, Failed, Record, Thought
 from protocol.parts import Belief, Candidate, LeaveChance, Search
 
@@ -200,7 +201,8 @@ def test_a_style_that_can_not_be_read_is_said_and_learned_again(
 
 WRITER = """
 import asyncio, sys
-from harness.arbiter.journal import Journal, JournalError
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
 sys.path.insert(0, "tests/harness/arbiter")
 from test_journal import failed, opened
 

@@ -10,7 +10,8 @@ import pytest
 from command_line import CommandLine
 from match_samples import opened
 
-from harness.arbiter.journal import Journal, read_games
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import read_games
 from harness.arbiter.records import Failed
 
 GAMES = 40

@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 from tables import Play, words
 
-from harness.arbiter.journal import Journal, read_ended, read_ended_game, read_games
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import read_ended, read_ended_game, read_games
 from harness.arbiter.records import Opened
 from harness.server import retention
 from harness.server.retention import DAY_S, Retention
