@@ -57,7 +57,7 @@ class Administration:
 
         link = Link(channel, hear)
         link.send(Welcome(name="tilewire", software=software()))
-        self._lobby.tell(f"{name}, an admin, is here, from {channel.peer}")
+        self._lobby.hosting.tell(f"{name}, an admin, is here, from {channel.peer}")
         obeying = asyncio.create_task(obey())
         try:
             await link.run()
@@ -95,14 +95,14 @@ class Administration:
                     token = await self._invitations.make()
         except JournalError as error:
             raise PeerError("host_error", str(error), retry="later") from None
-        self._lobby.tell(f"admin {by}: {_in_words(act)}")
+        self._lobby.hosting.tell(f"admin {by}: {_in_words(act)}")
         return self.state(token)
 
     def state(self, token: str | None = None) -> ServerState:
         """Return what is on at the server."""
         return ServerState(
             players=tuple(self._lobby.present())[:MOST_LISTED],
-            games=self._lobby.listed().games,
+            games=self._lobby.hosting.listed().games,
             bans=self._bans.listed()[:MOST_LISTED],
             paused=self._lobby.paused,
             trouble=self._journal.trouble(),
@@ -111,7 +111,7 @@ class Administration:
         )
 
     def _kick(self, name: str, why: str) -> None:
-        if not self._lobby.kick(name, f"kicked by {why}"):
+        if not self._lobby.players.kick(name, f"kicked by {why}"):
             raise PeerError("bad_act", f"{name} is not here", retry="no")
 
     async def _ban(self, whom: str, minutes: int | None, why: str) -> None:
@@ -120,7 +120,7 @@ class Administration:
             try:
                 self._bans.check(player.name, player.address.rpartition(":")[0])
             except PeerError as banned:
-                self._lobby.kick(player.name, banned.reply.message)
+                self._lobby.players.kick(player.name, banned.reply.message)
 
     async def _pause(self, why: str) -> None:
         if self._lobby.paused is not None:
@@ -135,7 +135,7 @@ class Administration:
         self._lobby.pause(None)
 
     def _game(self, act: Administer) -> GameHost:
-        host = self._lobby.games.get(act.game or "")
+        host = self._lobby.hosting.games.get(act.game or "")
         if host is None:
             raise PeerError("unknown_game", f"no game {act.game!r} is on", retry="no")
         return host

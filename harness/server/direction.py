@@ -38,7 +38,8 @@ from protocol.errors import PeerError
 from protocol.messages import Direct, Seek, Seeking, StandingList
 from protocol.parts import Presence, RoundGame, StandingRow
 
-from .lobby import Lobby, Player
+from .lobby import Lobby
+from .players import Player
 from .tokens import forbidden, hash_token
 
 _T = TypeVar("_T")
@@ -81,7 +82,7 @@ class Direction:
         """Whether it has waited long enough."""
         self.tournament = Tournament(
             plan.config,
-            lobby.lexicon,
+            lobby.hosting.lexicon,
             plan.files,
             self._finished,
             plan.notice,
@@ -107,7 +108,7 @@ class Direction:
         """Let all players go if the tournament is over, and write its summary."""
         self._summarize()
         if self.tournament.over:
-            await self._lobby.dismiss_all("done", "the tournament is over")
+            await self._lobby.players.dismiss_all("done", "the tournament is over")
 
     def _summarize(self) -> None:
         if self._files.results:
@@ -164,7 +165,7 @@ class Direction:
 
     def _join(self, name: str) -> None:
         self._schedule.join(Joined(name))
-        self._lobby.tell(f"{name} joins the tournament")
+        self._lobby.hosting.tell(f"{name} joins the tournament")
         self.tournament.look_again()
 
     def _begin_if_all_are_here(self) -> None:
@@ -185,14 +186,14 @@ class Direction:
 
     def _tell_round(self, paired: Round | None) -> None:
         if paired is None:
-            self._lobby.tell("the tournament is over; its results can still be corrected")
+            self._lobby.hosting.tell("the tournament is over; its results can still be corrected")
             self._summarize()
         else:
             names = self._schedule.config.names
             pairs = [f"{names[it.first]} – {names[it.second]}" for it in paired.pairings]
             byes = [f"{names[entrant]} has a bye" for entrant in paired.byes]
             absent = [f"{names[entrant]} is absent" for entrant in self.tournament.absentees]
-            self._lobby.tell(f"round {paired.number}: {', '.join(pairs + byes + absent)}")
+            self._lobby.hosting.tell(f"round {paired.number}: {', '.join(pairs + byes + absent)}")
         self._tell_directors()
 
     def _finished(self, result: GameResult) -> None:
@@ -236,7 +237,7 @@ class Direction:
         if entrant in self.tournament.absentees:
             return "absent"
         name = self._schedule.config.names[entrant]
-        is_here = not self.tournament.is_guest(entrant) or self._lobby.is_here(name)
+        is_here = not self.tournament.is_guest(entrant) or self._lobby.players.is_here(name)
         return "here" if is_here else "away"
 
     def _has_result(self, planned: PlannedGame) -> bool:
@@ -301,7 +302,7 @@ class Direction:
             case "correct":
                 number = _given(message.number, "correct needs the number of a game")
                 self._correct(number, message.scores, why)
-        self._lobby.tell(f"{by} directs: {_in_words(message)}")
+        self._lobby.hosting.tell(f"{by} directs: {_in_words(message)}")
         self._tell_directors()
 
     def _pause(self, why: str) -> None:
@@ -335,7 +336,7 @@ class Direction:
 
     def _let_go(self, entrant: int) -> None:
         name = self._schedule.config.names[entrant]
-        self._lobby.dismiss(name, "withdrawn", "you have withdrawn from the tournament")
+        self._lobby.players.dismiss(name, "withdrawn", "you have withdrawn from the tournament")
 
     def _direct_to_join(self, name: str) -> None:
         config = self._schedule.config

@@ -87,13 +87,14 @@ class _Parts(Collector):
     def collect(self) -> Iterator[Metric]:
         """Ask them."""
         lobby, journal = self._lobby, self._journal
+        hosting = lobby.hosting
         players = list(lobby.present())
         for name, value, meaning in (
             ("connections", self._admissions.connections, "Connections, of all roles."),
             ("players", sum(bool(it.address) for it in players), "Players who are connected."),
             ("seeking", sum(it.seeking for it in players), "Players who wait for an opponent."),
-            ("games_on", len(lobby.games), "Games that are on."),
-            ("games_set_aside", lobby.set_aside, "Games that could not go on at the start."),
+            ("games_on", len(hosting.games), "Games that are on."),
+            ("games_set_aside", hosting.set_aside, "Games that could not go on at the start."),
             ("lent_bots", lobby.lent, "Bots that play elsewhere."),
             ("max_games", lobby.max_games, "Games and lent bots that may be at once."),
             ("paused", lobby.paused is not None, "1 while an admin lets no game begin."),

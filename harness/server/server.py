@@ -50,9 +50,11 @@ from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 from .administration import Administration
 from .admission import Admission, Admissions, Caller
 from .bans import Bans
+from .hosting import Hosting
 from .ladder.settings import LadderSettings
-from .lobby import Lobby, Player
+from .lobby import Lobby
 from .metrics import Metrics
+from .players import Player
 from .relay import relay
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
 from .web import Web
@@ -115,19 +117,22 @@ class MatchServer:
         self._metrics = Metrics()
         self._lag = LagMeter(self._metrics.loop_late)
         self._admissions = Admissions(self.admission)
-        self._lobby = Lobby(
+        self._hosting = Hosting(
             self.lexicon,
-            self.time,
             self.journal,
             self._lag,
             self.bots,
+            self.gatekeeper.has_token,
+            self.tell,
+            self._metrics.game_ended,
+        )
+        self._lobby = Lobby(
+            self._hosting,
+            self.time,
             self.max_games,
             self.gatekeeper.may_come,
             self._admissions.check_seek,
             self._admissions.note_absence,
-            self.gatekeeper.has_token,
-            self.tell,
-            ended=self._metrics.game_ended,
         )
         self._metrics.watch(self._lobby, self.journal, self._admissions)
         self.direction = None if self.plan is None else _directing(self.plan, self._lobby)
@@ -137,7 +142,7 @@ class MatchServer:
         )
         self._background: list[asyncio.Task[None]] = []
         self._web = Web(
-            self._lobby,
+            self._hosting,
             self.journal.path,
             self.lexicon,
             self.direction,
@@ -223,7 +228,7 @@ class MatchServer:
     def _health(self) -> HttpAnswer:
         trouble = self.journal.trouble()
         status = "closing" if self._lobby.closing else "failing" if trouble else "ok"
-        health = {"status": status, "games": len(self._lobby.games)}
+        health = {"status": status, "games": len(self._hosting.games)}
         if trouble:
             health["journal"] = plain(trouble)
         return HttpAnswer(503 if trouble else 200, json.dumps(health) + "\n", "application/json")
@@ -282,7 +287,7 @@ class MatchServer:
         else:
             self._bans.check(hello.name, caller.address)
         keeps_place = hello.role == "admin" or (
-            hello.role == "player" and self._lobby.has_game(hello.name)
+            hello.role == "player" and self._lobby.players.has_game(hello.name)
         )
         self._admissions.check_place(caller, keeps_place=keeps_place)
         match hello.role:
@@ -298,7 +303,7 @@ class MatchServer:
                 await self.gatekeeper.admit(
                     hello.name,
                     token,
-                    used_from=self._lobby.used_from(hello.name),
+                    used_from=self._lobby.players.used_from(hello.name),
                     peer=channel.peer,
                     check_claim=partial(self._admissions.check_claim, caller),
                 )
@@ -341,7 +346,7 @@ class MatchServer:
             caller.charge(_COSTS.get(type(message), 0))
             self._hear_player(player, link, message, at_ms)
 
-        player = self._lobby.player(name)
+        player = self._lobby.players.named(name)
         link = Link(channel, hear)
         older = self._lobby.arrive(player, link)
         if older is not None:
@@ -393,11 +398,11 @@ class MatchServer:
             case Error() | Goodbye():
                 pass
             case Games():
-                link.send(self._lobby.listed())
+                link.send(self._hosting.listed())
             case Standings():
                 link.send(self._directed().standing_list())
             case Watch(game=game):
-                host = self._lobby.find(game)
+                host = self._hosting.find(game)
                 if host is None:
                     raise PeerError(
                         "unknown_game", f"no game {game!r} is on", retry="no", game=game

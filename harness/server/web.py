@@ -31,7 +31,7 @@ from protocol.channel import now_ms
 from protocol.websocket import HttpAnswer
 
 from .answers import as_json, wrong
-from .lobby import Lobby
+from .hosting import Hosting
 
 if TYPE_CHECKING:
     from .direction import Direction
@@ -60,14 +60,14 @@ class Web:
 
     def __init__(
         self,
-        lobby: Lobby,
+        hosting: Hosting,
         journal: Path,
         lexicon: Lexicon,
         direction: Direction | None,
         monotonic: Callable[[], float] = time.monotonic,
         ladder: Publisher | None = None,
     ) -> None:
-        self._lobby, self._journal, self._lexicon = lobby, journal, lexicon
+        self._hosting, self._journal, self._lexicon = hosting, journal, lexicon
         self._direction, self._ladder = direction, ladder
         self._monotonic = monotonic
         self._page = Page.read()
@@ -126,7 +126,7 @@ class Web:
             {
                 "tournament": self._direction is not None,
                 "ladder": self._ladder is not None,
-                "on": self._lobby.listed().games,
+                "on": self._hosting.listed().games,
                 "past": list(map(_listed, past)),
                 "before": past[-1].game if len(past) == PAST_GAMES else None,
             }
@@ -151,7 +151,7 @@ class Web:
     # --- a game ---------------------------------------------------------------------------------
 
     def _game(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
-        host = self._lobby.games.get(game)
+        host = self._hosting.games.get(game)
         if host is not None and host.book.ended is None:
             return as_json(_shown(host.book))
         return self._ended_game(game)

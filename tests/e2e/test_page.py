@@ -179,7 +179,7 @@ class Running:
 
     @property
     def host(self) -> GameHost:
-        (host,) = self.server._lobby.games.values()
+        (host,) = self.server._hosting.games.values()
         return host
 
     async def begin(self) -> str:

@@ -14,10 +14,12 @@ from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.lab.bench.faults import Passes
+from harness.server.hosting import Hosting
 from harness.server.ladder.history import History
 from harness.server.ladder.ladder import Ladder
 from harness.server.ladder.settings import LadderSettings, ServerTime
-from harness.server.lobby import Lobby, Player
+from harness.server.lobby import Lobby
+from harness.server.players import Player
 from lexicons.store import load_lexicon
 from protocol.errors import PeerError
 from protocol.messages import Error, Seek, Seeking
@@ -31,7 +33,8 @@ def lobby(tmp_path: Path) -> Iterator[Lobby]:
     """A lobby in which nobody can be ready in time."""
     journal = Journal(tmp_path / "serve.db")
     time = TimeControl(ready_ms=1)
-    yield Lobby(load_lexicon(), time, journal, LagMeter(), {"house": Passes}, max_games=2)
+    hosting = Hosting(load_lexicon(), journal, LagMeter(), {"house": Passes})
+    yield Lobby(hosting, time, max_games=2)
     journal.close()
 
 
@@ -39,7 +42,7 @@ class Guest:
     """A player of a lobby, and what it is told."""
 
     def __init__(self, lobby: Lobby, name: str) -> None:
-        self.player: Player = lobby.player(name)
+        self.player: Player = lobby.players.named(name)
         self.told: list[object] = []
         _, channel = MemoryChannel.pair()
         link = Link(channel, lambda _message, _at_ms: None)
@@ -69,7 +72,7 @@ async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_f
         assert isinstance(error := guest.told[-1], Error)
         assert (error.code, error.retry) == ("busy", "later")
         assert guest.player.rest is None
-    assert not lobby.games
+    assert not lobby.hosting.games
 
 
 @pytest.mark.parametrize(("opponent", "ready_ms"), [("house", LOCAL_READY_MS), ("bob", 1)])
@@ -80,7 +83,7 @@ async def test_the_servers_own_bots_have_time_to_compile(
     lobby.seek(guests[0].player, Seek(opponent=opponent))
     lobby.seek(guests[1].player, Seek(opponent="ann"))
     await asyncio.sleep(0)
-    (host,) = lobby.games.values()
+    (host,) = lobby.hosting.games.values()
     assert host.book.opened.time.ready_ms == ready_ms
     await lobby.drain(0, asyncio.Event())
 
@@ -108,7 +111,7 @@ async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(
         rated.seek(guest.player, Seek(games=2, table="slow"))
     assert [told.table for told in guests[0].told if isinstance(told, Seeking)] == ["slow"]
     await asyncio.sleep(0)
-    (host,) = rated.games.values()
+    (host,) = rated.hosting.games.values()
     assert host.book.opened.time == ServerTime(ready_ms=2)
     assert "ann" not in rated.ladder
     await asyncio.gather(*rated._tasks.values())
@@ -118,11 +121,11 @@ async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(
     ]
     assert history.games == 0  # neither came
     await asyncio.sleep(0)
-    (following,) = rated.games.values()
+    (following,) = rated.hosting.games.values()
     assert following is not host
     await asyncio.gather(*rated._tasks.values())
     await asyncio.sleep(0)
-    assert not rated.games  # each sought two
+    assert not rated.hosting.games  # each sought two
 
 
 async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
@@ -148,18 +151,18 @@ async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
     assert "ann" not in rated.ladder
     rated.seek(bob.player, Seek(opponent="ann"))
     await asyncio.sleep(0)
-    assert not rated.games
+    assert not rated.hosting.games
 
 
 async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
     ann = Guest(rated, "ann")
     rated.seek(ann.player, Seek())
     await asyncio.sleep(0)
-    (host,) = rated.games.values()
+    (host,) = rated.hosting.games.values()
     assert set(host.book.opened.players) == {"ann", "house"}
     assert host.book.opened.time.ready_ms == LOCAL_READY_MS
     rated.paused = "maintenance"
     rated.seek(Guest(rated, "bob").player, Seek())
     await asyncio.sleep(0)
-    assert len(rated.games) == 1
+    assert len(rated.hosting.games) == 1
     await rated.drain(0, asyncio.Event())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+from typing import Any
 
 import pytest
 
 from harness.arbiter.lag import LagMeter
+from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
 from harness.server.seeking import Seeks
 from lexicons.store import load_lexicon
@@ -90,15 +92,9 @@ async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
         return partner(seeks, name)
 
     monkeypatch.setattr(Seeks, "partner", counted)
-    lobby = Lobby(
-        load_lexicon(),
-        TimeControl(),
-        None,  # type: ignore[arg-type]  # no game begins
-        LagMeter(),
-        {},
-        max_games=2,
-    )
-    players = [lobby.player(f"p{number}") for number in range(900)]
+    no_journal: Any = None  # no game begins
+    lobby = Lobby(Hosting(load_lexicon(), no_journal, LagMeter(), {}), TimeControl(), max_games=2)
+    players = [lobby.players.named(f"p{number}") for number in range(900)]
     for _ in range(3):
         for player in players:
             lobby.seek(player, Seek(opponent=f"not {player.name}"))

@@ -64,7 +64,7 @@ async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(tmp_path: 
     await running.start()
     try:
         aside = sorted(sentence for sentence in told if "set aside" in sentence)
-        assert list(running._lobby.games) == ["fine"]
+        assert list(running._hosting.games) == ["fine"]
         assert all(s.endswith("; it is set aside, and stays in the journal") for s in aside)
         for sentence, part in zip(
             aside,

@@ -29,7 +29,7 @@ from protocol.websocket import HttpAnswer
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-class Lobby(SimpleNamespace):
+class Hosting(SimpleNamespace):
     """The games that are on."""
 
     def listed(self) -> Any:
@@ -42,7 +42,7 @@ class Served:
 
     web: Web
     journal: Journal
-    lobby: Lobby
+    hosting: Hosting
     now: float = 0.0
 
     async def ask(self, path: str, method: str = "GET", **headers: str) -> HttpAnswer | None:
@@ -60,9 +60,9 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    journal, lobby = Journal(tmp_path / "games.db"), Lobby(games={})
-    web = Web(cast("Any", lobby), journal.path, words(), None, lambda: here.now)
-    here = Served(web, journal, lobby)
+    journal, hosting = Journal(tmp_path / "games.db"), Hosting(games={})
+    web = Web(cast("Any", hosting), journal.path, words(), None, lambda: here.now)
+    here = Served(web, journal, hosting)
     yield here
     journal.close()
 
@@ -131,7 +131,7 @@ async def test_of_a_game_that_is_on_nothing_is_told_but_what_spectators_see(
 ) -> None:
     play = thinking()
     await keep(served.journal, play, GAME)
-    served.lobby.games[GAME] = SimpleNamespace(book=play.book)
+    served.hosting.games[GAME] = SimpleNamespace(book=play.book)
     told = await served.json(f"/api/games/{GAME.replace(' ', '%20')}")
     assert (told["over"], told["turns"], told["offer"]["you"]) == (None, None, None)
     assert len(told["offer"]["history"]) == 6
@@ -139,7 +139,7 @@ async def test_of_a_game_that_is_on_nothing_is_told_but_what_spectators_see(
     for hidden in (play.book.opened.secret, HOSTILE, "candidates", '"phase"'):
         assert hidden not in text
     assert all(turn["rack"] is None for turn in told["offer"]["history"])
-    served.lobby.games.clear()  # on another server, or in its last moment
+    served.hosting.games.clear()  # on another server, or in its last moment
     for address in (f"/api/games/{GAME}", f"/api/games/{GAME}.gcg"):
         assert "no game 'the game' is on here" in (await served.json(address, 404))["error"]
 

@@ -1,0 +1,166 @@
+"""The games that a server hosts: those that are on, and the latest that are over.
+
+It knows seats and no players: who sits there, and what follows a game for them, is the lobby's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from msgspec.structs import replace
+
+from harness.arbiter.clock import LOCAL_READY_MS
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import KeptGame
+from harness.arbiter.lag import LagMeter
+from harness.arbiter.records import Draws, Ended, Opened, new_game, verdict
+from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.seat import Seat
+from harness.seats.seats import GuestSeat
+from lexicons.store import Lexicon
+from protocol.messages import GameList
+from protocol.parts import ListedGame, TimeControl
+
+log = structlog.get_logger(__name__)
+
+KEPT_GAMES = 64
+"""Finished games that can still be watched."""
+
+
+@dataclass(eq=False)
+class Hosting:
+    """The games of one server."""
+
+    lexicon: Lexicon
+    journal: Journal
+    lag: LagMeter
+    """Measures the server's own loop."""
+    bots: Mapping[str, Callable[[], Seat]]
+    """Makes a seat for a built-in bot, by name."""
+    has_token: Callable[[str], bool] = lambda _name: False
+    """Whether whoever plays under a name has shown its token."""
+    tell: Callable[[str], None] = lambda _sentence: None
+    """Takes a sentence about each game that begins or ends, with names as players chose them."""
+    ended: Callable[[Scorebook, Ended], None] = lambda _book, _ended: None
+    """Takes each game that ends."""
+    games: dict[str, GameHost] = field(default_factory=dict)
+    """Those that are on."""
+    set_aside: int = 0
+    """Games of the journal that can't go on here."""
+    _past: deque[GameHost] = field(default_factory=lambda: deque(maxlen=KEPT_GAMES))
+
+    def restored(self) -> Iterator[tuple[Scorebook, dict[str, Any]]]:
+        """Yield the games of the journal that go on, each with its label.
+
+        A game that can't go on stays in the journal, for a server that can play it.
+        """
+        for kept in self.journal.unfinished(lambda error: self._put_aside(str(error))):
+            book = self._restored(kept)
+            if isinstance(book, Scorebook):
+                yield book, kept.label
+            else:
+                self._put_aside(f"game {kept.game} can't go on: {book}")
+
+    def _put_aside(self, why: str) -> None:
+        self.set_aside += 1
+        self.tell(f"{why}; it is set aside, and stays in the journal")
+
+    def _restored(self, kept: KeptGame) -> Scorebook | str:
+        """Return a game as it stands, or why it can't go on."""
+        opened = kept.records[0]
+        assert isinstance(opened, Opened), "a game's first record is its setup"
+        try:
+            sides = kept.label["sides"]
+            if tuple(side["name"] for side in sides) != opened.players:
+                return f"it is between {', '.join(opened.players)}, and its label says otherwise"
+            bots = [side["name"] for side in sides if side["kind"] == "bot"]
+            if lacking := [name for name in bots if name not in self.bots]:
+                return f"no bot is called {lacking[0]!r} here now"
+            if opened.lexicon_checksum != self.lexicon.checksum:
+                return f"its words are those of {opened.lexicon}, and were others then"
+            book = Scorebook.restored(kept.records, kept.note, self.lexicon)
+        except Exception as error:  # damage has any shape; the other games go on
+            log.error("game not restored", game=kept.game, reason=repr(error))
+            return f"its records can't be played ({error or type(error).__name__})"
+        log.info("game restored", game=kept.game, turns=len(book.turns))
+        self.tell(f"game {kept.game} goes on: {' – '.join(opened.players)}")
+        return book
+
+    def new_book(self, time: TimeControl, label: dict[str, Any]) -> Scorebook:
+        """Return the book of a new game between the sides of a label."""
+        first, second = (side["name"] for side in label["sides"])
+        if any(side["kind"] == "bot" for side in label["sides"]):
+            time = _with_time_to_compile(time)
+        opened = new_game((first, second), self.lexicon, time, Draws.fresh())
+        return Scorebook(opened, self.lexicon)
+
+    def seats(self, label: dict[str, Any]) -> tuple[Seat, Seat]:
+        """Make seats for the sides of a label."""
+        first, second = (
+            self.bots[side["name"]]() if side["kind"] == "bot" else GuestSeat(side["name"])
+            for side in label["sides"]
+        )
+        return first, second
+
+    def open(self, book: Scorebook, seats: tuple[Seat, Seat]) -> GameHost:
+        """Have a game among those that are on; ``play`` is to follow."""
+        names = frozenset(seat.name for seat in seats if isinstance(seat, GuestSeat))
+        unproven = frozenset(name for name in names if not self.has_token(name))
+        host = GameHost(book, seats, self.journal, self.lag, names, unproven)
+        self.games[host.game] = host
+        return host
+
+    async def play(self, host: GameHost, label: dict[str, Any], *, fresh: bool) -> float:
+        """Play an open game to its end; return how many seconds that took.
+
+        A ``fresh`` one is stored first.
+
+        Raises:
+            JournalError: the game can't be kept.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            if fresh:
+                await self.journal.create(host.book.opened, label)
+                self.tell(f"game {host.game} begins: {' – '.join(host.book.opened.players)}")
+            began = loop.time()
+            await host.run()
+            took_s = loop.time() - began
+            self._tell_end(host)
+        finally:
+            self._past.append(self.games.pop(host.game))
+        return took_s
+
+    def _tell_end(self, host: GameHost) -> None:
+        players, ended = host.book.opened.players, host.book.ended
+        if ended is not None:
+            self.ended(host.book, ended)
+            self.tell(f"game {host.game} is over: {' – '.join(players)}, {verdict(players, ended)}")
+
+    def find(self, game: str) -> GameHost | None:
+        """Return a running or recently finished game."""
+        past = (host for host in self._past if host.game == game and host.book.ended)
+        return self.games.get(game) or next(past, None)
+
+    def listed(self) -> GameList:
+        """Return the list of running games."""
+        games = tuple(
+            ListedGame(
+                game=host.game,
+                players=host.book.opened.players,
+                scores=host.book.scores,
+                turns=len(host.book.turns),
+            )
+            for host in self.games.values()
+        )
+        return GameList(games=games[:500])
+
+
+def _with_time_to_compile(time: TimeControl) -> TimeControl:
+    return replace(time, ready_ms=max(time.ready_ms, LOCAL_READY_MS))
