@@ -175,6 +175,6 @@ def _sentence(error: CycloptsError) -> str:
             return f"{error.keyword} needs a value"
         return f"{error.argument.name} is missing"
     if isinstance(error, UnusedCliTokensError):
-        return f"nothing is known to do with {' '.join(error.unused_tokens or ())}"
+        return f"{' '.join(error.unused_tokens or ())}: more arguments than the command takes"
     sentence = str(error).removeprefix("Invalid value for ").removesuffix(".")
     return sentence[:1].lower() + sentence[1:]

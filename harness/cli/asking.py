@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bot.seat.runtime import software
-from harness.figures import plain
+from harness.figures import counted, plain
 from harness.seats.seats import welcomed
 from lexicons.text import read_text
 from protocol.channel import ChannelClosed
@@ -34,16 +34,30 @@ def ask(
     kind: type[_A],
 ) -> _A:
     """Log in at a server, send a message and return the answer, or fail with a sentence."""
-    token = None
-    if token_file is not None:
-        with sentences(kinds=(ValueError, OSError)):
-            token = read_text(token_file).strip()
+    token = None if token_file is None else read_token(token_file)
     options.warn_of_readers(url, token)
     hello = Hello(role=role, name=name or role, software=software())
     try:
         return options.run(_ask(url, hello, token, ca, asked, kind))
     except ChannelClosed as closed:
         raise CommandFailed(plain(str(closed)), status=1) from None
+
+
+def read_token(path: Path) -> str:
+    """Read a token from its file, or fail with a sentence that doesn't repeat what is in it."""
+    try:
+        with sentences():
+            words = read_text(path).split()
+    except FileNotFoundError:
+        raise CommandFailed(f"there is no token file {path}") from None
+    except OSError as error:
+        raise CommandFailed(f"the token file {path} can't be read: {error.strerror}") from None
+    if len(words) != 1:
+        raise CommandFailed(
+            f"{path} has {counted(len(words), 'word')}, a token file one: "
+            "what 'tilewire token NAME' prints, not the server's file of names and hashes"
+        )
+    return words[0]
 
 
 async def _ask(

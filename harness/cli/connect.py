@@ -33,7 +33,6 @@ from harness.seats.seat_factory import open_remote
 from harness.seats.seats import welcomed
 from harness.server.relay import PLAYED, relay
 from lexicons.store import lexicon_names
-from lexicons.text import read_text
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -53,6 +52,7 @@ from protocol.messages import (
 from protocol.websocket import dial
 
 from . import options
+from .asking import read_token
 from .failing import CommandFailed, print_json, sentences
 
 
@@ -98,12 +98,13 @@ def connect(
     ):
         options.load_equipped(equipment)  # what is embedded is known to be sound
     tls = options.client_tls(url, ca)
+    is_default = not name
     if not name:  # those of the server's bots are taken
         name = f"my-{spec.name}" if spec.name in known_bots() else spec.name
     wish = Seek(opponent=opponent, games=games, table=table)
     if opponent is not None and table is not None:
         raise CommandFailed("--table is for a ladder, which chooses the opponent")
-    played = _Games(name, games, wait, tables.lexicon)
+    played = _Games(name, games, wait, tables.lexicon, table)
 
     async def join() -> Channel:
         return await dial(url, token=token, tls=tls)
@@ -115,7 +116,11 @@ def connect(
             else:
                 options.run(_play(join, spec, equipment, name, wish, seed, played))
     except TurnedAway as away:
-        hint = "" if token or away.code != "forbidden" else "; give it by --token-file"
+        hint = ""
+        if away.code == "forbidden" and not token:
+            hint = "; give it by --token-file"
+        elif away.code == "forbidden" and is_default:
+            hint = "; --name is whose token it is"
         raise CommandFailed(f"{plain(str(away))}{hint}", status=1) from None
     except ChannelClosed as closed:
         raise CommandFailed(plain(str(closed)), status=1) from None
@@ -134,15 +139,7 @@ def connect(
 
 def _token(path: Path | None) -> str | None:
     secret = os.environ.pop(TOKEN, None)  # hidden from the player's code
-    if path is None:
-        return secret
-    try:
-        with sentences():
-            return read_text(path).strip()
-    except FileNotFoundError:
-        raise CommandFailed(f"there is no token file {path}") from None
-    except OSError as error:
-        raise CommandFailed(f"the token file {path} can't be read: {error.strerror}") from None
+    return secret if path is None else read_token(path)
 
 
 async def _play(
@@ -213,6 +210,8 @@ class _Games:
     wait: bool
     """Whether to wait for an opponent that isn't there."""
     lexicon: str
+    table: str | None = None
+    """The table of a ladder that is asked for."""
     results: list[GameResult] = field(default_factory=list)
     misdealt: int = 0
     """Games that were not dealt as the server had committed itself to."""
@@ -238,6 +237,8 @@ class _Games:
         match message:
             case Seeking(absent=absent) if not self._sought:
                 self._sought = True
+                if self.table is not None and message.table is None:
+                    raise TurnedAway("the server has no ladder, so no table; leave out --table")
                 if absent and not self.wait:
                     raise TurnedAway(f"{absent}; --wait waits until somebody comes with that name")
                 if absent or message.opponent is None:

@@ -165,7 +165,10 @@ def serve(
         others |= {name for name, ms in clocks.items() if ms is not None}
         others |= {"ladder"} if ladder else set()
         if others:
-            raise CommandFailed(f"{', '.join(sorted(others))}: {tournament} says that, or nothing")
+            raise CommandFailed(
+                f"not beside --tournament: {', '.join(sorted(others))}; words, clock and bots of "
+                f"a tournament are in {tournament}, and it has no ladder"
+            )
         _run_tournament(settings, tournament, out, drain / 1_000)
         return
     if out is not None:

@@ -51,7 +51,11 @@ class Certificate:
         try:
             context.load_cert_chain(cert, key)
         except (OSError, ssl.SSLError) as error:
-            raise ValueError(f"no TLS with {cert} and {key or cert}: {error}") from None
+            for path in (cert, key):
+                if path is not None and not path.exists():
+                    raise ValueError(f"no TLS: there is no file {path}") from None
+            both = f"{cert} and {key}" if key else f"{cert} (certificate and key)"
+            raise ValueError(f"no TLS with {both}: {error}") from None
         return context
 
     def _expiry(self) -> float | None:

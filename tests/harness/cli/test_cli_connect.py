@@ -181,7 +181,7 @@ class Turning:
                 await channel.send(self.answer)
 
 
-def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine) -> None:
+def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine, tmp_path: Path) -> None:
     script = Turning(Error(code="forbidden", message="the name 'me' needs its token", retry="no"))
     with Scripted(script) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--name", "me") == 1
@@ -189,6 +189,12 @@ def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine) -> None:
         f"tilewire: {url} turned us away: the name 'me' needs its token; give it by --token-file\n"
     )
     assert tilewire.out == ""
+    unknown = Turning(Error(code="forbidden", message="nobody called 'my-greedy'", retry="no"))
+    token = tmp_path / "me.token"
+    token.write_text("t" * 43)
+    with Scripted(unknown) as url:
+        assert tilewire("connect", url, "--bot", "greedy", "--token-file", token) == 1
+    assert tilewire.err.endswith("nobody called 'my-greedy'; --name is whose token it is\n")
     script = Turning(Seeking(opponent="gredy", games=1, absent=ABSENT))
     with Scripted(script) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--opponent", "gredy") == 1
@@ -201,6 +207,26 @@ def test_a_token_that_can_not_be_read(tilewire: CommandLine, tmp_path: Path) -> 
     assert tilewire.err == f"tilewire: there is no token file {tmp_path / 'none'}\n"
     assert tilewire(*joining, tmp_path) == 2
     assert tilewire.err == f"tilewire: the token file {tmp_path} can't be read: Is a directory\n"
+
+
+@pytest.mark.parametrize("text", ["", "first\nsecond\n", "ann 0123\n"])
+def test_a_file_that_holds_no_single_token_is_not_sent(
+    tilewire: CommandLine, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "some.token"
+    path.write_text(text)
+    url = "ws://127.0.0.1:1"
+    assert tilewire("connect", url, "--bot", "greedy", "--token-file", path) == 2
+    assert f"{path} has {len(text.split())} words, a token file one: " in tilewire.err
+    assert not any(word in tilewire.err for word in text.split())
+
+
+def test_a_table_needs_a_ladder(tilewire: CommandLine) -> None:
+    with Scripted(Turning(Seeking(opponent=None, games=1))) as url:
+        assert tilewire("connect", url, "--bot", "greedy", "--table", "blitz") == 1
+    assert tilewire.err.splitlines()[-1] == (
+        "tilewire: the server has no ladder, so no table; leave out --table"
+    )
 
 
 def test_a_token_without_tls_is_warned_of(

@@ -29,7 +29,7 @@ DIRECTOR = ("--name", "hannah", "--token-file")
         (("correct", "x", "1", "2"), "x is no whole number"),
         (("correct", "-1", "1", "2"), "Expected `int` >= 0"),
         (("pause",), "pause is a director's act: give --name and --token-file"),
-        (("standings", "--token-file", "none"), "No such file"),
+        (("standings", "--token-file", "none"), "there is no token file none"),
     ],
 )
 def test_what_is_typed_wrong(
@@ -97,7 +97,7 @@ SWISS = 'seats = ["guest:ann", "guest:bob"]\nformat = "swiss"\nrounds = 3\n'
         ('seats = ["guest:a", "guest:a"]\n', (), "guest:a would be called a-1"),
         ('seats = ["guest:", "static"]\n', (), "a guest's name is one word of 1 to 64"),
         (SWISS + "seed = 3\n", (), "--seed would let a seat that goes on"),
-        (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time: "),
+        (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time; "),
     ],
 )
 def test_a_tournament_that_can_not_be(

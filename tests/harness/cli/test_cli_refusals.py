@@ -94,6 +94,19 @@ def test_a_configuration_that_is_not_there(
     assert tilewire.err == f"tilewire: {config}: No such file or directory\n"
 
 
+def test_a_certificate_that_is_not_there(tilewire: CommandLine, tmp_path: Path) -> None:
+    cert = tmp_path / "none.pem"
+    assert tilewire("serve", "--tls-cert", cert, "--db", tmp_path / "j.db") == 2
+    assert tilewire.err == f"tilewire: no TLS: there is no file {cert}\n"
+
+
+def test_a_tournament_and_a_ladder_are_not_for_one_server(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    assert tilewire("serve", "--ladder", "--tournament", tmp_path / "t.toml") == 2
+    assert tilewire.err.startswith("tilewire: not beside --tournament: ladder; ")
+
+
 def test_a_file_of_tokens_that_is_not_there(tilewire: CommandLine, tmp_path: Path) -> None:
     tokens = tmp_path / "none"
     assert tilewire("serve", "--tokens", tokens, "--db", tmp_path / "j.db") == 2

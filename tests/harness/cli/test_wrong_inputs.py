@@ -101,7 +101,7 @@ WRONG = [
     ("match greedy greedy --gmaes 5", "unknown option: --gmaes. Did you mean --games?"),
     ("train winprob --gmaes 5", "unknown option: --gmaes. Did you mean --games?"),
     ("train winprob --games 5", "--out is missing"),
-    ("match greedy greedy static", "nothing is known to do with static"),
+    ("match greedy greedy static", "static: more arguments than the command takes"),
     ("match greedy greedy --transport tcp", 'invalid value "tcp" for --transport'),
     ("match greedy greedy --games", "--games needs a value"),
     ("match greedy greedy --out ''", "--out must not be empty"),
