@@ -13,7 +13,7 @@ from protocol.channel import Channel
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import Administer, Error, Goodbye, Message, ServerState, Welcome
 
-from .bans import Bans
+from .bans import Bans, check_whom
 from .lobby import Lobby
 from .tokens import Invitations
 
@@ -115,6 +115,7 @@ class Administration:
             raise PeerError("bad_act", f"{name} is not here", retry="no")
 
     async def _ban(self, whom: str, minutes: int | None, why: str) -> None:
+        check_whom(whom)
         await self._bans.add(whom, minutes, why)
         for player in list(self._lobby.present()):
             try:

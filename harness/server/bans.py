@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -9,6 +10,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from harness.arbiter.journal import Journal
 from protocol.errors import PeerError
 from protocol.parts import Ban
+
+_LIKE_A_NETWORK = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,21 @@ class Bans:
             )
             for whom, entry in self._entries.items()
             if not entry.is_over
+        )
+
+
+def check_whom(whom: str) -> None:
+    """Check that what looks like an address or a network is one, not taken for a name.
+
+    Raises:
+        PeerError: ``bad_act``; it is neither.
+    """
+    if _LIKE_A_NETWORK.fullmatch(whom) and _network(whom) is None:
+        raise PeerError(
+            "bad_act",
+            f"{whom!r} is no address and no network, "
+            "such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::/32",
+            retry="corrected",
         )
 
 

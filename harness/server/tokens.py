@@ -243,12 +243,14 @@ class Gatekeeper:
 
 
 def check_listed(tokens: KnownTokens | None, name: str, token: str | None) -> None:
-    """Check that a name is in a file of tokens, if there is one, and that the token is its own.
+    """Check that a name is in a file of admins, and that the token is its own.
 
     Raises:
         PeerError: ``forbidden``; the connection is to be closed.
     """
-    known = "" if tokens is None else tokens.read().get(name, "")
+    if tokens is None:
+        raise forbidden("this server has no admins; it is started without --admins FILE")
+    known = tokens.read().get(name, "")
     if token is None or not hmac.compare_digest(known, hash_token(token)):
         raise forbidden(f"{name!r} is no admin with this token")
 

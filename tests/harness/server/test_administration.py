@@ -17,8 +17,9 @@ from harness.cli.asking import _ask
 from harness.cli.failing import CommandFailed
 from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token
+from harness.server.tokens import Gatekeeper, KnownTokens, check_listed, hash_token, new_token
 from protocol.channel import ChannelClosed
+from protocol.errors import PeerError
 from protocol.messages import (
     Administer,
     Error,
@@ -138,6 +139,9 @@ async def test_who_is_kicked_may_come_back_and_who_is_banned_not(tmp_path: Path)
             await (await Client.login(there.url, name)).close()
         with pytest.raises(CommandFailed, match="ann is not banned"):
             await there.do("unban", whom="ann")
+        for whom in ("300.0.2.0/24", "192.0.2.1/99", "10.0.0.256", "2001:db8::/200", "fe80:::1"):
+            with pytest.raises(CommandFailed, match="is no address and no network"):
+                await there.do("ban", whom=whom)
         assert "admin hannah: unban ann" in there.told
 
 
@@ -237,6 +241,11 @@ async def test_an_invitation_is_the_token_of_whoever_uses_it_first(tmp_path: Pat
             await Client.login(there.url, "bob", token="b")
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "cem", token=invited)
+
+
+async def test_without_a_file_of_admins_nobody_is_one() -> None:
+    with pytest.raises(PeerError, match="this server has no admins; it is started without --adm"):
+        check_listed(None, "hannah", "h")
 
 
 async def test_admins_only_and_admins_do_nothing_else(tmp_path: Path) -> None:
