@@ -35,7 +35,8 @@ class Rereading:
         self._server = server
         self._doors = doors
         self._read = read
-        self._settings = read()
+        self._settings = dict(read())
+        """Settings that are in effect."""
         self._tell = tell
 
     def on_signal(self) -> None:
@@ -57,6 +58,7 @@ class Rereading:
         changed = {name for name, value in settings.items() if value != self._settings.get(name)}
         changed |= self._settings.keys() - settings.keys()
         self._server.change(max_games=settings["max_games"], time=settings["time"])
+        self._settings |= {name: settings[name] for name in _AT_ONCE}
         at_once = sorted(changed.intersection(_AT_ONCE))
         self._tell(f"the settings were read again: {', '.join(at_once) or 'nothing'} changed")
         if later := sorted(changed.difference(_AT_ONCE)):

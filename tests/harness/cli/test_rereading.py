@@ -74,6 +74,12 @@ def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(running: Run
         "the settings were read again: max_games, time changed",
         "port, seed: a change takes effect at the next start",
     ]
+    running.told.clear()
+    running.hang_up()
+    assert running.told[-2:] == [
+        "the settings were read again: nothing changed",
+        "port, seed: a change takes effect at the next start",
+    ]
 
 
 def test_what_is_wrong_changes_nothing(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
