@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from engine.notation.gcg import write_gcg
+from engine.notation.gcg import GcgGame, GcgPlayer, write_gcg
 from engine.notation.replaying import gcg_from_game
 from harness.arbiter.scorebook import Scorebook
 from protocol.parts import Outcome
@@ -221,7 +221,15 @@ def game_record(book: Scorebook, title: str) -> str:
     ended, opened = book.ended, book.opened
     assert ended is not None, "the game is not over"
     if book.game is None:
-        return f"#character-encoding UTF-8\n#note {title}: {ended.message}\n"
+        return write_gcg(
+            GcgGame(
+                players=tuple(map(GcgPlayer, ("player1", "player2"), opened.players)),
+                title=title,
+                id=f"tilewire {opened.game}",
+                lexicon=opened.lexicon,
+                note=ended.message,
+            )
+        )
     game = gcg_from_game(
         book.game,
         opened.players,

@@ -16,7 +16,7 @@ from bot.seat.player_view import Watched
 from engine.notation.gcg import read_gcg
 from engine.notation.replaying import replay
 from engine.rules.position import tiles_of
-from harness.arbiter.records import Draws, Record, new_game
+from harness.arbiter.records import Draws, Ended, Record, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.spectator_view import Followed
 from harness.matches.results import game_record
@@ -126,6 +126,27 @@ def test_it_is_restored_seen_and_written_as_it_was_played(seed: int) -> None:
     )
     assert found.final.board == play.book.game.position.board
     assert found.final.scores == play.result.scores
+
+
+def test_a_game_that_never_began_is_written_with_its_players() -> None:
+    told = "no game: not ready in time"
+    play = begun()
+    nothing = (0, 0)
+    ended = Ended(
+        seq=1,
+        outcome="no_show",
+        winner=1,
+        scores=nothing,
+        message=told,
+        racks=("", ""),
+        rack_adjustments=nothing,
+        time_penalties=nothing,
+        clocks=nothing,
+    )
+    book = Scorebook.restored([play.book.opened, ended], None, words())
+    gcg = read_gcg(game_record(book, "Game 1"))
+    assert tuple(player.name for player in gcg.players) == play.book.opened.players
+    assert (gcg.title, gcg.events, gcg.note) == ("Game 1", (), told)
 
 
 @pytest.mark.parametrize("turns", [0, 1, 4])
