@@ -117,8 +117,10 @@ def connect(
                 options.run(_play(join, spec, equipment, name, wish, seed, played))
     except TurnedAway as away:
         hint = ""
-        if away.code == "forbidden" and not token:
+        if away.code == "forbidden" and not token and "token" in str(away):
             hint = "; give it by --token-file"
+        elif away.code == "forbidden" and not token:
+            hint = "; choose another --name"
         elif away.code == "forbidden" and is_default:
             hint = "; --name is whose token it is"
         raise CommandFailed(f"{plain(str(away))}{hint}", status=1) from None

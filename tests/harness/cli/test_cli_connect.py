@@ -189,6 +189,10 @@ def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine, tmp_path: P
         f"tilewire: {url} turned us away: the name 'me' needs its token; give it by --token-file\n"
     )
     assert tilewire.out == ""
+    taken = Turning(Error(code="forbidden", message="'me' is a bot of this server", retry="no"))
+    with Scripted(taken) as url:
+        assert tilewire("connect", url, "--bot", "greedy", "--name", "me") == 1
+    assert tilewire.err.endswith("'me' is a bot of this server; choose another --name\n")
     unknown = Turning(Error(code="forbidden", message="nobody called 'my-greedy'", retry="no"))
     token = tmp_path / "me.token"
     token.write_text("t" * 43)
