@@ -333,6 +333,8 @@ def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
         return None
     try:
         return ssl.create_default_context(cafile=ca)
+    except FileNotFoundError:
+        raise CommandFailed(f"there is no file {ca}") from None
     except (OSError, ssl.SSLError) as error:
         raise CommandFailed(f"{ca} holds no certificates that can be read: {error}") from None
 
