@@ -55,12 +55,11 @@ class Pondering:
     still no belief, and gives a move if no time is left for another search.
     """
 
-    def __init__(self, simulate: Callable[[View], Search]) -> None:
+    def __init__(self) -> None:
         self.begun: dict[tuple[Position, int], Search] = {}
         """By position and tiles in the bag."""
-        self._simulate = simulate
 
-    def search(self, view: View, budget: Budget) -> None:
+    def search(self, view: View, budget: Budget, simulate: Callable[[View], Search]) -> None:
         """Search the positions after likely replies, in proportion to their odds."""
         self.forget()
         guesses = guess_replies(generator_for(view), view.position, seed_of(view))
@@ -69,7 +68,7 @@ class Pondering:
         for played, times in Counter(likely).most_common(LIKELY):
             then = _view_after(view, played)
             if any(then.unseen) and not budget.expired:
-                self.begun[then.position, then.bag] = search = self._simulate(then)
+                self.begun[then.position, then.bag] = search = simulate(then)
                 searches.append((times, search))
         while searches and not budget.expired:
             times, search = min(searches, key=lambda row: row[1].rollouts / row[0])
@@ -118,7 +117,7 @@ class Strategy(Player):
         self.settings = settings
         self.opponent: Opponent | None = None
         """The belief about the opponent; None before the game, or if there is no ``follow``."""
-        self.pondering = Pondering(self._simulate)
+        self.pondering = Pondering()
         self._empty_bag = empty_bag or settings
         self._follow, self._solvers, self._ponders = follow, solvers, ponders
 
@@ -184,7 +183,7 @@ class Strategy(Player):
         if not self._ponders:
             return
         if view.bag or self._solvers is None or not _is_solvable(view):
-            self.pondering.search(view, budget)
+            self.pondering.search(view, budget, self._simulate)
             return
         self.pondering.forget()
         solver = self._solvers.solver(view)

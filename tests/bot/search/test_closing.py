@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -152,3 +154,12 @@ def test_what_is_solved_while_the_opponent_thinks_is_there_afterwards() -> None:
     assert solver.is_over
     assert champion.choose(view, unlimited()).search is not None
     assert solvers.solver(view) is solver
+
+
+def test_a_champion_is_gone_with_its_last_reference_and_its_solver_with_it() -> None:
+    gc.disable()  # a collection may be long in coming, and a solver has 128 MB
+    try:
+        player = weakref.ref(new_champion())
+        assert player() is None
+    finally:
+        gc.enable()
