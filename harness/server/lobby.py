@@ -275,6 +275,8 @@ class Lobby:
     def restore_all(self) -> None:
         """Resume the games of the journal; their players will reconnect."""
         for book, label in self.hosting.restored():
+            if self.ladder is not None and LABEL in label:
+                self.ladder.goes_on(label)
             self._open(book, self.hosting.seats(label), label, fresh=False)
 
     @property

@@ -39,11 +39,12 @@ async def ask(server: Server, address: str) -> str:
 
 async def until(server: Server, address: str, holds: Callable[[Any], object]) -> Any:
     """Ask until that holds."""
-    while True:
-        told = json.loads(await ask(server, address))
-        if holds(told):
-            return told
-        await asyncio.sleep(0.2)
+    async with asyncio.timeout(120):
+        while True:
+            told = json.loads(await ask(server, address))
+            if holds(told):
+                return told
+            await asyncio.sleep(0.2)
 
 
 async def test_bots_come_and_go_and_the_ladder_goes_on(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ class Ladder:
         self._loaded = False
         self._early: list[RatedGame] = []
         """Games that ended while the journal was read."""
+        self._resumed: list[Mapping[str, Any]] = []
+        """Labels of games that go on while the journal is read."""
         self._began = clocks.now()
         self._random = SystemRandom()
         self._first_table = 0
@@ -165,8 +167,14 @@ class Ladder:
     def _side(self, name: str) -> dict[str, Any]:
         return {"kind": "bot" if name in self.settings.anchors else "guest", "name": name}
 
+    def goes_on(self, label: Mapping[str, Any]) -> None:
+        """Note, before ``run``, a rated game that a server has from before its start."""
+        self._resumed.append(label)
+
     def over(self, game: str, label: Mapping[str, Any], ended: Ended | None) -> None:
         """Note that a rated game is over; without an end it could not be kept."""
+        if label in self._resumed:
+            self._resumed.remove(label)
         table = self.tables.get(label[LABEL])
         if table is None:
             return  # the configuration has it no more
@@ -232,6 +240,11 @@ class Ladder:
         self._early.clear()
         for name, wish in self._wishes.items():
             self._table_of(wish).come(name, self.clocks.monotonic())
+        for label in self._resumed:
+            if label[LABEL] in self.tables:
+                for side in label["sides"]:
+                    self.tables[label[LABEL]].plays(side["name"])
+        self._resumed.clear()
 
     async def rate(self) -> bool:
         """Rate each table that has new games; return whether there is more to do."""

@@ -107,6 +107,12 @@ class Table:
         if player in self._present:
             self._present[player].waits = False
 
+    def plays(self, name: str) -> None:
+        """Note that a player has a game from before the server's start."""
+        if self.history.find(name) not in self._present:
+            self.come(name, 0.0)
+        self.busy(name)
+
     def waits(self) -> bool:
         """Return whether somebody waits who could choose an opponent."""
         return any(it.waits and it.chooses for it in self._present.values())

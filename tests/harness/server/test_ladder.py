@@ -174,6 +174,20 @@ def test_an_anchor_plays_one_game_at_a_time() -> None:
     assert names(game) == {"dan", "static"}
 
 
+def test_who_has_a_game_from_before_the_start_plays_and_is_not_paired() -> None:
+    season = Season(LadderSettings(anchors={"static": 1_800.0}))
+    ladder = Ladder(season.settings, TimeControl(), compute=season.compute)
+    ladder.goes_on(a_label("static", "ann", bots="static"))
+    ladder.begin_with({name: History() for name in ladder.tables}, set())
+    table = ladder.tables["ladder"]
+    ann, static = (table.history.player(name) for name in ("ann", "static"))
+    assert table.state(ann) == table.state(static) == "plays"
+    ladder.put("bob", Seek())
+    assert list(ladder.pair(8)) == []
+    ladder.over("g", a_label("static", "ann", bots="static"), ended(0))
+    assert (table.state(ann), table.state(static)) == ("away", "waits")
+
+
 # --- what counts ----------------------------------------------------------------------------------
 
 
