@@ -162,8 +162,12 @@ class ThreadPlayer(SeatPlayer):
         self._run(self.player.game_over, view, result)
 
     def leave(self) -> None:
-        """End the thread after its queued work."""
+        """Free the player, which may have a lot of memory, and end the thread after its work."""
+        self.thread.submit(self._forget)
         self.thread.close()
+
+    def _forget(self) -> None:
+        self.player = Player()
 
     def _run(self, function: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
         if getattr(function, "__func__", None) in _NOTHING:
