@@ -276,7 +276,8 @@ class Cluster(Workers):
     @property
     def at_once(self) -> int:
         """How many calls keep the workers that are there now busy."""
-        threads: int = sum(self._client.nthreads().values())
+        with self._failing_in_sentences():
+            threads: int = sum(self._client.nthreads().values())
         return max(2, 2 * threads)
 
     @contextmanager
