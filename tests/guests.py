@@ -1,4 +1,4 @@
-"""Guests of a tournament on a server, which pass in all turns; they leave and come back."""
+"""Guests of a server, which pass in all turns; they leave and come back."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import asyncio
 from contextlib import suppress
 
 from harness.lab.bench.client import Client
+from harness.seats.seats import Worker
 from protocol.channel import ChannelClosed
 from protocol.messages import GameOver, Goodbye, NewGame, Ready, Seek, YourTurn
+
+
+async def no_bot(name: str) -> Worker:
+    """Lend no bot: nobody is to ask for one."""
+    raise AssertionError(f"nobody asks for {name}")
 
 
 class Guest:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from guests import no_bot
 
 from harness.arbiter.journal import Journal
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, hash_token
 from lexicons.store import load_lexicon
-
-
-async def no_bot(name: str) -> Any:
-    raise AssertionError(f"nobody asks for {name}")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from guests import no_bot
 from tables import words
 
 from harness.arbiter.journal import Journal
@@ -39,10 +40,6 @@ class Running:
         self.hang_up = Rereading(
             self.server, Doors(known, None, certificate), lambda: dict(self.said), self.told.append
         )
-
-
-async def no_bot(name: str) -> Any:
-    raise AssertionError(f"nobody asks for {name}")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from command_line import CommandLine
+from guests import no_bot
 
 from harness.arbiter.journal import Journal
 from harness.lab.bench import soak, visitors
@@ -92,7 +93,7 @@ async def test_what_a_bot_does_ends_its_game_as_it_should(
     enough_ms = 300 if outcome == "time" else 60_000
     clock = TimeControl(initial_ms=enough_ms, max_overtime_ms=0, ready_ms=60_000)
     keeper = Gatekeeper(journal, None)
-    server = MatchServer(load_lexicon(), journal, keeper, {}, _no_bot, time=clock, drain_s=0)  # type: ignore[arg-type]
+    server = MatchServer(load_lexicon(), journal, keeper, {}, no_bot, time=clock, drain_s=0)
     await server.start()
     url = f"ws://127.0.0.1:{server.port}"
     odd = Visitor(url, "odd", "x" * 32, 0, Random(1), load_lexicon())
@@ -112,10 +113,6 @@ async def test_what_a_bot_does_ends_its_game_as_it_should(
 
 async def _get_ready(client: Client, game: str) -> None:
     await client.channel.send(Ready(game=game, nonce="00" * 16))
-
-
-async def _no_bot(name: str) -> None:
-    raise AssertionError(f"nobody asks for {name}")
 
 
 async def test_a_very_short_soak_leaves_nothing(

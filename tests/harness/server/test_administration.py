@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from guests import no_bot
 from tables import words
 
 from harness.arbiter.journal import Journal
@@ -33,10 +34,6 @@ from protocol.messages import (
     YourTurn,
 )
 from protocol.parts import TimeControl
-
-
-async def no_bot(name: str) -> Any:
-    raise AssertionError(f"nobody asks for {name}")
 
 
 class Running:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guests import Guest
+from guests import Guest, no_bot
 from match_samples import match_config
 
 from harness.arbiter.journal import Journal
@@ -33,10 +33,6 @@ from protocol.messages import (
     Standings,
 )
 from protocol.parts import TimeControl
-
-
-async def no_bot(name: str) -> Any:
-    raise AssertionError(f"nobody asks for {name}")
 
 
 class Event:

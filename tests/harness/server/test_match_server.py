@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 from bot_players import Passes
+from guests import no_bot
 from websockets.asyncio.client import connect
 
 from bot.seat.connection import BotRunner
@@ -37,10 +38,6 @@ class Running:
     told: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
 
 
-async def no_bot(name: str) -> None:
-    raise AssertionError(f"nobody asks for {name}")
-
-
 @pytest.fixture
 async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Running]:
     """A server with a bot in its list; for those who are known, with the marker ``tokens``."""
@@ -57,7 +54,7 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         journal,
         Gatekeeper(journal, tokens),
         house,  # type: ignore[arg-type]  # nobody plays against it
-        no_bot,  # type: ignore[arg-type]
+        no_bot,
         drain_s=0,
         tell=server.told.put_nowait,
         admission=admission,

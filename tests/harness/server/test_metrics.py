@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
+from guests import no_bot
 from tables import words
 from websockets.datastructures import Headers
 from websockets.http11 import Request
@@ -17,10 +17,6 @@ from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from protocol.channel import ChannelClosed
 from protocol.websocket import HttpAnswer
-
-
-async def no_bot(name: str) -> Any:
-    raise AssertionError(f"nobody asks for {name}")
 
 
 def read(server: MatchServer) -> dict[str, float]:

@@ -9,6 +9,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+from guests import no_bot
 from msgspec.structs import replace
 from tables import Play, random_policy, words
 from websockets.datastructures import Headers
@@ -23,10 +24,6 @@ from protocol.websocket import HttpAnswer
 
 GUESTS = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "guest", "name": "bob"}]}
 WITH_A_BOT = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "bot", "name": "gone"}]}
-
-
-async def no_bot(name: str) -> None:
-    raise AssertionError(f"nobody asks for {name}")
 
 
 def server(journal: Journal, told: list[str]) -> MatchServer:
