@@ -97,8 +97,8 @@ class ServerFile(ServerSettings, total=False):
     time: ServerTime
     admission: Admission
     ladder: LadderSettings
-    keep_days: Annotated[int, msgspec.Meta(ge=1)]
-    """After so many days a game's moves leave the journal; without it they never do."""
+    keep_days: Annotated[float, msgspec.Meta(gt=0)]
+    """Days after which a game's moves leave the journal; without it they never do."""
     archive: Path
     """Where they are then, as GCG by month."""
 

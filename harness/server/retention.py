@@ -32,6 +32,7 @@ AT_ONCE = 10
 PAUSE_S = 0.5
 """Between so many games and the next, so that games that are on have the cores."""
 EVERY_S = 3_600.0
+"""Between two looks, at most; where games are kept for less than four hours, a quarter of that."""
 DAY_S = 86_400.0
 
 
@@ -39,20 +40,21 @@ DAY_S = 86_400.0
 class Retention:
     """How long a journal keeps moves, and where games go then."""
 
-    keep_days: int
+    keep_days: float
     archive: Path
     """Has a folder for each month, ``2026-11``, with a GCG a game."""
 
     async def run(
         self, journal: Journal, lexicon: Lexicon, now: Callable[[], float] = time.time
     ) -> None:
-        """Drop old games each hour, until cancelled."""
+        """Drop old games again and again, until cancelled."""
+        keep_s = self.keep_days * DAY_S
         while True:
             try:
-                await self.drop(journal, lexicon, now() - self.keep_days * DAY_S)
+                await self.drop(journal, lexicon, now() - keep_s)
             except (JournalError, OSError) as error:
                 log.error("old games were not dropped", reason=str(error))
-            await asyncio.sleep(EVERY_S)
+            await asyncio.sleep(min(EVERY_S, keep_s / 4))
 
     async def drop(self, journal: Journal, lexicon: Lexicon, before: float) -> None:
         """Drop the moves of finished games that began before a time.

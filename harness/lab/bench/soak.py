@@ -38,6 +38,8 @@ STRENGTHS = {f"bot{number}": number // 2 for number in range(12)}
 """The bots, and how many moves each looks at."""
 SETTINGS = """
 max_games = 8
+keep_days = 0.01
+archive = {archive}
 [time]
 initial_ms = 2000
 max_overtime_ms = 0
@@ -45,7 +47,8 @@ ready_ms = 1000
 [admission]
 seeks_per_minute = 100000
 """
-"""Fast clocks; the limits are the defaults, but for games that take a tenth of a second."""
+"""Fast clocks, and games that leave the journal after a quarter of an hour; the limits are the
+defaults, but for games that take a tenth of a second."""
 
 LADDER = """
 [ladder.tables.fast]
@@ -226,7 +229,7 @@ async def soak(
     watched, chance = _Watched(), Random(f"{seed} {piece}")
     words = await asyncio.to_thread(load_lexicon)
     began = time.monotonic()
-    settings = SETTINGS + LADDER * ladder
+    settings = SETTINGS.format(archive=json.dumps(str(folder / "archive"))) + LADDER * ladder
     async with serving(folder, settings, watched.hear) as (url, watched.pid):
         bots = [
             Visitor(
@@ -263,7 +266,7 @@ def _ratings(url: str) -> dict[str, _Rating]:
 
 def _files_left(folder: Path) -> list[str]:
     """Return a sentence about each file that a server should have removed at its end."""
-    known = {"serve.db", "serve.db-lock", "serve.toml", "soak.jsonl", "soak.png"}
+    known = {"archive", "serve.db", "serve.db-lock", "serve.toml", "soak.jsonl", "soak.png"}
     return [f"{path.name} is left" for path in folder.iterdir() if path.name not in known]
 
 
