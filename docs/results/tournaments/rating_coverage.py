@@ -226,7 +226,7 @@ def main() -> None:
     fits = (
         ("baseball with home field (BradleyTerry2)", baseball()),
         ("puddings with ties (PlackettLuce)", pudding()),
-        ("20 players (choix)", choix_difference(chance)),
+        ("20 players (choix)", choix_difference(np.random.default_rng(given.seed))),
     )
     rows = [(name, number(difference, 4)) for name, difference in fits]
     print(table(("published fit", "largest difference, Elo"), rows), flush=True)
