@@ -202,8 +202,8 @@ class Direct(_Message, frozen=True, tag="direct"):
     action: Action
     """``pause``: no game begins, those that are on go on; ``resume``: games begin, also those of
     the first round without entrants that it waits for; ``withdraw``: an entrant is
-    paired no more; ``join``: an entrant comes, or comes back if it was absent; ``correct`` a game's
-    result."""
+    paired no more; ``join``: an entrant comes, or comes back if it was absent or had withdrawn;
+    ``correct`` a game's result."""
     name: Name | None = None
     """The entrant that withdraws or joins."""
     number: Count | None = None

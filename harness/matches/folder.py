@@ -56,7 +56,7 @@ class Absent(Struct, frozen=True, tag="absent", tag_field="decision"):
 
 
 class Returned(Struct, frozen=True, tag="returned", tag_field="decision"):
-    """An absent entrant is back."""
+    """An entrant that was absent or had withdrawn is back."""
 
     entrant: int
 

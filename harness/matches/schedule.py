@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from .config import TournamentConfig
-from .folder import Joined, MatchFolder, Paired, Withdrawn, with_joined
+from .folder import Joined, MatchFolder, Paired, Returned, Withdrawn, with_joined
 from .pairings import Pairing, Round, gauntlet, knockout_round, round_robin
 from .results import PlannedGame
 from .standings import standings
@@ -31,7 +31,13 @@ class Schedule:
         self.rounds: list[Round] = []
         self._turn = 1 if self.depends_on_results else len(self._cycle(0))
         """Rounds that get the same openings: those in which each pairing comes once."""
-        self.withdrawn = {it.entrant for it in files.decisions if isinstance(it, Withdrawn)}
+        self.withdrawn: set[int] = set()
+        for decision in files.decisions:
+            match decision:
+                case Withdrawn(entrant=entrant):
+                    self.withdrawn.add(entrant)
+                case Returned(entrant=entrant):
+                    self.withdrawn.discard(entrant)
         self._known = self._paired_before() if self.depends_on_results else self._fixed()
 
     @property
@@ -84,6 +90,11 @@ class Schedule:
         """Have an entrant play no more."""
         self._files.decide(decision)
         self.withdrawn.add(decision.entrant)
+
+    def take_back(self, entrant: int) -> None:
+        """Have an entrant that had withdrawn play again."""
+        self._files.decide(Returned(entrant))
+        self.withdrawn.remove(entrant)
 
     def join(self, decision: Joined) -> None:
         """Have a guest play from the next round on; in a Swiss only."""

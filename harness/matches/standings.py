@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .config import TournamentConfig
-from .folder import Decision, Paired, Withdrawn, counting, with_joined
+from .folder import Decision, Paired, Returned, Withdrawn, counting, with_joined
 from .results import GameResult
 
 BYE_SPREAD = 50
@@ -107,6 +107,8 @@ def standings(
         match decision:
             case Withdrawn(entrant=entrant):
                 entrants[entrant].withdrawn = True
+            case Returned(entrant=entrant):
+                entrants[entrant].withdrawn = False
             case Paired():
                 _count_round(entrants, decision, config)
     by_name = {of.name: of for of in entrants}

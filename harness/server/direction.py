@@ -340,11 +340,14 @@ class Direction:
 
     def _direct_to_join(self, name: str) -> None:
         config = self._schedule.config
-        absent = name in config.names and config.names.index(name) in self.tournament.absentees
-        if absent:
-            self.tournament.welcome_back(config.names.index(name))
+        entrant = config.names.index(name) if name in config.names else None
+        if entrant in self.tournament.absentees:
+            self.tournament.welcome_back(entrant)
             return
-        if name in config.names:
+        if entrant in self._schedule.withdrawn:
+            self._take_back(entrant)
+            return
+        if entrant is not None:
             raise PeerError("bad_direction", f"{name} is an entrant already", retry="no")
         if config.format != "swiss" or self.tournament.over:
             raise PeerError(
@@ -353,6 +356,16 @@ class Direction:
         if wrong := _wrong_name(name):
             raise PeerError("bad_direction", wrong)
         self._join(name)
+
+    def _take_back(self, entrant: int) -> None:
+        if self._schedule.config.format == "knockout" or self.tournament.over:
+            raise PeerError(
+                "bad_direction",
+                "who has withdrawn comes back only while the tournament is on, and not in a knockout",
+                retry="no",
+            )
+        self._schedule.take_back(entrant)
+        self.tournament.look_again()
 
     def _correct(self, number: int, scores: tuple[int, int] | None, why: str) -> None:
         planned = self.tournament.planned.get(number)

@@ -169,6 +169,22 @@ def test_who_has_withdrawn_from_a_swiss_is_not_paired(tmp_path: Path) -> None:
     assert [of.name for of in table if of.withdrawn] == ["B"]
 
 
+def test_a_withdrawal_can_be_taken_back(tmp_path: Path) -> None:
+    config = event(4, format="swiss", rounds=4)
+    play(config, tmp_path, better_seed, most=4)
+    with MatchFolder(tmp_path) as files:
+        files.decide(Withdrawn(1, "gone home"))
+    play(config, tmp_path, better_seed, most=8)
+    with MatchFolder(tmp_path) as files:
+        schedule = Schedule(config, files)
+        schedule.take_back(1)
+        assert not schedule.withdrawn
+    games = play(config, tmp_path, better_seed)
+    assert {planned.round for planned in games if 1 in planned.players} == {1, 2, 4}
+    with MatchFolder(tmp_path) as files:
+        assert not any(of.withdrawn for of in standings(config, files.results, files.decisions))
+
+
 @pytest.mark.parametrize("entrants", [2, 3, 5, 8])
 def test_a_knockout_is_won_by_who_wins_the_final(entrants: int, tmp_path: Path) -> None:
     config = event(entrants, format="knockout")

@@ -271,6 +271,9 @@ async def test_who_withdraws_loses_the_games_that_are_left(tmp_path: Path) -> No
         await guests[3].thinks.wait()
         await there.direct(action="withdraw", name="dan", why="gone home")
         assert guests[3].goodbye is None, "its game goes on"
+        await there.direct(action="join", name="dan")
+        assert presences(await there.until(lambda it: True))["dan"] == "here"
+        await there.direct(action="withdraw", name="dan")
         guests[3].moves.set()
         listed = await there.until(lambda it: it.over)
         assert presences(listed)["dan"] == "withdrawn"
