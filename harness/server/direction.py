@@ -361,7 +361,7 @@ class Direction:
         if self._schedule.config.format == "knockout" or self.tournament.over:
             raise PeerError(
                 "bad_direction",
-                "who has withdrawn comes back only while the tournament is on, and not in a knockout",
+                "who has withdrawn comes back only while it is on, and not in a knockout",
                 retry="no",
             )
         self._schedule.take_back(entrant)
