@@ -28,24 +28,46 @@ DIALECTS = ("files", "magpie", "quackle", "siu")
 
 class _House(NamedTuple):
     target: str
+    about: str
     options: tuple[str, ...] = ()
 
 
 _SIMULATING = ("candidates", "plies", "iterations", "time", "bag")
 
 _HOUSE: dict[str, _House] = {
-    "champion": _House("bot.players.champion:champion", ("time", "exact")),
-    "greedy": _House("bot.players.static:GreedyPlayer"),
+    "champion": _House(
+        "bot.players.champion:champion",
+        "plays what wins most often in simulations, and solves the end of the game",
+        ("time", "exact"),
+    ),
+    "greedy": _House("bot.players.static:GreedyPlayer", "plays the highest score"),
     "infer": _House(
         "bot.players.infer:infer",
+        "simulates against what its opponent is likely to hold",
         ("model", "memory", "doubt", "racks", *_SIMULATING),
     ),
-    "mc": _House("bot.players.cs221:mc", ("candidates", "samples", "plies")),
-    "mc+rh": _House("bot.players.cs221:mc_rh", ("weights", "candidates", "samples", "plies")),
-    "rh": _House("bot.players.cs221:rh", ("weights",)),
-    "sim": _House("bot.players.sim:sim", _SIMULATING),
-    "static": _House("bot.players.static:StaticPlayer", ("temperature",)),
-    "vanilla": _House("bot.players.cs221:vanilla"),
+    "mc": _House(
+        "bot.players.cs221:mc",
+        "tries its highest scores out to the next turns (CS221, 2016)",
+        ("candidates", "samples", "plies"),
+    ),
+    "mc+rh": _House(
+        "bot.players.cs221:mc_rh",
+        "tries the moves of rh out to the next turns (CS221, 2016)",
+        ("weights", "candidates", "samples", "plies"),
+    ),
+    "rh": _House(
+        "bot.players.cs221:rh",
+        "plays the highest sum of score and simple features of what it keeps (CS221, 2016)",
+        ("weights",),
+    ),
+    "sim": _House("bot.players.sim:sim", "plays what wins most often in simulations", _SIMULATING),
+    "static": _House(
+        "bot.players.static:StaticPlayer",
+        "plays the highest sum of score and worth of the tiles it keeps, at once",
+        ("temperature",),
+    ),
+    "vanilla": _House("bot.players.cs221:vanilla", "plays the highest score (CS221, 2016)"),
 }
 
 _ELSEWHERE = {
@@ -116,6 +138,15 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
     if not _NAME.fullmatch(name):
         raise SeatError(f"{text!r} is no seat: a name, module:factory, file.py:factory or ws://…")
     raise SeatError(f"no bot is called {name!r}; {_known()}{did_you_mean(name, known_bots())}")
+
+
+def about(spec: SeatSpec) -> str:
+    """Say who plays in a seat, for strangers: without a path, a program or an address."""
+    house = _HOUSE.get(spec.name) if spec.built_in else None
+    if house is None:
+        return "a bot of this server's own"
+    options = ", ".join(f"{key} {value}" for key, value in spec.options)
+    return f"{house.about}; {options}" if options else house.about
 
 
 def load_factory(spec: SeatSpec) -> Factory:

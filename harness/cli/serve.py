@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import ssl
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import datetime
-from functools import partial
-from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, TypedDict, cast
 
 import msgspec
 from cyclopts import Parameter
 
 from bot.cores import usable_cores
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec, known_bots
-from bot.seat_text import parse_seat
-from harness.arbiter.clock import check_time_control, is_loopback, lag_quota_ms
+from bot.registry import SeatError, SeatSpec, about, known_bots
+from harness.arbiter.clock import is_loopback
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import JournalError
-from harness.arbiter.seat import Seat
 from harness.config_file import read_config_file
-from harness.figures import counted, plain
-from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
 from harness.server.admission import Admission
 from harness.server.ladder.settings import LadderSettings, ServerTime, check_ladder
+from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import Lexicon
@@ -41,6 +32,15 @@ from . import options
 from .doors import Doors, open_doors
 from .failing import CommandFailed, sentences
 from .rereading import Rereading
+from .serving import (
+    RESERVE_BYTES,
+    HouseBots,
+    read_bots,
+    tell,
+    time_control,
+    try_out,
+    until_stopped,
+)
 
 if TYPE_CHECKING:
     from harness.server.direction import Plan
@@ -79,9 +79,6 @@ class ServerSettings(TypedDict, total=False):
     max_games: options.Count
     """Games at once. [default: one a core]"""
 
-
-RESERVE_BYTES = 64 << 20
-"""No game begins with less free on the journal's disk: a game takes up to 100 KB."""
 
 _WITH_A_TOURNAMENT = {
     *("host", "port", "tokens", "admins", "tls_cert", "tls_key", "max_games", "admission"),
@@ -177,7 +174,7 @@ def serve(
 
     def read_all() -> ServerFile:
         said = _defaults() | read()
-        said["time"] = _time_control(said["time"], clock, said["host"])
+        said["time"] = time_control(said["time"], clock, said["host"])
         if ladder or "ladder" in said:
             said["ladder"] = _ladder(said.get("ladder", LadderSettings()), said["host"])
         return said
@@ -185,29 +182,23 @@ def serve(
     settings = read_all()
     threads, ponder = settings["threads"], settings["ponder"]
     bots = {name: name for name in known_bots()} | settings["bots"]
-    with sentences():
-        specs = {name: parse_seat(text) for name, text in bots.items()}
-    for name, spec in specs.items():
-        if spec.kind == "guest":
-            raise CommandFailed(f"bots.{name}: {spec.text} is no bot of this server's own")
+    specs = read_bots(bots)
     if "ladder" in settings:
         with sentences():
             check_ladder(settings["ladder"], bots.keys())
-    doors = open_doors(settings, _tell)
+    doors = open_doors(settings, tell)
     tables = settings.get("leaves"), settings.get("winprob")
     equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
-    with sentences():
-        for name, spec in specs.items():
-            options.run(SeatMaker(spec, name, equipment, notice=options.say).try_out())
+    try_out(specs, equipment)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         options.run(_serve(settings, drain / 1_000, doors, equipment, specs, read_all))
 
 
 def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s: float) -> None:
     """Run a tournament until a signal comes, and print its table."""
-    doors = open_doors(settings, _tell)
+    doors = open_doors(settings, tell)
     with sentences(kinds=(OSError,), status=1):  # before there is a folder
         options.run(check_address(settings["host"], settings["port"]))
     from .directed import plan_of  # brings numba in, which a server otherwise starts without
@@ -246,14 +237,14 @@ async def _serve_tournament(
             max_games=settings["max_games"],
             drain_s=drain_s,
             tls=doors.tls,
-            tell=_tell,
+            tell=tell,
             admission=settings["admission"],
             admins=doors.admins,
             plan=plan,
         )
         fixed = {"max_games": settings["max_games"], "time": plan.config.time}
-        again = Rereading(server, doors, lambda: fixed, _tell)
-        await _until_stopped(server, str(plan.files.path), again, open_to_all=doors.tokens is None)
+        again = Rereading(server, doors, lambda: fixed, tell)
+        await until_stopped(server, _started(server, str(plan.files.path), again, doors))
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -262,19 +253,6 @@ def read_config(config: Path | None) -> ServerFile:
         return {}
     with sentences():
         return read_config_file(config, ServerFile)
-
-
-def _time_control(base: ServerTime, clock: dict[str, int | None], host: str) -> ServerTime:
-    """Return the file's time control with the options that are given in its place."""
-    given = {name: ms for name, ms in clock.items() if ms is not None}
-    if given.get("increment_ms"):
-        given["max_overtime_ms"] = 0
-    control = msgspec.structs.replace(base, **given)
-    lag_ms = control.lag_ms or lag_quota_ms(control.initial_ms, [host])
-    control = msgspec.structs.replace(control, lag_ms=lag_ms)
-    with sentences():
-        check_time_control(control)
-    return control
 
 
 def _retention(settings: ServerFile) -> Retention | None:
@@ -287,7 +265,7 @@ def _retention(settings: ServerFile) -> Retention | None:
 
 def _ladder(said: LadderSettings, host: str) -> LadderSettings:
     """Return the file's ladder with the clocks of its tables as they are on this address."""
-    tables = {name: _time_control(clock, {}, host) for name, clock in said.tables.items()}
+    tables = {name: time_control(clock, {}, host) for name, clock in said.tables.items()}
     return msgspec.structs.replace(said, tables=tables)
 
 
@@ -296,95 +274,52 @@ async def _serve(
     drain_s: float,
     doors: Doors,
     equipment: Equipment,
-    bots: dict[str, SeatSpec],
+    specs: dict[str, SeatSpec],
     read: Callable[[], ServerFile],
 ) -> None:
     lexicon = options.load_equipped(equipment)
-    seed, notice = settings.get("seed"), options.say_once()
-    makers = {
-        name: SeatMaker(spec, name, equipment, seed, notice=notice) for name, spec in bots.items()
-    }
-    for maker in makers.values():
-        maker.check(lexicon)  # before anybody plays
+    bots = HouseBots(specs, equipment, lexicon, settings.get("seed"))
     await check_address(settings["host"], settings["port"])  # before there is a journal
     journal = Journal(settings["db"], RESERVE_BYTES)
-    numbers = count()  # of games, so that each has random numbers of its own
-
-    def seat(name: str) -> Seat:
-        return makers[name].open(lexicon, next(numbers))
-
-    house: dict[str, Callable[[], Seat]] = {name: partial(seat, name) for name in bots}
-
-    async def open_bot(name: str) -> Worker:
-        if bots[name].kind == "engine":
-            raise PeerError("unknown_bot", f"{name} plays on this server only", close=1008)
-        return await makers[name].worker(next(numbers))
-
     server = MatchServer(
         lexicon,
         journal,
         Gatekeeper(journal, doors.tokens),
-        house,
-        open_bot,
+        bots.seats,
+        bots.lend,
         host=settings["host"],
         port=settings["port"],
         time=settings["time"],
         max_games=settings["max_games"],
         drain_s=drain_s,
         tls=doors.tls,
-        tell=_tell,
+        tell=tell,
         admission=settings["admission"],
         admins=doors.admins,
         rated=settings.get("ladder"),
         retention=_retention(settings),
+        offered=Offered({name: about(spec) for name, spec in specs.items()}),
     )
     try:
-        again = Rereading(server, doors, read, _tell)
+        again = Rereading(server, doors, read, tell)
         kept = f"journal {settings['db']}"
-        await _until_stopped(server, kept, again, open_to_all=doors.tokens is None)
+        await until_stopped(server, _started(server, kept, again, doors))
     finally:
-        for maker in makers.values():
-            await maker.close()
+        await bots.close()
         journal.close()
 
 
-async def _until_stopped(
-    server: MatchServer, kept: str, again: Rereading, *, open_to_all: bool
-) -> None:
-    """Run a server until a signal comes, or its tournament can't go on."""
-    await server.start()
-    gc.collect()
-    gc.freeze()  # a full collection over numba's objects would stop all clocks for 50 ms
-    again.on_signal()
-    url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
-    _tell(f"serving on {url}, {kept}")
-    for warning in exposures(server.host, open_to_all=open_to_all, tls=server.tls):
-        options.say(warning)
-    told = asyncio.ensure_future(options.until_told_to_stop())
-    ends: set[asyncio.Future[Any]] = {told, server.playing} if server.playing else {told}
-    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-    if not told.done():
-        told.cancel()
-        at_once = asyncio.Event()
-        at_once.set()
-        await server.stop(at_once)
-        assert server.playing is not None
-        await server.playing
-        return
-    at_once = told.result()
-    _tell(
-        f"stopping; games may end within {server.drain_s:.0f} s; "
-        "a second signal (Ctrl-C) ends it at once"
-    )
-    left = await server.stop(at_once)
-    are = "is" if left == 1 else "are"
-    resumed = f"; {counted(left, 'game')} {are} left to be resumed at the next start"
-    _tell(f"stopped{resumed if left else ''}")
+def _started(server: MatchServer, kept: str, again: Rereading, doors: Doors) -> Callable[[], None]:
+    """Return what is done when the server listens."""
 
+    def started() -> None:
+        again.on_signal()
+        url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
+        tell(f"serving on {url}, {kept}")
+        for warning in exposures(server.host, open_to_all=doors.tokens is None, tls=server.tls):
+            options.say(warning)
 
-def _tell(sentence: str) -> None:
-    """Print what has happened, and when; names in it are anybody's."""
-    print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {plain(sentence)}", file=sys.stderr, flush=True)
+    return started
 
 
 def exposures(host: str, *, open_to_all: bool, tls: ssl.SSLContext | None) -> Iterator[str]:

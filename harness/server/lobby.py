@@ -38,6 +38,8 @@ log = structlog.get_logger(__name__)
 
 MOST_COMPARED = 32
 """Length of an unknown name that is compared with those of bots; a comparison takes time."""
+PAIRS_KEPT = 1_024
+"""Pairs of players of whom it is known who moved first in their last game."""
 
 
 @dataclass(eq=False)
@@ -68,6 +70,8 @@ class Lobby:
     _looking: asyncio.TimerHandle | None = None
     """The next look at those who wait on the ladder though somebody is free."""
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _first: dict[frozenset[str], str] = field(default_factory=dict)
+    """Who moved first when two last met; the latest pairs only."""
 
     # --- players --------------------------------------------------------------------------------
 
@@ -239,9 +243,21 @@ class Lobby:
             {"kind": "guest", "name": player.name},
             {"kind": "bot" if other is None else "guest", "name": opponent},
         ]
-        if secrets.randbelow(2):
+        if self._moves_second(player.name, opponent):
             sides.reverse()
         self._begin(self.time, {"sides": sides})
+
+    def _moves_second(self, name: str, opponent: str) -> bool:
+        """Return whether a player moves second: seats are swapped when two meet again."""
+        earlier = self._first.get(frozenset((name, opponent)))
+        return bool(secrets.randbelow(2)) if earlier is None else earlier == name
+
+    def _note_first(self, first: str, second: str) -> None:
+        pair = frozenset((first, second))
+        self._first.pop(pair, None)
+        self._first[pair] = first
+        if len(self._first) > PAIRS_KEPT:
+            del self._first[next(iter(self._first))]
 
     def _seated(self, player: Player, wish: Seek | None) -> None:
         """Keep what is left of a player's seek for after the game."""
@@ -295,6 +311,7 @@ class Lobby:
     ) -> asyncio.Task[None]:
         """Begin a game or go on with it; a ``fresh`` one is to be stored first."""
         game = book.opened.game
+        self._note_first(*book.opened.players)
         guests: list[Player] = []
         for seat in seats:
             if isinstance(seat, GuestSeat):

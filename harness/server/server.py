@@ -54,6 +54,7 @@ from .hosting import Hosting
 from .ladder.settings import LadderSettings
 from .lobby import Lobby
 from .metrics import Metrics
+from .play import Offered, PlayAnswers
 from .players import Player
 from .relay import relay
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
@@ -109,6 +110,8 @@ class MatchServer:
     """A tournament to run; then players play in nothing else."""
     admins: KnownTokens | None = None
     """Who may administer the server."""
+    offered: Offered = field(default_factory=Offered)
+    """What the page offers to people who want to play."""
     playing: asyncio.Task[None] | None = None
     """The tournament, once the server listens; it ends before the server only if it fails."""
     _server: Server | None = None
@@ -147,6 +150,13 @@ class MatchServer:
             self.lexicon,
             self.direction,
             ladder=None if self.rated is None else self._have_ladder(self.rated),
+            play=self._have_play() if self.plan is None else None,
+        )
+
+    def _have_play(self) -> PlayAnswers:
+        needs_token = self.gatekeeper.tokens is not None
+        return PlayAnswers(
+            self.lexicon, self.offered, lambda: self._lobby.time, needs_token=needs_token
         )
 
     def _have_ladder(self, settings: LadderSettings) -> Publisher:

@@ -32,6 +32,7 @@ from protocol.websocket import HttpAnswer
 
 from .answers import as_json, wrong
 from .hosting import Hosting
+from .play import PlayAnswers
 
 if TYPE_CHECKING:
     from .direction import Direction
@@ -66,9 +67,10 @@ class Web:
         direction: Direction | None,
         monotonic: Callable[[], float] = time.monotonic,
         ladder: Publisher | None = None,
+        play: PlayAnswers | None = None,
     ) -> None:
         self._hosting, self._journal, self._lexicon = hosting, journal, lexicon
-        self._direction, self._ladder = direction, ladder
+        self._direction, self._ladder, self._play = direction, ladder, play
         self._monotonic = monotonic
         self._page = Page.read()
         self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
@@ -103,13 +105,22 @@ class Web:
                 return self._game(game)
             case ["standings"]:
                 return self._standing_list()
+            case ["play" | "words" as asked]:
+                if self._play is None:
+                    return wrong(404, "a tournament is played on this server, and nothing else")
+                return (
+                    self._play.settings()
+                    if asked == "play"
+                    else self._play.words(query.get("words", ""))
+                )
             case ["ladder", *rest]:
                 if self._ladder is None:
                     return wrong(404, "there is no ladder on this server")
                 return self._ladder.answer(rest, query)
         return wrong(
             404,
-            "there are /api/games, /api/games/ID, /api/games/ID.gcg, /api/standings, /api/ladder",
+            "there are /api/games, /api/games/ID, /api/games/ID.gcg, /api/standings, /api/ladder, "
+            "/api/play, /api/words",
         )
 
     # --- lists ----------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ WRONG: dict[str, tuple[str, ...]] = {
         "none.toml",
         "--resume none",
     ),
+    "play": ("nobody", "guest:ann", "static --name greedy", "static --port 99999"),
     "new": ("bot", "bot Two Words", "bot greedy"),
     "check": ("", "nobody", "none.py:Bot", "ws://there/bot"),
     "serve": ("--config none.toml", "--port 99999"),

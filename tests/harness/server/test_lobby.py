@@ -88,6 +88,20 @@ async def test_the_servers_own_bots_have_time_to_compile(
     await lobby.drain(0, asyncio.Event())
 
 
+async def test_who_meet_again_swap_seats(lobby: Lobby) -> None:
+    guests = Guest(lobby, "ann"), Guest(lobby, "bob")
+    games: list[tuple[str, str]] = []
+    for _ in range(4):
+        lobby.seek(guests[0].player, Seek(opponent="bob"))
+        lobby.seek(guests[1].player, Seek(opponent="ann"))
+        await asyncio.sleep(0)
+        (host,) = lobby.hosting.games.values()
+        games.append(host.book.opened.players)
+        await asyncio.gather(*lobby._tasks.values())
+    assert games[0] != games[1]
+    assert games[2:] == games[:2]
+
+
 # --- with a ladder --------------------------------------------------------------------------------
 
 

@@ -21,9 +21,10 @@ from engine.notation.gcg import read_gcg
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Draws, Opened, Turn
 from harness.page import FOLDER, TYPES
+from harness.server.play import Offered, PlayAnswers
 from harness.server.web import MOST_WAITING, PAST_GAMES, Web
 from protocol.messages import Info
-from protocol.parts import Belief, Candidate, Search
+from protocol.parts import Belief, Candidate, Search, TimeControl
 from protocol.websocket import HttpAnswer
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -93,6 +94,14 @@ async def keep(journal: Journal, play: Play, game: str) -> None:
     assert isinstance(opened, Opened)
     await journal.create(replace(opened, game=game), {})
     await journal.append(game, rest, last=play.table.over)
+
+
+async def test_who_wants_to_play_is_told_how_except_at_a_tournament(served: Served) -> None:
+    assert "a tournament is played" in (await served.json("/api/play", 404))["error"]
+    play = PlayAnswers(words(), Offered({"greedy": "plays"}), TimeControl, needs_token=False)
+    served.web = Web(cast("Any", served.hosting), served.journal.path, words(), None, play=play)
+    assert [bot["name"] for bot in (await served.json("/api/play"))["bots"]] == ["greedy"]
+    assert (await served.json("/api/words?words=CAT,XQ"))["words"] == {"CAT": True, "XQ": False}
 
 
 async def test_a_finished_game_is_told_with_racks_and_thoughts(served: Served) -> None:

@@ -1,0 +1,166 @@
+"""``tilewire play``: a server for one person, and its page in the browser."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from bot.cores import usable_cores
+from bot.equipment import Equipment
+from bot.registry import SeatError, SeatSpec, about, known_bots
+from bot.seat_text import parse_seat
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import JournalError
+from harness.matches.config import MAX_NAME, told_apart
+from harness.server.admission import Admission
+from harness.server.ladder.settings import ServerTime
+from harness.server.play import Offered
+from harness.server.server import MatchServer
+from harness.server.tokens import Gatekeeper
+from protocol.parts import TimeControl
+from protocol.websocket import check_address
+
+from . import options
+from .doors import open_doors
+from .failing import CommandFailed, sentences
+from .serving import (
+    RESERVE_BYTES,
+    HouseBots,
+    read_bots,
+    tell,
+    time_control,
+    try_out,
+    until_stopped,
+)
+
+HOST = "127.0.0.1"
+
+NOBODY = "you"
+"""The name of a person whose own can't be had."""
+
+
+def play(
+    bot: str | None = None,
+    /,
+    *,
+    name: str | None = None,
+    time: options.TimeOption = 25 * 60_000,
+    increment: options.IncrementOption = 0,
+    port: int = 0,
+    db: Path = Path("play.db"),
+    no_browser: Annotated[bool, Parameter(negative="")] = False,
+    tables: options.TableOptions = options.TableOptions(),
+    threads: options.ThreadsOption = 1,
+    verbose: options.VerboseOption = False,
+) -> None:
+    """Play against a bot yourself, in the browser.
+
+    Starts a server that only this machine reaches, and opens its page. Ctrl-C ends it; a game that
+    is on then goes on at the next start with the same journal.
+
+    Args:
+        bot: Whom to play against, a name or a seat such as static?temperature=5. The page lists
+            all that have a name.
+        name: What you are called. [default: the name by which you are logged in]
+        port: The port; 0 for any that is free.
+        db: The journal, with all of your games.
+        no_browser: Print the page's address, and open no browser.
+    """
+    options.log_to_stderr(verbose)
+    clock = time_control(ServerTime(), {"initial_ms": time, "increment_ms": increment}, HOST)
+    specs, opponent = _bots(bot)
+    person = _person(name, specs)
+    games = max(2, usable_cores())
+    open_doors({"admission": Admission(), "max_games": games, "port": port}, tell)
+    equipment = tables.equipment(threads)
+    try_out(specs, equipment)
+    offered = Offered({name: about(spec) for name, spec in specs.items()}, person, opponent)
+    with sentences(kinds=(JournalError, OSError, SeatError), status=1):
+        options.run(_serve(equipment, specs, offered, clock, games, port, db, opens=not no_browser))
+
+
+def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
+    """Return the bots by name, with the one that is asked for; and its name."""
+    specs = read_bots({name: name for name in known_bots()})
+    if asked is None or asked in specs:
+        return specs, asked
+    with sentences():
+        spec = parse_seat(asked)
+    if spec.kind == "guest":
+        raise CommandFailed(f"{asked}: a guest dials in to a tournament; name a bot")
+    name = told_apart(specs[spec.name], spec)[1] if spec.name in specs else spec.name
+    return {name: spec} | specs, name
+
+
+def _person(name: str | None, bots: dict[str, SeatSpec]) -> str:
+    """Return a person's name, by default that of the login."""
+    if name is not None:
+        if name in bots:
+            raise CommandFailed(f"--name {name}: a bot has that name; choose another")
+        if not name.isprintable() or len(name) > MAX_NAME:
+            raise CommandFailed(f"--name has at most {MAX_NAME} printable characters")
+        return name
+    try:
+        login = getpass.getuser()[:MAX_NAME]
+    except (KeyError, OSError):
+        return NOBODY
+    return login if login.isprintable() and login not in bots else NOBODY
+
+
+async def _serve(
+    equipment: Equipment,
+    specs: dict[str, SeatSpec],
+    offered: Offered,
+    clock: TimeControl,
+    games: int,
+    port: int,
+    db: Path,
+    *,
+    opens: bool,
+) -> None:
+    lexicon = options.load_equipped(equipment)
+    bots = HouseBots(specs, equipment, lexicon)
+    await check_address(HOST, port)  # before there is a journal
+    journal = Journal(db, RESERVE_BYTES)
+    server = MatchServer(
+        lexicon,
+        journal,
+        Gatekeeper(journal),
+        bots.seats,
+        bots.lend,
+        host=HOST,
+        port=port,
+        time=clock,
+        max_games=games,
+        drain_s=0,
+        offered=offered,
+    )
+
+    def started() -> None:
+        url = f"http://{HOST}:{server.port}/#/play"
+        print(f"play at {url} (Ctrl-C ends it; your games are kept in {db})", flush=True)
+        if opens:
+            # A browser may take its time, or ours.
+            threading.Thread(target=_open, args=(url,), daemon=True).start()
+
+    try:
+        await until_stopped(server, started)
+    finally:
+        await bots.close()
+        journal.close()
+
+
+def _open(url: str) -> None:
+    """Open the default browser, unless it would be one without scripts in this terminal."""
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return
+    if "BROWSER" in os.environ or type(browser) is not webbrowser.GenericBrowser:
+        browser.open(url)

@@ -1,0 +1,143 @@
+"""What commands share that run a server: its bots, and its time until a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from itertools import count
+from typing import Any
+
+import msgspec
+
+from bot.equipment import Equipment
+from bot.registry import SeatSpec
+from bot.seat_text import parse_seat
+from harness.arbiter.clock import check_time_control, lag_quota_ms
+from harness.arbiter.seat import Seat
+from harness.figures import counted, plain
+from harness.seats.seat_factory import SeatMaker
+from harness.seats.seats import Worker
+from harness.server.ladder.settings import ServerTime
+from harness.server.server import MatchServer
+from lexicons.store import Lexicon
+from protocol.errors import PeerError
+
+from . import options
+from .failing import CommandFailed, sentences
+
+RESERVE_BYTES = 64 << 20
+"""No game begins with less free on the journal's disk: a game takes up to 100 KB."""
+
+
+def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
+    """Read the seats of a server's bots by name, or fail with a sentence."""
+    with sentences():
+        specs = {name: parse_seat(text) for name, text in texts.items()}
+    for name, spec in specs.items():
+        if spec.kind == "guest":
+            raise CommandFailed(f"bots.{name}: {spec.text} is no bot of this server's own")
+    return specs
+
+
+def try_out(specs: Mapping[str, SeatSpec], equipment: Equipment) -> None:
+    """Load each user's player once, before anybody plays, or fail with a sentence."""
+    with sentences():
+        for name, spec in specs.items():
+            options.run(SeatMaker(spec, name, equipment, notice=options.say).try_out())
+
+
+class HouseBots:
+    """The bots of one server.
+
+    Raises:
+        SeatError: an engine's options are invalid.
+    """
+
+    def __init__(
+        self,
+        specs: Mapping[str, SeatSpec],
+        equipment: Equipment,
+        lexicon: Lexicon,
+        seed: int | None = None,
+    ) -> None:
+        notice = options.say_once()
+        self._specs, self._lexicon = specs, lexicon
+        self._makers = {
+            name: SeatMaker(spec, name, equipment, seed, notice=notice)
+            for name, spec in specs.items()
+        }
+        self._numbers = count()  # of games, so that each has random numbers of its own
+        self.seats: dict[str, Callable[[], Seat]] = {
+            name: partial(self._seat, name) for name in specs
+        }
+        """Makes a seat for a game, by the bot's name."""
+        for maker in self._makers.values():
+            maker.check(lexicon)
+
+    def _seat(self, name: str) -> Seat:
+        return self._makers[name].open(self._lexicon, next(self._numbers))
+
+    async def lend(self, name: str) -> Worker:
+        """Start or dial a bot for an arbiter elsewhere."""
+        if self._specs[name].kind == "engine":
+            raise PeerError("unknown_bot", f"{name} plays on this server only", close=1008)
+        return await self._makers[name].worker(next(self._numbers))
+
+    async def close(self) -> None:
+        """End the processes of all bots."""
+        for maker in self._makers.values():
+            await maker.close()
+
+
+def time_control(base: ServerTime, clock: Mapping[str, int | None], host: str) -> ServerTime:
+    """Return a time control with the options that are given in its place."""
+    given = {name: ms for name, ms in clock.items() if ms is not None}
+    if given.get("increment_ms"):
+        given["max_overtime_ms"] = 0
+    control = msgspec.structs.replace(base, **given)
+    lag_ms = control.lag_ms or lag_quota_ms(control.initial_ms, [host])
+    control = msgspec.structs.replace(control, lag_ms=lag_ms)
+    with sentences():
+        check_time_control(control)
+    return control
+
+
+async def until_stopped(server: MatchServer, started: Callable[[], None]) -> None:
+    """Run a server until a signal comes, or its tournament can't go on.
+
+    ``started`` is called when it listens.
+    """
+    await server.start()
+    gc.collect()
+    gc.freeze()  # a full collection over numba's objects would stop all clocks for 50 ms
+    started()
+    told = asyncio.ensure_future(options.until_told_to_stop())
+    ends: set[asyncio.Future[Any]] = {told, server.playing} if server.playing else {told}
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    if not told.done():
+        told.cancel()
+        at_once = asyncio.Event()
+        at_once.set()
+        await server.stop(at_once)
+        assert server.playing is not None
+        await server.playing
+        return
+    at_once = told.result()
+    if server.drain_s:
+        tell(
+            f"stopping; games may end within {server.drain_s:.0f} s; "
+            "a second signal (Ctrl-C) ends it at once"
+        )
+    left = await server.stop(at_once)
+    are = "is" if left == 1 else "are"
+    resumed = f"; {counted(left, 'game')} {are} left to be resumed at the next start"
+    tell(f"stopped{resumed if left else ''}")
+
+
+def tell(sentence: str) -> None:
+    """Print what has happened, and when; names in it are anybody's."""
+    print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {plain(sentence)}", file=sys.stderr, flush=True)

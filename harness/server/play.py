@@ -1,0 +1,90 @@
+"""What the page asks for so that a person can play: bots, clock, name; and whether words are valid.
+
+The person plays as any player does, over the server's WebSocket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from engine.rules.rules import standard_rules
+from lexicons.alphabet import BLANK, BLANK_FLAG
+from lexicons.store import Lexicon
+from protocol.parts import TimeControl
+from protocol.websocket import HttpAnswer
+
+from .answers import as_json, wrong
+
+MOST_WORDS = 16
+"""Words in a question; a play forms as many as its tiles, and its main word."""
+MOST_TILES = 32
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What a server offers to people; each field has a default, for a server of bots."""
+
+    bots: Mapping[str, str] = field(default_factory=dict)
+    """A sentence about each bot, by name, in the order in which they are shown."""
+    name: str | None = None
+    """The name that a person has, unless another is chosen."""
+    opponent: str | None = None
+    """The bot that was asked for."""
+
+
+class PlayAnswers:
+    """Answers what a person's page asks.
+
+    Args:
+        time: returns the clock of a game that begins now.
+        needs_token: whether nobody may play without a token.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        offered: Offered,
+        time: Callable[[], TimeControl],
+        *,
+        needs_token: bool,
+    ) -> None:
+        self._lexicon, self._offered, self._time = lexicon, offered, time
+        self._needs_token = needs_token
+        # Asking for words gives nothing away where an invalid one is refused when it is played.
+        self._tells_words = standard_rules().challenge == "void"
+
+    def settings(self) -> HttpAnswer:
+        """Return what there is to choose before a game."""
+        offered = self._offered
+        return as_json(
+            {
+                "bots": [{"name": name, "about": about} for name, about in offered.bots.items()],
+                "opponent": offered.opponent,
+                "token": self._needs_token,
+                "name": offered.name,
+                "time": self._time(),
+                "lexicon": self._lexicon.name,
+                "words": self._tells_words,
+            }
+        )
+
+    def words(self, text: str) -> HttpAnswer:
+        """Return which of some words, separated by commas, are valid."""
+        if not self._tells_words:
+            return wrong(403, "here the players judge words, and the server tells of none")
+        words = [word for word in text.split(",") if word]
+        if not words:
+            return wrong(400, "no word is asked for; write /api/words?words=CAT,DOG")
+        if len(words) > MOST_WORDS:
+            return wrong(400, f"{len(words)} words are asked for, and at most {MOST_WORDS} may be")
+        try:
+            return as_json({"words": {word: self._is_word(word) for word in words}})
+        except ValueError as error:
+            return wrong(400, str(error))
+
+    def _is_word(self, word: str) -> bool:
+        tiles = [tile & ~BLANK_FLAG for tile in self._lexicon.distribution.alphabet.tiles(word)]
+        if BLANK in tiles:
+            raise ValueError(f"{word[:MOST_TILES]!r} has a blank; write the letter that it is")
+        return len(tiles) <= MOST_TILES and self._lexicon.graph.contains(tiles)

@@ -1,0 +1,54 @@
+"""What a server tells a person who wants to play: bots, clock, name, and which words are valid."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tables import words
+
+from harness.server.play import MOST_WORDS, Offered, PlayAnswers
+from protocol.parts import TimeControl
+from protocol.websocket import HttpAnswer
+
+
+def play(offered: Offered | None = None, *, needs_token: bool = False) -> PlayAnswers:
+    time = TimeControl(initial_ms=60_000)
+    return PlayAnswers(words(), offered or Offered(), lambda: time, needs_token=needs_token)
+
+
+def told(answer: HttpAnswer, status: int = 200) -> Any:
+    assert answer.status == status
+    return json.loads(answer.text)
+
+
+def test_bots_are_told_in_order_with_the_clock_and_the_suggested_name() -> None:
+    offered = Offered({"static": "is quick", "greedy": "is greedy"}, "ann", "greedy")
+    settings = told(play(offered).settings())
+    assert settings["bots"] == [
+        {"name": "static", "about": "is quick"},
+        {"name": "greedy", "about": "is greedy"},
+    ]
+    assert (settings["name"], settings["opponent"]) == ("ann", "greedy")
+    assert settings["time"]["initial_ms"] == 60_000
+    assert (settings["token"], settings["words"]) == (False, True)
+    assert told(play(needs_token=True).settings())["token"] is True
+
+
+def test_words_are_valid_or_not_blanks_among_them() -> None:
+    assert told(play().words("CAT,cAt,QZX")) == {"words": {"CAT": True, "cAt": True, "QZX": False}}
+    assert told(play().words("A" * 40)) == {"words": {"A" * 40: False}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ("", "write /api/words?words=CAT,DOG"),
+        ("C?T", "'C?T' has a blank; write the letter that it is"),
+        ("C1T", "'1' at character 2 of 'C1T' is not a tile"),
+        (",".join(["AA"] * (MOST_WORDS + 1)), "17 words are asked for, and at most 16 may be"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(asked: str, sentence: str) -> None:
+    assert sentence in told(play().words(asked), 400)["error"]
