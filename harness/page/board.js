@@ -4,11 +4,11 @@ import { h } from "./dom.js";
 import { bare, isBlank } from "./notation.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./game.js").Game} Game */
-/** @typedef {import("./game.js").Position} Position */
+/** @typedef {{ layout: import("./game.js").Layout, points: Map<string, number> }} Equipped */
+/** @typedef {{ turn: number, board: import("./notation.js").Board, fresh: Set<number> }} Shown */
 
 export class TileBoard extends HTMLElement {
-  /** @param {Game} game @param {Position} position */
+  /** @param {Equipped} game @param {Shown} position */
   show(game, position) {
     const { columns, letter } = game.layout;
     const rows = Array.from({ length: letter.length / columns }, (_, row) =>
@@ -28,8 +28,8 @@ export class TileBoard extends HTMLElement {
 /** @param {HTMLElement[]} cells */
 const line = (...cells) => h("div", { role: "row", class: "line" }, ...cells);
 
-/** @param {Game} game @param {Position} position @param {number} at */
-const square = (game, position, at) => {
+/** @param {Equipped} game @param {Shown} position @param {number} at */
+export const square = (game, position, at) => {
   const tile = position.board.get(at);
   if (tile !== undefined) return tileAt(game, tile, position.fresh.has(at));
   const { letter, word, start } = game.layout;
@@ -42,7 +42,7 @@ const square = (game, position, at) => {
     h("span", { class: "hidden" }, at === start ? `${texts.start}, ${label}` : label));
 };
 
-/** @param {Game} game @param {string} tile @param {boolean} fresh */
+/** @param {Equipped} game @param {string} tile @param {boolean} fresh */
 const tileAt = (game, tile, fresh) => {
   const text = bare(tile), blank = isBlank(tile);
   const size = [...text].length > 1 ? ` long${Math.min([...text].length, 4)}` : "";

@@ -227,4 +227,51 @@ export const texts = {
   /** @param {string} why */
   refused: (why) => `The server says: ${why}.`,
   cantShow: "This game can't be shown: a move does not fit the board.",
+
+  // a move that is made on the board
+  yourRack: "Your rack",
+  yourMove: "Your move",
+  play: "Play",
+  /** @param {number} score */
+  playFor: (score) => `Play for ${score}`,
+  shuffle: "Shuffle",
+  recall: "Recall",
+  exchange: "Exchange",
+  passTurn: "Pass",
+  reallyPass: "Pass: sure?",
+  cancel: "Cancel",
+  entryKeys: "Click a square and type. Arrow keys turn and move, Shift and a letter lays a blank, Backspace takes back, Enter plays.",
+  across: "across",
+  down: "down",
+  empty: "empty",
+  notPlayed: "not played yet",
+  blankIs: "Which letter is the blank?",
+  noBlank: "There is no blank left on your rack.",
+  /** @param {string} letter */
+  notOnRack: (letter) => `There is no ${letter} left on your rack.`,
+  /** @param {string} tile */
+  takenBack: (tile) => `${tile} is back on the rack.`,
+  recalled: "All tiles are back on the rack.",
+  /** @param {string} tiles */
+  rackIs: (tiles) => `Your rack: ${tiles}.`,
+  /** @param {string} tile @param {number} points */
+  tileWorth: (tile, points) => `${tile}, ${counted(points, "point")}`,
+  /** @param {string} tile @param {string} at */
+  isLaid: (tile, at) => `${tile}, laid at ${at}`,
+  chooseTiles: "Choose the tiles to exchange.",
+  /** @param {number} count */
+  toExchange: (count) => `${counted(count, "tile")} to exchange.`,
+  /** @param {number} count */
+  exchangeNow: (count) => (count ? `Exchange ${count}` : "Exchange"),
+  notYourTurn: "It is not your turn.",
+  /** @param {number} score */
+  pointsFor: (score) => counted(score, "point"),
+  isBingo: "with the bingo bonus",
+  isNoWord: "(not a word)",
+  placeTiles: "Lay tiles on the board.",
+  notInLine: "The tiles do not lie in one line.",
+  hasGap: "There is a gap between the tiles.",
+  touchesNothing: "The tiles touch nothing that lies on the board.",
+  missesStart: "The first word covers the star.",
+  oneTile: "The first word has two tiles or more.",
 };

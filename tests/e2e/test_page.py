@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
+from e2e.browsing import AXE, DESK, NARROWEST, PHONE, Opened, find_faults, opened
 from positions import legal_moves_of
 
 from engine.notation.move_text import format_move
@@ -27,12 +26,9 @@ from protocol.messages import GameOver, Info, Played, Started, YourTurn
 from protocol.parts import Belief, Candidate, LeaveChance, Search, TimeControl
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page, Route
+    from playwright.async_api import Browser, Route
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
 TAGS = ("img src=x", "svg", "body", "iframe", "video src=x", "details open", "input autofocus", "a")
@@ -134,7 +130,6 @@ DIGRAPHS = """async () => {
     opening: [...readOpening("2[CH]a11/1B13/15 ABC/ 1/2 0").board],
   };
 }"""
-NARROWEST, PHONE, DESK = 320, 375, 1_280
 
 SHOWN = """() => ({
   board: [...document.querySelectorAll("tile-board [role=cell]")].map((cell) =>
@@ -222,27 +217,6 @@ class Running:
             await player.expect(Played)
 
 
-@dataclass
-class Opened:
-    """A page that is open, what it said, and what it asked for."""
-
-    page: Page
-    said: list[str] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
-    size: int = 0
-
-    async def go(self, url: str) -> None:
-        await self.page.goto(url)
-
-    async def shows(self, text: str) -> None:
-        """Wait until the page says which turn it shows."""
-        await self.page.locator(".where", has_text=text).wait_for()
-
-    async def state(self) -> dict[str, Any]:
-        shown: dict[str, Any] = await self.page.evaluate(SHOWN)
-        return shown
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
     server = Running(tmp_path_factory.mktemp("page") / "games.db")
@@ -251,30 +225,10 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
     await server.stop()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    api = pytest.importorskip(
-        "playwright.async_api", reason="playwright is not here; install it: pip install playwright"
-    )
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip("no Chromium is here; install it with: apt-get install chromium")
-    async with api.async_playwright() as playwright:
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = await playwright.chromium.launch(executable_path=path, args=sandbox)
-        yield browser
-        await browser.close()
-
-
-async def opened(browser: Browser, width: int = DESK) -> Opened:
-    page = await browser.new_page(viewport={"width": width, "height": 800})
-    shown = Opened(page)
-    page.on("console", lambda message: shown.said.append(message.text))
-    page.on("pageerror", lambda error: shown.said.append(str(error)))
-    page.on("dialog", lambda dialog: shown.said.append(dialog.message))
-    page.on("request", lambda request: shown.asked.add(request.url))
-    page.on("websocket", lambda socket: shown.asked.add(socket.url))
-    return shown
+async def state(shown: Opened) -> dict[str, Any]:
+    """What the page shows of a game."""
+    told: dict[str, Any] = await shown.page.evaluate(SHOWN)
+    return told
 
 
 def state_of(host: GameHost) -> dict[str, Any]:
@@ -312,7 +266,7 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
             await late.go(running.url(f"#/game/{game}"))
         for shown in (first, late) if turn >= LATE else (first,):
             await shown.shows(f"turn {turn} of {turn}")
-            assert await shown.state() == state_of(running.host), f"turn {turn}"
+            assert await state(shown) == state_of(running.host), f"turn {turn}"
     assert not await first.page.locator(".rack", has_text="rack").count(), "racks are hidden"
     await look_back_and_return(running, first, game)
     await running.play("-")
@@ -322,7 +276,7 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
     for shown, width in ((first, DESK), (late, PHONE)):
         await shown.page.locator(".status", has_text="six scoreless turns").wait_for()
         await shown.page.locator(".rack", has_text="rack").first.wait_for()
-        assert (await shown.state())["scores"] == list(over.scores)
+        assert (await state(shown))["scores"] == list(over.scores)
         assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.said == []
         assert {url.split("/")[2] for url in shown.asked} == {f"127.0.0.1:{running.port}"}
@@ -341,7 +295,7 @@ async def look_back_and_return(running: Running, shown: Opened, game: str) -> No
     await page.get_by_role("button", name=f"{turn} turns later").click()
     await shown.shows(f"turn {turn} of {turn}")
     assert await page.evaluate("location.hash") == f"#/game/{game}"
-    assert await shown.state() == state_of(running.host)
+    assert await state(shown) == state_of(running.host)
 
 
 async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
@@ -417,20 +371,6 @@ async def tell(told: dict[str, Any], route: Route) -> None:
     await route.fulfill(json=told)
 
 
-async def find_faults(page: Page) -> None:
-    """Fail if axe-core finds a serious fault, in light or in dark."""
-    await page.evaluate(AXE.read_text(encoding="utf-8"))
-    for scheme in ("light", "dark"):
-        await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        found = await page.evaluate("axe.run()")
-        faults = [
-            (fault["id"], [node["html"] for node in fault["nodes"][:3]])
-            for fault in found["violations"]
-            if fault["impact"] in ("serious", "critical")
-        ]
-        assert faults == [], scheme
-
-
 async def test_it_comes_back_by_itself_when_the_server_does(
     running: Running, browser: Browser
 ) -> None:
@@ -444,7 +384,7 @@ async def test_it_comes_back_by_itself_when_the_server_does(
     await running.start()
     await shown.page.get_by_role("button", name="Try now").click()
     await shown.page.locator("[aria-live=polite]", has_text="Connected again").wait_for()
-    assert await shown.state() == state_of(running.host)
+    assert await state(shown) == state_of(running.host)
     assert not await shown.page.get_by_text("is lost").is_visible()
     await shown.page.close()
 

@@ -1,0 +1,449 @@
+// A board and a rack, on which a move is made: by keyboard, by dragging, by tapping.
+//
+//   const entry = new MoveEntry();
+//   entry.show({ layout, tiles }, { board, rack, fresh, turn });
+//   entry.addEventListener("play", ({ detail }) => send(detail.move));   // "8D WO.D", "-ABC", "-"
+//   entry.addEventListener("placed", ({ detail }) => …);                 // a Placement, or null
+//
+// `entry.isOn = false` while a move can't be played: tiles can be laid all the same.
+
+import { TileBoard, square } from "./board.js";
+import { h } from "./dom.js";
+import { Draft } from "./draft.js";
+import { dragIn } from "./dragging.js";
+import { bare, tilesOf } from "./notation.js";
+import { squareName } from "./scoring.js";
+import { texts } from "./texts.js";
+
+/** @typedef {import("./notation.js").Board} Board */
+/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @typedef {import("./scoring.js").Placement} Placement */
+/** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number, canExchange?: boolean }} Asked `rack` is
+ *   text, as "?AEI[CH]"; `fresh`: the squares of the last move. */
+
+const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
+  ArrowRight: [true, 1], ArrowLeft: [true, -1], ArrowDown: [false, 1], ArrowUp: [false, -1],
+});
+
+export class MoveEntry extends HTMLElement {
+  constructor() {
+    super();
+    /** @type {Draft | null} */
+    this.draft = null;
+    /** @type {Asked} */
+    this.asked = { board: new Map(), rack: "" };
+    this.points = new Map();
+    /** @type {Set<number> | null} Tiles of the rack that are to be exchanged; null: a move is laid. */
+    this.exchanged = null;
+    /** @type {number | null} The tile of the rack that was chosen to be laid. */
+    this.chosen = null;
+    this.on = true;
+    this.askedToPass = false;
+    /** @type {Set<string>} Words that were found to be none. */
+    this.phonies = new Set();
+    this.board = new TileBoard();
+    this.formed = h("p", { class: "formed" });
+    this.said = h("p", { class: "hidden", "aria-live": "polite" });
+    this.hand = h("div", { class: "hand", role: "group", "aria-label": texts.yourRack });
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, text);
+    this.playing = button(texts.play, () => this.play());
+    this.playing.classList.add("main");
+    this.shuffling = button(texts.shuffle, () => this.shuffle());
+    this.recalling = button(texts.recall, () => this.recall());
+    this.exchanging = button(texts.exchange, () => this.toggleExchange());
+    this.passing = button(texts.passTurn, () => this.pass());
+    this.passing.addEventListener("blur", () => this.askToPass(false));
+    this.picker = h("dialog", { class: "picker", "aria-label": texts.blankIs });
+  }
+
+  connectedCallback() {
+    if (this.firstChild) return;
+    this.append(
+      this.board, this.formed, this.said, this.hand,
+      h("div", { class: "controls", role: "group", "aria-label": texts.yourMove },
+        this.playing, this.shuffling, this.recalling, this.exchanging, this.passing),
+      h("p", { class: "note keyboard" }, texts.entryKeys), this.picker);
+    this.addEventListener("keydown", (event) => this.press(event));
+    this.board.addEventListener("click", ({ target }) => this.tap(this.squareOf(target)));
+    this.board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
+    this.board.addEventListener("focusin", ({ target }) => this.focused(this.squareOf(target)));
+    this.hand.addEventListener("click", ({ target }) => this.tapHeld(this.heldOf(target)));
+    dragIn(this, {
+      source: (element) => this.dragSource(element),
+      over: (element) => this.mark(element),
+      drop: (source, element) => this.drop(source, element),
+    });
+  }
+
+  // --- what is asked ---
+
+  /** @param {Equipment} equipment @param {Asked} asked */
+  show(equipment, asked) {
+    const rack = tilesOf(asked.rack);
+    const hadFocus = this.board.contains(document.activeElement);
+    if (this.draft?.equipment === equipment) this.draft.update(asked.board, rack);
+    else this.draft = new Draft(equipment, asked.board, rack);
+    this.asked = asked;
+    this.points = new Map(equipment.tiles.map(({ tile, points }) => [tile, points]));
+    this.chosen = null;
+    this.exchanged = null;
+    this.board.show({ layout: equipment.layout, points: this.points }, { turn: asked.turn ?? 0, board: asked.board, fresh: asked.fresh ?? new Set() });
+    this.board.setAttribute("role", "grid");
+    this.cells.forEach((cell, at) => {
+      cell.setAttribute("role", "gridcell");
+      cell.dataset.at = String(at);
+    });
+    this.refresh();
+    if (hadFocus) this.focusCursor();
+  }
+
+  get cells() {
+    return /** @type {HTMLElement[]} */ ([...this.board.querySelectorAll("[role=cell], [role=gridcell]")]);
+  }
+
+  /** Whether a move can be played now. */
+  get isOn() {
+    return this.on;
+  }
+
+  set isOn(on) {
+    this.on = on;
+    this.refresh();
+  }
+
+  /** Say which of the words that are laid are none. @param {Iterable<string>} phonies */
+  judge(phonies) {
+    this.phonies = new Set(phonies);
+    this.showFormed();
+  }
+
+  /** @param {string} sentence */
+  say(sentence) {
+    this.said.textContent = sentence;
+  }
+
+  // --- keyboard ---
+
+  /** Put the keyboard on the board. */
+  focusCursor() {
+    const { draft } = this;
+    if (!draft) return;
+    draft.cursor ??= { at: draft.equipment.layout.start, across: true };
+    this.refresh();
+    this.cells[draft.cursor.at]?.focus({ preventScroll: true });
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || this.picker.open) return;
+    const isOnButton = event.target instanceof Element && event.target.closest("button") !== null;
+    if (this.pressed(event.key, event.shiftKey, isOnButton)) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }
+
+  /** Do what a key means; return whether it means anything. @param {string} key @param {boolean} shift @param {boolean} isOnButton */
+  pressed(key, shift, isOnButton) {
+    const { draft } = this, step = STEPS[key];
+    if (!draft) return false;
+    if (step && !isOnButton) this.move(...step);
+    else if (key === "Enter" && !isOnButton) this.play();
+    else if (key === " " && !isOnButton) this.turn();
+    else if (key === "Escape") this.exchanged ? this.toggleExchange() : this.recall();
+    else if (key === "Backspace") this.erase();
+    else if (this.isLetter(key)) this.type(key, shift && key.toLowerCase() !== key.toUpperCase());
+    else return false;
+    return true;
+  }
+
+  /** Whether a key is a character of a tile. @param {string} key */
+  isLetter(key) {
+    return [...key].length === 1 && (this.draft?.equipment.tiles.some(({ tile }) => tile !== "?" && bare(tile).toUpperCase().includes(key.toUpperCase())) ?? false);
+  }
+
+  /** Go along the line, or turn into the other. @param {boolean} across @param {1 | -1} sign */
+  move(across, sign) {
+    const { draft } = this;
+    if (!draft?.cursor) return this.focusCursor();
+    if (draft.cursor.across === across) draft.step(sign);
+    else this.turn();
+    this.focusCursor();
+  }
+
+  turn() {
+    this.draft?.turn();
+    this.focusCursor();
+    if (this.draft?.cursor) this.say(this.draft.cursor.across ? texts.across : texts.down);
+  }
+
+  /** @param {string} character @param {boolean} shift */
+  type(character, shift) {
+    const { draft } = this;
+    if (!draft) return;
+    if (this.exchanged) return this.typeExchanged(character);
+    draft.cursor ??= { at: draft.equipment.layout.start, across: true };
+    if (draft.type(character, shift)) this.placed();
+    else this.say(shift ? texts.noBlank : texts.notOnRack(character.toUpperCase()));
+    this.focusCursor();
+  }
+
+  erase() {
+    const tile = this.draft?.erase();
+    if (tile) this.placed(texts.takenBack(bare(tile)));
+    this.focusCursor();
+  }
+
+  // --- mouse and finger ---
+
+  /** @param {EventTarget | null} target */
+  squareOf(target) {
+    const cell = target instanceof Element ? target.closest("[data-at]") : null;
+    return cell instanceof HTMLElement && this.board.contains(cell) ? Number(cell.dataset.at) : null;
+  }
+
+  /** @param {EventTarget | null} target */
+  heldOf(target) {
+    const tile = target instanceof Element ? target.closest("[data-held]") : null;
+    return tile instanceof HTMLElement && this.hand.contains(tile) ? Number(tile.dataset.held) : null;
+  }
+
+  /** A square has the focus by other means than a click: a screen reader's cursor, say. @param {number | null} at */
+  focused(at) {
+    if (at !== null && this.draft?.cursor && this.draft.cursor.at !== at) this.draft.cursor.at = at;
+  }
+
+  /** @param {number | null} at */
+  tap(at) {
+    const { draft } = this;
+    if (!draft || at === null) return;
+    if (this.chosen !== null) {
+      const { chosen } = this;
+      this.lay(chosen, at);
+    } else if (draft.take(at)) {
+      draft.cursor = { at, across: draft.cursor?.across ?? true };
+      this.placed();
+    } else draft.point(at);
+    this.focusCursor();
+  }
+
+  /** @param {number | null} index */
+  tapHeld(index) {
+    const { draft } = this, held = index === null ? null : draft?.held[index];
+    if (!draft || index === null || !held) return;
+    if (this.exchanged) this.markExchanged(index);
+    else if (held.at !== null) {
+      draft.take(held.at);
+      this.placed();
+    } else if (draft.cursor) this.lay(index, null);
+    else this.chosen = this.chosen === index ? null : index;
+    this.refresh();
+  }
+
+  /** Lay a tile, a blank once it is said what it is; without a square at the cursor. @param {number} index @param {number | null} at */
+  lay(index, at) {
+    const { draft } = this, held = draft?.held[index];
+    if (!draft || !held) return;
+    const lay = (/** @type {string} */ as) => {
+      if (at === null ? draft.putAtCursor(index, as) : draft.place(index, at, as)) this.placed();
+      this.refresh();
+    };
+    this.chosen = null;
+    if (held.tile === "?" && held.at === null) this.pick(lay);
+    else lay(held.as);
+  }
+
+  /** Ask what a blank stands for. @param {(as: string) => void} lay */
+  pick(lay) {
+    const kinds = this.draft?.equipment.tiles.map(({ tile }) => tile).filter((tile) => tile !== "?") ?? [];
+    const choose = (/** @type {string} */ tile) => {
+      this.picker.close();
+      lay(tile.toLowerCase());
+    };
+    this.picker.replaceChildren(
+      h("p", {}, texts.blankIs),
+      h("div", { class: "kinds" }, ...kinds.map((tile) => h("button", { type: "button", click: () => choose(tile) }, bare(tile)))),
+      h("button", { type: "button", click: () => this.picker.close() }, texts.cancel));
+    this.picker.onkeydown = (event) => {
+      const tile = kinds.find((each) => bare(each).toUpperCase() === event.key.toUpperCase());
+      if (tile) choose(tile);
+    };
+    this.picker.showModal();
+  }
+
+  /** @param {Element} element @returns {HTMLElement | null} */
+  dragSource(element) {
+    const at = this.squareOf(element), index = this.heldOf(element);
+    if (this.exchanged) return null;
+    if (at !== null) return this.draft?.placed.has(at) ? this.cells[at] ?? null : null;
+    return index === null ? null : /** @type {HTMLElement} */ (this.hand.children[index] ?? null);
+  }
+
+  /** @param {Element | null} element */
+  mark(element) {
+    this.board.querySelector(".target")?.classList.remove("target");
+    const at = this.squareOf(element);
+    if (at !== null && !this.draft?.board.has(at)) this.cells[at]?.classList.add("target");
+  }
+
+  /** @param {HTMLElement} source @param {Element | null} element */
+  drop(source, element) {
+    const { draft } = this, from = this.squareOf(source);
+    const index = from === null ? this.heldOf(source) : draft?.held.findIndex(({ at }) => at === from) ?? null;
+    if (!draft || index === null) return;
+    const to = this.squareOf(element), place = this.heldOf(element);
+    if (to !== null && !draft.board.has(to)) this.lay(index, to);
+    else if (element && this.hand.contains(element)) {
+      const at = draft.held[index]?.at ?? null;
+      if (at !== null) draft.take(at);
+      if (place !== null) draft.reorder(index, place);
+      this.placed();
+    }
+  }
+
+  // --- the controls ---
+
+  shuffle() {
+    this.draft?.shuffle();
+    this.exchanged = this.exchanged && new Set();
+    this.chosen = null;
+    this.refresh();
+    this.say(texts.rackIs(this.draft?.held.map(({ tile }) => bare(tile)).join(" ") ?? ""));
+  }
+
+  recall() {
+    this.draft?.recall();
+    this.chosen = null;
+    this.placed(texts.recalled);
+  }
+
+  toggleExchange() {
+    this.draft?.recall();
+    this.exchanged = this.exchanged ? null : new Set();
+    this.placed(this.exchanged ? texts.chooseTiles : "");
+  }
+
+  /** @param {number} index */
+  markExchanged(index) {
+    if (!this.exchanged?.delete(index)) this.exchanged?.add(index);
+    this.refresh();
+    this.say(this.formed.textContent ?? "");
+  }
+
+  /** @param {string} character */
+  typeExchanged(character) {
+    const letter = character.toUpperCase();
+    const index = this.draft?.held.findIndex(({ tile }, at) => bare(tile).toUpperCase() === letter && !this.exchanged?.has(at)) ?? -1;
+    if (index >= 0) this.markExchanged(index);
+    else this.say(texts.notOnRack(letter));
+  }
+
+  /** @param {boolean} asked */
+  askToPass(asked) {
+    this.askedToPass = asked;
+    this.passing.textContent = asked ? texts.reallyPass : texts.passTurn;
+  }
+
+  pass() {
+    if (!this.on) return this.say(texts.notYourTurn);
+    if (this.askedToPass) this.send("-");
+    this.askToPass(!this.askedToPass);
+  }
+
+  play() {
+    const { draft, exchanged } = this, placement = draft?.placement;
+    if (!draft || !placement) return;
+    const tiles = [...exchanged ?? []].map((index) => draft.held[index]?.tile).join("");
+    if (!this.on) this.say(texts.notYourTurn);
+    else if (exchanged) tiles ? this.send(`-${tiles}`) : this.say(texts.chooseTiles);
+    else if (typeof placement === "string") this.say(placement);
+    else this.send(placement.move, placement.score);
+  }
+
+  /** @param {string} move @param {number} [score] */
+  send(move, score = 0) {
+    this.dispatchEvent(new CustomEvent("play", { detail: { move, score } }));
+  }
+
+  // --- the page ---
+
+  /** Tiles were laid or taken. @param {string} [sentence] */
+  placed(sentence = "") {
+    const placement = this.draft?.placement ?? "";
+    this.phonies.clear();
+    this.refresh();
+    this.say([sentence, this.draft?.placed.size ? this.formed.textContent : ""].filter(Boolean).join(" "));
+    this.dispatchEvent(new CustomEvent("placed", { detail: typeof placement === "string" ? null : placement }));
+  }
+
+  refresh() {
+    if (!this.draft) return;
+    this.showSquares(this.draft);
+    this.showHand(this.draft);
+    this.showFormed();
+    this.exchanging.hidden = this.asked.canExchange === false;
+    this.exchanging.textContent = this.exchanged ? texts.cancel : texts.exchange;
+    this.recalling.hidden = this.passing.hidden = this.exchanged !== null;
+  }
+
+  /** @param {Draft} draft */
+  showSquares(draft) {
+    const { layout } = draft.equipment, { placed, cursor } = draft;
+    const shown = { turn: 0, board: draft.all, fresh: this.asked.fresh ?? new Set() };
+    this.cells.forEach((cell, at) => {
+      const isAt = cursor?.at === at;
+      cell.tabIndex = at === (cursor?.at ?? layout.start) ? 0 : -1;
+      const now = square({ layout, points: this.points }, shown, at);
+      const kind = [now.className, placed.has(at) && "placed", isAt && (cursor.across ? "across" : "down")].filter(Boolean).join(" ");
+      if (cell.className === kind && cell.textContent === now.textContent && cell.ariaLabel) return;
+      cell.className = kind;
+      cell.ariaLabel = [squareName(layout.columns, at, true), spoken(now) || texts.empty, placed.has(at) && texts.notPlayed,
+        isAt && (cursor.across ? texts.across : texts.down)].filter(Boolean).join(", ");
+      cell.replaceChildren(...now.childNodes);
+    });
+  }
+
+  /** @param {Draft} draft */
+  showHand(draft) {
+    const focused = this.heldOf(document.activeElement);
+    const tiles = draft.held.map(({ tile, at }, index) => {
+      const isMarked = this.exchanged?.has(index) || this.chosen === index;
+      return h("button", {
+        type: "button", "data-held": index, class: `tile${at === null ? "" : " gone"}${isMarked ? " marked" : ""}`,
+        "aria-pressed": this.exchanged || this.chosen === index ? String(Boolean(isMarked)) : null,
+        "aria-label": at === null ? texts.tileWorth(tile === "?" ? texts.blank : bare(tile), this.points.get(tile) ?? 0)
+          : texts.isLaid(bare(tile), squareName(draft.equipment.layout.columns, at, true)),
+      }, h("span", {}, tile === "?" ? "" : bare(tile)), h("sub", {}, tile === "?" ? "" : this.points.get(tile) ?? ""));
+    });
+    this.hand.replaceChildren(...tiles);
+    if (focused !== null) tiles[focused]?.focus({ preventScroll: true });
+  }
+
+  showFormed() {
+    const { draft, exchanged } = this, placement = draft?.placement;
+    if (!draft || placement === undefined) return;
+    const isMove = typeof placement !== "string";
+    this.formed.replaceChildren(...(exchanged ? [exchanged.size ? texts.toExchange(exchanged.size) : texts.chooseTiles]
+      : isMove ? this.words(placement) : [draft.placed.size ? placement : ""]));
+    this.playing.textContent = exchanged ? texts.exchangeNow(exchanged.size) : isMove ? texts.playFor(placement.score) : texts.play;
+    this.playing.setAttribute("aria-disabled", String(!this.on || !(exchanged ? exchanged.size : isMove)));
+  }
+
+  /** @param {Placement} placement */
+  words({ words, score, isBingo }) {
+    return [
+      h("b", {}, texts.pointsFor(score)), isBingo ? ` ${texts.isBingo}` : "", ": ",
+      ...words.flatMap(({ word, score: each }, index) => [
+        index ? ", " : "",
+        this.phonies.has(word) ? h("s", { class: "phony" }, word) : word,
+        this.phonies.has(word) ? ` ${texts.isNoWord}` : words.length > 1 ? ` ${each}` : "",
+      ]),
+    ];
+  }
+}
+
+/** What a screen reader says of a square. @param {Element} cell */
+const spoken = (cell) =>
+  [...cell.children].filter((each) => each.localName === "span" && !each.ariaHidden).map((each) => each.textContent).join("");
+
+customElements.define("move-entry", MoveEntry);

@@ -1,0 +1,57 @@
+"""Pages in a browser: what they say and ask for, and who they keep out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
+
+NARROWEST, PHONE, DESK = 320, 375, 1_280
+
+
+@dataclass
+class Opened:
+    """A page that is open, what it said, and what it asked for."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+
+    async def go(self, url: str) -> None:
+        await self.page.goto(url)
+
+    async def shows(self, text: str) -> None:
+        """Wait until the page says which turn it shows."""
+        await self.page.locator(".where", has_text=text).wait_for()
+
+
+async def opened(browser: Browser, width: int = DESK, **options: Any) -> Opened:
+    """Open an empty page."""
+    page = await browser.new_page(viewport={"width": width, "height": 800}, **options)
+    shown = Opened(page)
+    page.on("console", lambda message: shown.said.append(message.text))
+    page.on("pageerror", lambda error: shown.said.append(str(error)))
+    page.on("dialog", lambda dialog: shown.said.append(dialog.message))
+    page.on("request", lambda request: shown.asked.add(request.url))
+    page.on("websocket", lambda socket: shown.asked.add(socket.url))
+    return shown
+
+
+async def find_faults(page: Page) -> None:
+    """Fail if axe-core finds a serious fault, in light or in dark."""
+    await page.evaluate(AXE.read_text(encoding="utf-8"))
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        found = await page.evaluate("axe.run()")
+        faults = [
+            (fault["id"], [node["html"] for node in fault["nodes"][:3]])
+            for fault in found["violations"]
+            if fault["impact"] in ("serious", "critical")
+        ]
+        assert faults == [], scheme

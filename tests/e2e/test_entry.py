@@ -1,0 +1,211 @@
+"""The board that a move is made on: what tiles score, and how they are laid."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+from e2e.browsing import PHONE, Opened, opened
+from positions import game_positions, legal_moves_of
+
+from engine.notation.cgp import write_cgp
+from engine.notation.move_text import format_move
+from engine.rules.moves import Place
+from engine.rules.rules import score_play, standard_rules
+from harness.page import FOLDER, TYPES
+from lexicons.store import load_lexicon
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Route
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+RULES = standard_rules()
+TILES = [
+    {"tile": RULES.distribution.alphabet.tile_text(tile), "count": count, "points": points}
+    for tile, (count, points) in enumerate(
+        zip(RULES.distribution.counts, RULES.distribution.points, strict=True)
+    )
+]
+DIGRAPHS = [
+    {"tile": tile, "count": 2, "points": points}
+    for tile, points in (("?", 0), ("A", 1), ("C", 2), ("[CH]", 8), ("H", 8), ("[L·L]", 10))
+]
+BOARD = {
+    "columns": 15,
+    "letter": [*RULES.layout.letter_multipliers],
+    "word": [*RULES.layout.word_multipliers],
+    "start": 112,
+}
+
+EMPTY = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>entry</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<link rel="stylesheet" href="/page.css"></head><body><main><h1>entry</h1></main></body></html>"""
+
+SHOW = """async ([layout, tiles, cgp, rack]) => {
+  const { MoveEntry } = await import("/entry.js");
+  const { readOpening } = await import("/notation.js");
+  document.querySelector("move-entry")?.remove();
+  const entry = new MoveEntry();
+  globalThis.played = [];
+  document.querySelector("main").append(entry);
+  entry.show({ layout, tiles }, { board: readOpening(cgp).board, rack });
+  entry.addEventListener("play", ({ detail }) => played.push(detail.move));
+}"""
+
+DIFFERENT = """async ([layout, tiles, positions]) => {
+  const { placementOf } = await import("/scoring.js");
+  const { readMove, readOpening } = await import("/notation.js");
+  return positions.flatMap(({ cgp, moves }) => {
+    const { board } = readOpening(cgp);
+    return moves.flatMap(([text, score, words]) => {
+      const placed = new Map(readMove(text, 15).squares.filter(([, tile]) => tile !== "."));
+      const got = placementOf({ layout, tiles }, board, placed);
+      const made = got.words?.map(({ word }) => word.toUpperCase()).join();
+      const isAlike = got.move === text || placed.size === 1;
+      const isSame = isAlike && got.score === score && made === words;
+      return isSame ? [] : [[cgp, text, score, words, got]];
+    });
+  });
+}"""
+
+TROUBLES = """async ([layout, tiles, cases]) => {
+  const { placementOf } = await import("/scoring.js");
+  const { readOpening } = await import("/notation.js");
+  return cases.map(([cgp, placed]) =>
+    placementOf({ layout, tiles }, readOpening(cgp).board, new Map(placed)));
+}"""
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def shown(browser: Browser) -> AsyncIterator[Opened]:
+    """A page with the modules, and no server."""
+    shown = await opened(browser, PHONE, has_touch=True)
+    await shown.page.route("**/*", serve)
+    await shown.go("http://entry.test/")
+    yield shown
+    assert shown.said == []
+    await shown.page.close()
+
+
+async def serve(route: Route) -> None:
+    file = FOLDER / route.request.url.rpartition("/")[2]
+    if file == FOLDER:
+        await route.fulfill(body=EMPTY, content_type=TYPES[".html"])
+    elif file.exists():
+        await route.fulfill(body=file.read_text("utf-8"), content_type=TYPES[file.suffix])
+    else:
+        await route.fulfill(status=404)
+
+
+async def show(shown: Opened, tiles: list[dict[str, Any]], cgp: str, rack: str) -> None:
+    await shown.page.evaluate(SHOW, [BOARD, tiles, cgp, rack])
+
+
+def row(text: str) -> str:
+    """Return an empty board with this in its eighth row."""
+    return "/".join(["15"] * 7 + [text] + ["15"] * 7) + " / 0/0 0"
+
+
+async def test_placements_score_as_the_engine_says(shown: Opened) -> None:
+    alphabet, lexicon = RULES.distribution.alphabet, load_lexicon()
+    told = []
+    for position in game_positions(lexicon, RULES, seed=5, count=6, blanks=1):
+        places, _ = legal_moves_of(position, lexicon, RULES).by_kind()
+        moves = []
+        for move in places[:: max(1, len(places) // 60)]:
+            assert isinstance(move, Place)
+            play = score_play(position.board, move, RULES)
+            words = ",".join(alphabet.text(word).upper() for word in play.words)
+            moves.append((format_move(move, alphabet), play.score, words))
+        told.append({"cgp": write_cgp(position, RULES), "moves": moves})
+    assert sum(len(each["moves"]) for each in told) > 250
+    assert await shown.page.evaluate(DIFFERENT, [BOARD, TILES, told]) == []
+
+
+async def test_what_is_no_move_is_said(shown: Opened) -> None:
+    cases: list[tuple[str, list[tuple[int, str]], str]] = [
+        (row("15"), [], "Lay tiles"),
+        (row("15"), [(112, "A")], "two tiles or more"),
+        (row("15"), [(0, "A"), (1, "B")], "covers the star"),
+        (row("7AB6"), [(0, "A"), (1, "B")], "touch nothing"),
+        (row("7AB6"), [(114, "A"), (116, "B")], "gap"),
+        (row("7AB6"), [(114, "A"), (130, "B")], "one line"),
+        (row("7AB6"), [(119, "A"), (120, "B")], "one line"),
+    ]
+    said = await shown.page.evaluate(
+        TROUBLES, [BOARD, TILES, [(cgp, placed) for cgp, placed, _ in cases]]
+    )
+    for sentence, (*_, expected) in zip(said, cases, strict=True):
+        assert expected in sentence
+
+
+async def test_a_move_is_typed(shown: Opened) -> None:
+    page = shown.page
+    await show(shown, TILES, row("7HoUSE3"), "?AEIQUZ")
+    square, formed = page.locator("[data-at='83']"), page.locator(".formed")
+    await square.click()
+    await square.click()
+    await page.keyboard.type("qu")
+    assert await formed.inner_text() == "12 points: QUo"
+    assert "QUo" in await page.locator("[aria-live=polite]").inner_text()
+    await page.keyboard.press("Shift+K")
+    here = "document.activeElement.ariaLabel"
+    assert await page.evaluate(here) == "10I, empty, down"
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Backspace")
+    assert await page.evaluate(here) == "9I, letter ×2, down"
+    await page.keyboard.press("x")
+    assert "no X left" not in await page.locator("[aria-live=polite]").inner_text(), "the blank"
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("ArrowRight")
+    assert await page.evaluate(here) == "10I, empty, across", "it turns first"
+    await page.keyboard.press("ArrowRight")
+    assert await page.evaluate(here) == "10J, letter ×3, across"
+    await page.get_by_role("button", name="Exchange").click()
+    await page.keyboard.type("au")
+    await page.get_by_role("button", name="Exchange 2").press("Enter")
+    await page.get_by_role("button", name="Cancel").click()
+    await page.get_by_role("button", name="Pass").click()
+    await page.get_by_role("button", name="Pass: sure?").click()
+    assert await page.evaluate("played") == ["I6 QU.k", "-AU", "-"]
+
+
+async def test_a_move_is_dragged_and_tapped(shown: Opened) -> None:
+    page = shown.page
+    await show(shown, TILES, row("7HoUSE3"), "?AEIQUZ")
+    held, square = "[data-held='{}']", "[data-at='{}']"
+    formed = page.locator(".formed")
+    await page.drag_and_drop(held.format(6), square.format(127))
+    await page.drag_and_drop(square.format(127), square.format(128))
+    assert await formed.inner_text() == "20 points: oZ"
+    await page.drag_and_drop(square.format(128), held.format(0))
+    assert (await page.locator(".hand").inner_text()).split()[0] == "Z"
+    await page.drag_and_drop(held.format(1), square.format(117))
+    await page.get_by_role("button", name="D", exact=True).click()
+    assert await formed.inner_text() == "7 points: HoUSEd"
+    await page.locator(square.format(117)).tap()  # back to the rack, the cursor stays
+    await page.locator(held.format(4)).tap()
+    assert await formed.inner_text() == "8 points: HoUSEI"
+    await page.get_by_role("button", name="Recall").tap()
+    assert await page.get_by_role("button", name="Play", exact=True).is_disabled()
+    assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
+
+
+async def test_tiles_of_several_characters_are_laid_whole(shown: Opened) -> None:
+    page = shown.page
+    for rack, typed, move in (
+        ("AC[CH]", "cha", "8H [CH]A"),  # no H, so C and H are one tile
+        ("ACH[CH]", "cha", "8H CHA"),
+        ("A[CH]", "ca", "8H [CH]A"),
+        ("A[L·L]", "al", "8H A[L·L]"),
+        ("?AC", "aCH", "8H A[ch]"),
+    ):
+        await show(shown, DIGRAPHS, row("15"), rack)
+        await page.locator("[data-at='112']").click()
+        for key in typed:
+            await page.keyboard.press(f"Shift+{key}" if key.isupper() else key)
+        await page.keyboard.press("Enter")
+        assert await page.evaluate("played") == [move], (rack, typed)
