@@ -89,7 +89,7 @@ class GameHost:
             await self._abandon("the game can't be kept", replace=True)
         except Exception as error:
             log.exception("host error", game=self.game)
-            await self._abandon(type(error).__name__, replace=False)
+            await self._abandon(f"the host failed ({type(error).__name__})", replace=False)
         finally:
             for seat in self._seats:
                 await seat.stop()

@@ -46,7 +46,7 @@ SENTENCES: dict[str, str] = {
     "crash": "lost, the process died twice",
     "stall": "lost, the process hung twice",
     "no_show": "no game",
-    "host_error": "void by the host's own fault",
+    "host_error": "void",
 }
 
 

@@ -292,7 +292,7 @@ class _Games:
         if not self.results:
             return
         opponents = {result.sides[1].name for result in self.results}
-        other = opponents.pop() if len(opponents) == 1 else "opponents"
+        other = opponents.pop() if len(opponents) == 1 else "the field"
         stats = match_statistics(self.results, (self.name, other))
         columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding
         print(table_text(stats, self.results, columns, encoding), end="", flush=True)

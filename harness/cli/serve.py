@@ -303,6 +303,9 @@ async def _serve(
     try:
         again = Rereading(server, doors, read, tell)
         kept = f"journal {settings['db']}"
+        if "ladder" in settings:
+            names = " and ".join(settings["ladder"].tables)
+            kept += f", ladder at {names}" if names else ", ladder"
         await until_stopped(server, _started(server, kept, again, doors))
     finally:
         await bots.close()

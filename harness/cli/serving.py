@@ -35,8 +35,10 @@ RESERVE_BYTES = 64 << 20
 
 def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
     """Read the seats of a server's bots by name, or fail with a sentence."""
-    with sentences():
-        specs = {name: parse_seat(text) for name, text in texts.items()}
+    specs: dict[str, SeatSpec] = {}
+    for name, text in texts.items():
+        with sentences("" if name == text else f"bots.{name}: "):
+            specs[name] = parse_seat(text)
     for name, spec in specs.items():
         if spec.kind == "guest":
             raise CommandFailed(f"bots.{name}: {spec.text} is no bot of this server's own")
@@ -45,8 +47,8 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
 
 def try_out(specs: Mapping[str, SeatSpec], equipment: Equipment) -> None:
     """Load each user's player once, before anybody plays, or fail with a sentence."""
-    with sentences():
-        for name, spec in specs.items():
+    for name, spec in specs.items():
+        with sentences("" if name == spec.text else f"bots.{name}: "):
             options.run(SeatMaker(spec, name, equipment, notice=options.say).try_out())
 
 

@@ -34,7 +34,7 @@ export class LadderList extends Asking {
     const { initial_ms: initial, increment_ms: increment } = told.time;
     const each = increment ? texts.withIncrement(clock(initial), increment / 1000) : clock(initial);
     const facts = [texts.each(each), texts.ratedGames(told.rated_games), told.rated_at && texts.ratedAt(moment(told.rated_at))];
-    const others = told.tables.length > 1 && h("p", { class: "links" }, ...told.tables.map((name) =>
+    const others = told.tables.length > 1 && h("nav", { class: "links", "aria-label": texts.tables }, ...told.tables.map((name) =>
       h("a", { href: address(name), "aria-current": name === told.table ? "page" : null }, name)));
     this.redraw(
       h("h1", { tabindex: -1 }, texts.ladder), this.trouble, others || "",

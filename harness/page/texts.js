@@ -65,6 +65,7 @@ export const texts = {
 
   // a ladder
   ladder: "Ladder",
+  tables: "Tables",
   bots: "Bots",
   persons: "People",
   rating: "Rating ± 95 %",

@@ -88,7 +88,7 @@ class Administration:
                 case "resume":
                     await self._resume()
                 case "void":
-                    self._game(act).void(f"voided by {why}")
+                    self._game(act).void(f"ended by {why}")
                 case "adjust":
                     self._give(act, why)
                 case "invite":

@@ -49,13 +49,9 @@ class Certificate:
         cert, key = self._files
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
-            context.load_cert_chain(cert, key)
-        except (OSError, ssl.SSLError) as error:
-            for path in (cert, key):
-                if path is not None and not path.exists():
-                    raise ValueError(f"no TLS: there is no file {path}") from None
-            both = f"{cert} and {key}" if key else f"{cert} (certificate and key)"
-            raise ValueError(f"no TLS with {both}: {error}") from None
+            context.load_cert_chain(cert, key, password=_no_password)
+        except (OSError, _Encrypted) as error:
+            raise ValueError(f"no TLS: {_fault(cert, key or cert, error)}") from None
         return context
 
     def _expiry(self) -> float | None:
@@ -75,3 +71,31 @@ class Certificate:
             return None
         told = client.getpeercert() or {}
         return ssl.cert_time_to_seconds(str(told["notAfter"]))
+
+
+class _Encrypted(Exception):
+    """A key asks for a password."""
+
+
+def _no_password() -> str:
+    raise _Encrypted
+
+
+def _fault(cert: Path, key: Path, error: Exception) -> str:
+    """Say which of two files is wrong, and what to do; OpenSSL does not."""
+    for path in (cert, key):
+        try:
+            path.read_bytes()
+        except FileNotFoundError:
+            return f"there is no file {path}"
+        except OSError as unread:
+            return f"{path}: {unread.strerror}"
+    if isinstance(error, _Encrypted):
+        return f"{key} is encrypted; write the key without its password (openssl pkey)"
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cert)
+    except ssl.SSLError:
+        return f"{cert} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)"
+    if b"PRIVATE KEY-----" in key.read_bytes():
+        return f"{key} is damaged, or the key of another certificate than {cert}"
+    return f"{key} holds no private key in PEM (-----BEGIN PRIVATE KEY-----)"

@@ -120,7 +120,7 @@ def test_the_hosts_own_fault_is_nobodys_loss() -> None:
     play = Play().start()
     play.carry_out(play.table.void("the disk is full", play.now))
     assert outcome(play) == ("host_error", None)
-    assert play.result.message == "void by the host's own fault: the disk is full"
+    assert play.result.message == "void: the disk is full"
     play.carry_out(play.table.void("again", play.now))
     assert len(play.told(0, GameOver)) == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import ssl
 from pathlib import Path
@@ -13,6 +14,20 @@ from protocol.channel import ChannelClosed
 from protocol.websocket import dial, listen
 
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
+
+OTHER_KEY = """\
+-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIDxSp1uk9RY7BbYvxKIj5GguOJQldFC6q1Sm1ah2Ynro
+-----END PRIVATE KEY-----
+"""
+ENCRYPTED_KEY = """\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgwrHKKtZNoBgICCAAw
+DAYIKoZIhvcNAgkFADAdBglghkgBZQMEAQIEEAhLrqvAnL5KQJ5ugxBQ9sEEQMM6
+wGpC8JO0xKjnolrD3nKycsaM2rkJAA8rDCy1yDaB/uT1GaxxbFHYzS18r1YXcDXS
+UVxuDvyRnH0Iin6Xkmo=
+-----END ENCRYPTED PRIVATE KEY-----
+"""
 
 
 @pytest.fixture
@@ -49,7 +64,7 @@ async def test_clients_meet_the_certificate_of_today(
 
     for wrong in (b"", (TLS / "localhost.key").read_bytes()):
         (tmp_path / "cert.pem").write_bytes(wrong)
-        with pytest.raises(ValueError, match=r"no TLS with .*cert\.pem and "):
+        with pytest.raises(ValueError, match=r"^no TLS: .*cert\.pem holds no certificate in PEM"):
             certificate.renew()
         await meet("localhost.pem")
     server.close()
@@ -65,3 +80,19 @@ def test_a_certificate_that_expires_soon_is_said(
     assert "expires in 3 days; renew it, and send this process SIGHUP" in (
         certificate.warning() or ""
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "fault"),
+    [
+        ("", "key.pem holds no private key in PEM (-----BEGIN PRIVATE KEY-----)"),
+        (OTHER_KEY, "key.pem is damaged, or the key of another certificate than "),
+        (ENCRYPTED_KEY, "key.pem is encrypted; write the key without its password (openssl pkey)"),
+        (None, "there is no file "),
+    ],
+)
+def test_of_two_files_the_wrong_one_is_named(tmp_path: Path, key: str | None, fault: str) -> None:
+    if key is not None:
+        (tmp_path / "key.pem").write_text(key, encoding="ascii")
+    with pytest.raises(ValueError, match=rf"^no TLS: .*{re.escape(fault)}"):
+        Certificate(TLS / "localhost.pem", tmp_path / "key.pem")
