@@ -436,6 +436,8 @@ class Budget:
         self._clock = clock
         self._lock = threading.Lock()
         self._best: Choice | None = None
+        self.belief: Believed | None = None
+        """What the player believes of its opponent in this turn, once it says so."""
         self._cancelled = threading.Event()
         self._on_change: Callable[[], object] | None = None
 

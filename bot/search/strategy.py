@@ -153,6 +153,7 @@ class Strategy(Player):
             return static_choice(view)
         if self.opponent is not None:
             self.opponent.take_in(view, budget)
+            budget.belief = self.opponent.told
         if budget.expired:
             begun = self.pondering.take_up(view)
             return begun.choice() if begun and begun.is_sampled else static_choice(view)

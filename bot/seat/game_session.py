@@ -108,6 +108,8 @@ class GameSession(Generic[P]):
         self._turn: tuple[int, int] | None = None
         """Number and attempt of the turn in thought."""
         self._budget: Budget | None = None
+        self._believed: Believed | None = None
+        """The belief of this turn that was told."""
         self._may_ponder = resources.ponder
         self._pondering: Budget | None = None
         self._lag = LagSeen()
@@ -214,7 +216,7 @@ class GameSession(Generic[P]):
         view = self.watched.view
         lag_ms = max(lag_ms, self._lag.ms)
         budget = plan(view, deadline_ms, asked_ms=at_ms, lag_ms=lag_ms)
-        self._turn, self._budget = turn, budget
+        self._turn, self._budget, self._believed = turn, budget, None
         self._search = self._task(self._answer(turn, view, budget))
 
     async def _answer(self, turn: tuple[int, int], view: View, budget: Budget) -> None:
@@ -233,7 +235,7 @@ class GameSession(Generic[P]):
             text = format_move(choice.move, view.rules.distribution.alphabet)
             self.watched.sent(seq, attempt, choice.move)
             if _has_thoughts(choice):
-                answer.append(_info_about(view, seq, choice))
+                answer.append(self._info(view, seq, choice))
         self._say(*answer, Move(game=self.name, seq=seq, move=text, attempt=attempt))
         ended = now_ms()
         self._lag.answered(ended)
@@ -248,8 +250,15 @@ class GameSession(Generic[P]):
             best = budget.best
             if best is not None and best is not told and best.candidates:
                 told = best
-                # Beliefs go out once, with the move: the arbiter keeps them all.
-                self._say(_info_about(view, seq, replace(best, belief=None)))
+                self._say(self._info(view, seq, replace(best, belief=budget.belief)))
+
+    def _info(self, view: View, seq: int, choice: Choice) -> Info:
+        """Write a player's thoughts; its belief once, since the arbiter keeps all that it gets."""
+        if choice.belief is self._believed:
+            choice = replace(choice, belief=None)
+        else:
+            self._believed = choice.belief or self._believed
+        return _info_about(view, seq, choice)
 
     def _task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -114,6 +114,36 @@ BELIEVED = Believed(
 )
 
 
+async def test_what_it_believes_goes_out_once_as_soon_as_it_says_so(
+    table: TestArbiter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.seat.game_session.REPORT_MS", 1)
+    monkeypatch.setattr("bot.seat.game_session.REPORTS", 10**6)
+
+    def think(view: View, budget: Budget) -> None:
+        best = view.legal_moves()[0].move
+        budget.belief = BELIEVED
+        for count in (1, 2):
+            budget.offer(Choice(best, candidates=considered(view, count)))
+            told.wait(30)
+            told.clear()
+        budget.limit(0)
+        budget.offer(Choice(best, belief=BELIEVED))
+
+    told = threading.Event()
+    player = Thinker(think)
+    async with seated(a_bot("b", lambda: player), table):
+        await table.begin()
+        await table.say(table.question())
+        assert (await table.hear(Info)).belief is not None
+        told.set()
+        assert (await table.hear(Info)).belief is None
+        told.set()
+        await table.hear(MoveMessage)
+        player.go.set()
+    assert [info.belief is not None for info in table.infos] == [True, False, False]
+
+
 async def test_what_it_believes_goes_out_with_the_move_once(
     table: TestArbiter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
