@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import structlog
@@ -19,13 +19,15 @@ from protocol.errors import PeerError
 from protocol.messages import Message
 from protocol.parts import Style
 
+from . import views
 from .journal import Journal
 from .journal_file import JournalError
 from .lag import LagMeter
-from .records import Began, ClockNote, Ended, Turn
+from .records import Began, ClockNote, Ended, Record, Turn
 from .scorebook import Scorebook
 from .seat import Came, Given, Gone, Happening, Noted, Said, Seat
 from .table import Effects, Sends, Table
+from .views import OWNER, Viewer
 
 log = structlog.get_logger(__name__)
 
@@ -63,6 +65,8 @@ class GameHost:
         self._lag = lag
         self._inbox: asyncio.Queue[tuple[int, Happening]] = asyncio.Queue()
         self._spectators: set[Spectator] = set()
+        self._owners: set[Spectator] = set()
+        """The host's own screens."""
         self._table = Table(
             book,
             now_ms(),
@@ -113,16 +117,17 @@ class GameHost:
 
     # --- spectators -----------------------------------------------------------------------------
 
-    def watch(self, spectator: Spectator) -> None:
-        """Show a spectator the game so far, and each later event."""
-        for message in self._table.watched(now_ms()):
+    def watch(self, spectator: Spectator, recipient: Viewer = None) -> None:
+        """Show a spectator, or the host's own screen, the game so far, and each later event."""
+        for message in self._table.watched(now_ms(), recipient):
             spectator(message)
         if self.book.ended is None:
-            self._spectators.add(spectator)
+            (self._owners if recipient == OWNER else self._spectators).add(spectator)
 
     def unwatch(self, spectator: Spectator) -> None:
         """Stop showing a spectator the game."""
         self._spectators.discard(spectator)
+        self._owners.discard(spectator)
 
     # --- the loop -------------------------------------------------------------------------------
 
@@ -194,6 +199,7 @@ class GameHost:
         if any(isinstance(record, Began) for record in effects.records):
             log.info("game began", game=self.game)
         self._tell(effects.sends)
+        self._tell_owners(effects.records)
         for seat in effects.restart:
             log.warning("seat restarted", game=self.game, seat=seat)
             self._seats[seat].restart()
@@ -209,6 +215,12 @@ class GameHost:
             else:
                 for spectator in tuple(self._spectators):
                     spectator(message)
+
+    def _tell_owners(self, records: Sequence[Record]) -> None:
+        for record in records if self._owners else ():
+            for message in views.on_own_screen(self.book, record, now_ms()):
+                for owner in tuple(self._owners):
+                    owner(message)
 
     def _note(self, now: int) -> None:
         self._next_note_ms = now + NOTE_EVERY_MS
@@ -247,3 +259,4 @@ class GameHost:
         except JournalError as error:
             log.error("verdict not kept, the game stays open", game=self.game, reason=str(error))
         self._tell(effects.sends)
+        self._tell_owners(effects.records)

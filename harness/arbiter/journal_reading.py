@@ -114,9 +114,17 @@ def read_ended_game(path: Path, game: str) -> KeptGame | None:
     Raises:
         JournalError: the journal or the game can't be read.
     """
+    return _read(path, "WHERE open = 0 AND game = ?", game)
+
+
+def read_game(path: Path, game: str) -> KeptGame | None:
+    """Return a game of a journal as it is now, with all that is hidden; raise as above."""
+    return _read(path, "WHERE game = ?", game)
+
+
+def _read(path: Path, which: str, game: str) -> KeptGame | None:
     with _of_one_moment(path) as connection:
-        found = games_of(connection, path, "WHERE open = 0 AND game = ?", raise_damage, game)
-        return next(found, None)
+        return next(games_of(connection, path, which, raise_damage, game), None)
 
 
 def read_older(path: Path, before: float, most: int, after: str | None = None) -> list[KeptGame]:

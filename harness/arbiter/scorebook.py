@@ -74,7 +74,8 @@ class Scorebook:
         """By seat, its opponent's style as the seat last reported it."""
         self.ended: Ended | None = None
         self.attempt = 1
-        self.thoughts = 0
+        self.thoughts: list[Thought] = []
+        """Those of the turn that is on."""
         self._words = lexicon.graph.contains
         self._alphabet = self.rules.distribution.alphabet
         self._clocks = [Clock(opened.time.initial_ms), Clock(opened.time.initial_ms)]
@@ -260,7 +261,7 @@ class Scorebook:
                 self.refusals.append(record)
                 self.attempt += 1
             case Thought(seat=seat, belief=belief):
-                self.thoughts += 1
+                self.thoughts.append(record)
                 if belief is not None and belief.style:
                     self.styles[seat] = belief.style
             case Failed(seat=seat, code=code, message=message) if code != "disconnect":
@@ -319,4 +320,4 @@ class Scorebook:
         clock = self._clocks[turn.seat]
         self._clocks[turn.seat] = Clock(turn.clocks[turn.seat], clock.turns + 1)
         self._started_ms, self._spent_ms = None, 0
-        self.attempt, self.thoughts = 1, 0
+        self.attempt, self.thoughts = 1, []

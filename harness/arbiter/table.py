@@ -33,7 +33,7 @@ from . import views
 from .nonces import Nonces
 from .records import Began, Failed, Given, Record, RefusedMove, Thought
 from .scorebook import ATTEMPTS, Scorebook, accusation
-from .views import EVERYBODY, Recipient
+from .views import EVERYBODY, Recipient, Viewer
 
 MAX_THOUGHTS = 64
 """``info`` messages recorded per turn; further ones are ignored, so the journal stays small."""
@@ -112,10 +112,9 @@ class Table:
         flag = self.book.flag_falls()
         return self._hold_until if flag is None else flag
 
-    def watched(self, now_ms: int) -> list[Message]:
-        """Return the messages for a new spectator: the game so far, and its end."""
-        offer = views.new_game(self.book, None, now_ms)
-        return [offer, self.verdict()] if self.over else [offer]
+    def watched(self, now_ms: int, recipient: Viewer = None) -> list[Message]:
+        """Return the messages for somebody who begins to watch."""
+        return list(views.watched(self.book, now_ms, recipient))
 
     def verdict(self) -> Message:
         """Return the verdict of a finished game."""
@@ -223,7 +222,7 @@ class Table:
                 return self._seat_moves(seat, text, now_ms, lag_ms, host_lag_ms)
             case Resign():
                 return self._end("resign", 1 - seat, "", now_ms)
-            case Info() as info if self.book.thoughts < MAX_THOUGHTS:
+            case Info() as info if len(self.book.thoughts) < MAX_THOUGHTS:
                 return self._record(
                     Thought(
                         seq=info.seq,
@@ -275,7 +274,7 @@ class Table:
 
     def _ask(self, seat: int, now_ms: int) -> Effects:
         self.book.start_clock(now_ms)
-        return self._say(seat, views.your_turn(self.book, now_ms))
+        return self._say(seat, views.your_turn(self.book, now_ms, seat))
 
     def _answer_again(self, seat: int, message: Move | Resign, now_ms: int) -> Message:
         """Answer a repeated move as before; raise PeerError if it was not this seat's to move."""

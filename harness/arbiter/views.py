@@ -1,27 +1,44 @@
 """Every message of a game, cut to what its recipient may see: the only place that makes any.
 
-A recipient is a seat (0 or 1) or the spectators (``None``). Racks, tiles drawn and tiles exchanged
-go to their owner alone; the bag's secret goes to nobody before the end. Fields not named here are
-not sent.
+A recipient is a seat (0 or 1), the spectators (``None``), or the host's own screen (``OWNER``).
+Racks, tiles drawn and tiles exchanged go to their seat alone, and to the host's own screen, which
+is for games whose seats can't look at it; the bag's secret goes to nobody before the end. Fields
+not named here are not sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from engine.notation.cgp import write_cgp
 from engine.rules.bag import commitment
-from protocol.messages import Committed, GameOver, NewGame, Played, Refused, Started, YourTurn
+from protocol.messages import (
+    Committed,
+    GameOver,
+    Info,
+    NewGame,
+    Played,
+    Refused,
+    Started,
+    YourTurn,
+)
 from protocol.parts import Belief, Candidate, Search, Style
 
-from .records import Ended, Opened, Record, RefusedMove, Thought, Turn
+from .records import Began, Ended, Opened, Record, RefusedMove, Thought, Turn
 from .scorebook import ATTEMPTS, Scorebook
 
+OWNER: Literal["owner"] = "owner"
+
 Recipient: TypeAlias = int | None
+
+Viewer: TypeAlias = Recipient | Literal["owner"]
+
+FromGame: TypeAlias = NewGame | Started | YourTurn | Info | Played | GameOver
+"""A message to somebody who follows a game."""
 
 MOST_NOTES = 20
 """Texts of a turn that are told after the game."""
@@ -31,7 +48,7 @@ EVERYBODY: tuple[Recipient, ...] = (0, 1, None)
 
 def new_game(
     book: Scorebook,
-    recipient: Recipient,
+    recipient: Viewer,
     now_ms: int,
     *,
     seen: int = -1,
@@ -46,7 +63,7 @@ def new_game(
         game=opened.game,
         seq=book.next_seq if has_begun else 0,  # also if it ended without a start
         players=opened.players,
-        you=recipient,
+        you=recipient if isinstance(recipient, int) else None,
         lexicon=opened.lexicon,
         lexicon_checksum=opened.lexicon_checksum,
         rules=opened.rules,
@@ -54,11 +71,16 @@ def new_game(
         commitment=secret_hash if opened.committed else None,
         commitments=book.commitments.digests if opened.committed else None,
         clocks=book.clocks(now_ms) if has_begun else None,
-        rack=book.rack_text(recipient) if has_begun and recipient is not None else None,
+        rack=_rack_of(book, recipient) if has_begun else None,
         opening=_without_racks(book),
         history=tuple(played(book, turn, recipient) for turn in missed),
-        known_style=None if recipient is None else known_style,
+        known_style=known_style if isinstance(recipient, int) else None,
     )
+
+
+def _rack_of(book: Scorebook, recipient: Viewer) -> str | None:
+    """Return the recipient's own rack, if it is a seat."""
+    return book.rack_text(recipient) if isinstance(recipient, int) else None
 
 
 def _without_racks(book: Scorebook) -> str | None:
@@ -73,27 +95,31 @@ def committed(book: Scorebook) -> Committed:
     return Committed(game=book.opened.game, commitments=book.commitments.digests)
 
 
-def started(book: Scorebook, recipient: Recipient, now_ms: int) -> Started:
+def started(book: Scorebook, recipient: Viewer, now_ms: int) -> Started:
     """Return the message that the game has started."""
     return Started(
         game=book.opened.game,
         seq=0,
         bag=book.bag_count,
         clocks=book.clocks(now_ms),
-        rack=None if recipient is None else book.rack_text(recipient),
+        rack=_rack_of(book, recipient),
     )
 
 
-def your_turn(book: Scorebook, now_ms: int) -> YourTurn:
-    """Return the question to the seat to move: the position with its own rack only."""
+def your_turn(book: Scorebook, now_ms: int, recipient: Viewer) -> YourTurn:
+    """Return the question to the seat to move: the position with its own rack only.
+
+    The host's own screen sees both racks in it.
+    """
     assert book.game is not None, "the game has not begun"
     position = book.game.position
-    own = position.racks[position.on_turn]
-    hidden = replace(position, racks=(own, ()) if position.on_turn == 0 else ((), own))
+    if recipient != OWNER:
+        own = position.racks[position.on_turn]
+        position = replace(position, racks=(own, ()) if position.on_turn == 0 else ((), own))
     return YourTurn(
         game=book.opened.game,
         seq=book.next_seq,
-        position=write_cgp(hidden, book.rules),
+        position=write_cgp(position, book.rules),
         rack=book.rack_text(position.on_turn),
         bag=book.bag_count,
         clocks=book.clocks(now_ms),
@@ -115,9 +141,9 @@ def refused(book: Scorebook, refusal: RefusedMove, now_ms: int) -> Refused:
     )
 
 
-def played(book: Scorebook, turn: Turn, recipient: Recipient) -> Played:
+def played(book: Scorebook, turn: Turn, recipient: Viewer) -> Played:
     """Return the message about a turn; exchanged tiles and the new rack only for its player."""
-    own = recipient == turn.seat
+    own = recipient in (turn.seat, OWNER)
     return Played(
         game=book.opened.game,
         seq=turn.seq,
@@ -185,6 +211,45 @@ def is_open(opened: Opened, ended: Ended) -> bool:
     return opened.committed and ended.outcome != "host_error"
 
 
+def watched(book: Scorebook, now_ms: int, recipient: Viewer = None) -> Iterator[FromGame]:
+    """Yield what somebody who begins to watch is told: the game so far, and its end.
+
+    The host's own screen is also told both racks, and what was thought in the turn that is on.
+    """
+    yield new_game(book, recipient, now_ms)
+    if book.ended is not None:
+        yield game_over(book)
+    elif recipient == OWNER and book.on_turn is not None:
+        yield your_turn(book, now_ms, OWNER)
+        yield from (_info(book, thought) for thought in book.thoughts)
+
+
+def on_own_screen(book: Scorebook, record: Record, now_ms: int) -> Iterator[FromGame]:
+    """Yield what the host's own screen is told of a new record, once the book has it."""
+    match record:
+        case Began():
+            yield started(book, OWNER, now_ms)
+        case Turn():
+            yield played(book, record, OWNER)
+        case Thought():
+            yield _info(book, record)
+        case Ended():
+            yield game_over(book)
+    if isinstance(record, Began | Turn) and book.on_turn is not None:
+        yield your_turn(book, now_ms, OWNER)
+
+
+def _info(book: Scorebook, thought: Thought) -> Info:
+    return Info(
+        game=book.opened.game,
+        seq=thought.seq,
+        text=thought.text,
+        candidates=thought.candidates,
+        search=thought.search,
+        belief=thought.belief,
+    )
+
+
 class ReviewedTurn(Struct, frozen=True, kw_only=True):
     """A turn as it is told after the game: what was held, played and thought."""
 
@@ -201,12 +266,16 @@ class ReviewedTurn(Struct, frozen=True, kw_only=True):
     belief: Belief | None = None
 
 
-def reviewed(records: Sequence[Record]) -> tuple[ReviewedTurn, ...] | None:
-    """Return the turns of a finished game, from its journal; None unless it ``is_open``."""
+def reviewed(
+    records: Sequence[Record], recipient: Viewer = None
+) -> tuple[ReviewedTurn, ...] | None:
+    """Return the turns of a game, from its journal; None if nobody but the host may see them.
+
+    The host's own screen sees all, others those of a finished game that ``is_open``.
+    """
     opened, ended = records[0], records[-1]
     assert isinstance(opened, Opened)
-    assert isinstance(ended, Ended)
-    if not is_open(opened, ended):
+    if recipient != OWNER and not (isinstance(ended, Ended) and is_open(opened, ended)):
         return None
     thoughts: dict[int, list[Thought]] = {}
     for record in records:

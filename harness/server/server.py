@@ -21,25 +21,23 @@ from websockets.http11 import Request
 
 from bot.seat.link import Link
 from bot.seat.runtime import software
-from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.seat import Seat
 from harness.figures import plain
 from harness.seats.seats import Worker
 from lexicons.store import Lexicon
-from protocol.channel import Channel, ChannelClosed
+from protocol.channel import ChannelClosed
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
-    PROTOCOL_VERSION,
     Direct,
     Error,
     GameMessage,
     Games,
     Goodbye,
-    Hello,
     Message,
     Seek,
+    StandingList,
     Standings,
     Watch,
     Welcome,
@@ -50,6 +48,7 @@ from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 from .administration import Administration
 from .admission import Admission, Admissions, Caller
 from .bans import Bans
+from .hello import HELLO_S, read_hello
 from .hosting import Hosting
 from .ladder.settings import LadderSettings
 from .lobby import Lobby
@@ -57,6 +56,7 @@ from .metrics import Metrics
 from .play import Offered, PlayAnswers
 from .players import Player
 from .relay import relay
+from .spectating import Spectating
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
 from .web import Web
 
@@ -67,10 +67,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-HELLO_S = 10.0
-"""Time for a connection to say hello."""
 EXTRA_HELLO_S = 2.0
-"""The same, where it has one of the places that are kept for players with a game."""
+"""Time for a hello on a connection in a place that is kept for players with a game."""
 
 _COSTS: Mapping[type[Message], int] = {Watch: 20, Games: 10, Standings: 10, Seek: 5}
 """What messages cost besides that take or are answered with more than others, in frames."""
@@ -148,7 +146,7 @@ class MatchServer:
             self._hosting,
             self.journal.path,
             self.lexicon,
-            self.direction,
+            None if self.direction is None else self.direction.standing_list,
             ladder=None if self.rated is None else self._have_ladder(self.rated),
             play=self._have_play() if self.plan is None else None,
         )
@@ -289,7 +287,7 @@ class MatchServer:
             log.debug("closed", peer=channel.peer, reason=str(closed))
 
     async def _converse(self, channel: WebSocketChannel, request: Request, caller: Caller) -> None:
-        hello = await _hello(channel, EXTRA_HELLO_S if caller.is_extra else HELLO_S)
+        hello = await read_hello(channel, EXTRA_HELLO_S if caller.is_extra else HELLO_S)
         log.info("hello", peer=channel.peer, role=hello.role, name=hello.name)
         token = _bearer(request) or hello.token
         if hello.role == "admin":
@@ -320,7 +318,8 @@ class MatchServer:
                 await self._serve_player(channel, hello.name, caller)
             case "spectator":
                 with self._admissions.spectator():
-                    await self._serve_spectator(channel, caller)
+                    charge = partial(_charge, caller)
+                    await Spectating(self._hosting, self._standings, charge).serve(channel)
             case "director":
                 await self._serve_director(channel, hello.name, token)
             case "admin":
@@ -353,7 +352,7 @@ class MatchServer:
 
     async def _serve_player(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
         def hear(message: Message, at_ms: int) -> None:
-            caller.charge(_COSTS.get(type(message), 0))
+            _charge(caller, message)
             self._hear_player(player, link, message, at_ms)
 
         player = self._lobby.players.named(name)
@@ -383,45 +382,11 @@ class MatchServer:
             case Seek():
                 self._lobby.seek(player, message)
             case Standings():
-                link.send(self._directed().standing_list())
+                link.send(self._standings())
             case _ if isinstance(message, get_args(GameMessage)):
                 self._lobby.hear(player, link, cast("GameMessage", message), at_ms)
             case _:
                 raise wrong_role(message, "a player")
-
-    async def _serve_spectator(self, channel: WebSocketChannel, caller: Caller) -> None:
-        def hear(message: Message, _at_ms: int) -> None:
-            caller.charge(_COSTS.get(type(message), 0))
-            self._hear_spectator(link, watched, message)
-
-        watched: set[GameHost] = set()
-        link = Link(channel, hear)
-        link.send(Welcome(name="tilewire", software=software()))
-        try:
-            await link.run()
-        finally:
-            for host in watched:
-                host.unwatch(link.send)
-
-    def _hear_spectator(self, link: Link, watched: set[GameHost], message: Message) -> None:
-        match message:
-            case Error() | Goodbye():
-                pass
-            case Games():
-                link.send(self._hosting.listed())
-            case Standings():
-                link.send(self._directed().standing_list())
-            case Watch(game=game):
-                host = self._hosting.find(game)
-                if host is None:
-                    raise PeerError(
-                        "unknown_game", f"no game {game!r} is on", retry="no", game=game
-                    )
-                watched -= {each for each in watched if each.book.ended}
-                watched.add(host)
-                host.watch(link.send)
-            case _:
-                raise wrong_role(message, "a spectator")
 
     async def _serve_director(
         self, channel: WebSocketChannel, name: str, token: str | None
@@ -442,11 +407,14 @@ class MatchServer:
             case Error() | Goodbye():
                 pass
             case Standings():
-                link.send(self._directed().standing_list())
+                link.send(self._standings())
             case Direct():
                 self._directed().direct(message, name)
             case _:
                 raise wrong_role(message, "a director")
+
+    def _standings(self) -> StandingList:
+        return self._directed().standing_list()
 
     def _directed(self) -> Direction:
         if self.direction is None:
@@ -454,37 +422,14 @@ class MatchServer:
         return self.direction
 
 
+def _charge(caller: Caller, message: Message) -> None:
+    caller.charge(_COSTS.get(type(message), 0))
+
+
 def _directing(plan: Plan, lobby: Lobby) -> Direction:
     from .direction import Direction  # brings numba in, which a server otherwise starts without
 
     return Direction(plan, lobby)
-
-
-async def _hello(channel: Channel, patience_s: float) -> Hello:
-    """Return a peer's hello.
-
-    Raises:
-        PeerError: silence, another message, or another version.
-    """
-    try:
-        async with asyncio.timeout(patience_s):
-            content = (await channel.receive()).content
-    except TimeoutError:
-        raise PeerError("no_hello", f"no hello within {patience_s:.0f} s", close=1008) from None
-    if isinstance(content, PeerError):
-        raise content
-    if not isinstance(content, Hello):
-        raise PeerError("no_hello", "a conversation begins with 'hello'", close=1008)
-    if content.protocol != PROTOCOL_VERSION:
-        raise PeerError(
-            "bad_version",
-            f"version {content.protocol} is not spoken here, version {PROTOCOL_VERSION} is",
-            retry="no",
-            close=1008,
-        )
-    if not content.name.isprintable():
-        raise PeerError("bad_message", "a name has printable characters only", close=1008)
-    return content
 
 
 def _bearer(request: Request) -> str | None:

@@ -1,7 +1,7 @@
 """What a server answers to plain HTTP: the page, and JSON about games and standings.
 
 The addresses and keys are described in ``docs/server.md``; they stay, others may be added. Of a
-game that is on, nothing is told that a spectator is not told.
+game that is on, nothing is told that a spectator is not told, but to the host's own screen.
 """
 
 from __future__ import annotations
@@ -15,19 +15,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import structlog
+from msgspec import Struct
 from websockets.http11 import Request
 
 from bot.seat.offers import Declined
 from engine.rules.rules import Rules
 from harness.arbiter.journal_file import JournalError
-from harness.arbiter.journal_reading import KeptGame, PastGame, read_ended_game, read_past
+from harness.arbiter.journal_reading import (
+    KeptGame,
+    PastGame,
+    read_ended_game,
+    read_game,
+    read_past,
+)
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.views import ReviewedTurn, game_over, new_game, reviewed
+from harness.arbiter.views import OWNER, Viewer, game_over, new_game, reviewed
 from harness.matches.results import game_record
 from harness.page import Page
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
+from protocol.messages import StandingList
 from protocol.websocket import HttpAnswer
 
 from .answers import as_json, wrong
@@ -35,7 +43,6 @@ from .hosting import Hosting
 from .play import PlayAnswers
 
 if TYPE_CHECKING:
-    from .direction import Direction
     from .ladder.publishing import Publisher
 
 PAST_GAMES = 50
@@ -56,6 +63,15 @@ log = structlog.get_logger(__name__)
 _T = TypeVar("_T")
 
 
+class OwnSight(Struct, frozen=True):
+    """What the host's own screen shows."""
+
+    live: bool
+    """Whether racks and thoughts are shown while a game is on; else when it is over."""
+    why: str = ""
+    """Why not while it is on."""
+
+
 class Web:
     """Answers plain HTTP requests to a server."""
 
@@ -64,13 +80,15 @@ class Web:
         hosting: Hosting,
         journal: Path,
         lexicon: Lexicon,
-        direction: Direction | None,
+        standings: Callable[[], StandingList] | None,
         monotonic: Callable[[], float] = time.monotonic,
         ladder: Publisher | None = None,
         play: PlayAnswers | None = None,
+        own: OwnSight | None = None,
     ) -> None:
         self._hosting, self._journal, self._lexicon = hosting, journal, lexicon
-        self._direction, self._ladder, self._play = direction, ladder, play
+        self._tell_standings, self._ladder = standings, ladder
+        self._play, self._own = play, own
         self._monotonic = monotonic
         self._page = Page.read()
         self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
@@ -135,8 +153,9 @@ class Web:
             return _failed(error)
         return as_json(
             {
-                "tournament": self._direction is not None,
+                "tournament": self._tell_standings is not None,
                 "ladder": self._ladder is not None,
+                "own": self._own,
                 "on": self._hosting.listed().games,
                 "past": list(map(_listed, past)),
                 "before": past[-1].game if len(past) == PAST_GAMES else None,
@@ -152,20 +171,22 @@ class Web:
         return self._past[1]
 
     def _standing_list(self) -> HttpAnswer:
-        if self._direction is None:
+        if self._tell_standings is None:
             return wrong(404, "no tournament is played on this server")
         now = self._monotonic()
         if self._standings is None or now - self._standings[0] >= FRESH_S:
-            self._standings = now, as_json(self._direction.standing_list())
+            self._standings = now, as_json(self._tell_standings())
         return self._standings[1]
 
     # --- a game ---------------------------------------------------------------------------------
 
     def _game(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
         host = self._hosting.games.get(game)
-        if host is not None and host.book.ended is None:
-            return as_json(_shown(host.book))
-        return self._ended_game(game)
+        if host is None or host.book.ended is not None:
+            return self._ended_game(game)
+        if self._own is not None and self._own.live:
+            return self._told(self._live, game)
+        return as_json(_shown(host.book))
 
     async def _ended_game(self, game: str) -> HttpAnswer:
         """Return a game that ended, read once for all who ask."""
@@ -189,8 +210,15 @@ class Web:
 
     def _review(self, game: str) -> HttpAnswer:
         kept, book = self._ended(game)
-        begun = datetime.fromtimestamp(kept.created, UTC).isoformat(timespec="seconds")
-        return as_json(_shown(book, begun, reviewed(kept.records)))
+        return as_json(_shown(book, kept, None if self._own is None else OWNER))
+
+    def _live(self, game: str) -> HttpAnswer:
+        """Return a game as the host's own screen sees it: consistent, as of its last record."""
+        kept = read_game(self._journal, game)
+        if kept is None:
+            raise _Unknown(f"no game {game[:64]!r} is here")
+        book = Scorebook.restored(kept.records, kept.note, self._lexicon)
+        return as_json(_shown(book, kept, OWNER))
 
     def _gcg(self, game: str) -> HttpAnswer:
         _, book = self._ended(game)
@@ -249,14 +277,13 @@ def _listed(past: PastGame) -> dict[str, Any]:
     }
 
 
-def _shown(
-    book: Scorebook, begun: str | None = None, turns: tuple[ReviewedTurn, ...] | None = None
-) -> dict[str, Any]:
+def _shown(book: Scorebook, kept: KeptGame | None = None, viewer: Viewer = None) -> dict[str, Any]:
+    begun = None if kept is None else datetime.fromtimestamp(kept.created, UTC)
     return {
-        "begun": begun,
-        "offer": new_game(book, None, now_ms()),
+        "begun": begun and begun.isoformat(timespec="seconds"),
+        "offer": new_game(book, viewer, now_ms()),
         "over": game_over(book) if book.ended else None,
-        "turns": turns,
+        "turns": None if kept is None else reviewed(kept.records, viewer),
         **_equipment(book.rules),
     }
 

@@ -59,9 +59,14 @@ class Codes:
         self._ends = [end for end in self._ends if end > now]
         if len(self._ends) >= MAX_CODES:
             return None
-        letters = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
         self._ends.append(now + CODE_S)
-        return Code(f"{letters[:4]}-{letters[4:]}", now + CODE_S)
+        return Code(random_code(), now + CODE_S)
+
+
+def random_code() -> str:
+    """Return a code to be typed."""
+    letters = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
+    return f"{letters[:4]}-{letters[4:]}"
 
 
 def _bare(text: str) -> bytes:

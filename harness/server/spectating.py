@@ -1,0 +1,71 @@
+"""A spectator's conversation: which games are on, how a tournament stands, games as they go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bot.seat.link import Link
+from bot.seat.runtime import software
+from harness.arbiter.host import GameHost
+from harness.arbiter.views import Viewer
+from protocol.channel import Channel
+from protocol.errors import PeerError, wrong_role
+from protocol.messages import (
+    Error,
+    Games,
+    Goodbye,
+    Message,
+    StandingList,
+    Standings,
+    Watch,
+    Welcome,
+)
+
+from .hosting import Hosting
+
+
+@dataclass(eq=False)
+class Spectating:
+    """One spectator of a server, after its hello."""
+
+    hosting: Hosting
+    standings: Callable[[], StandingList]
+    """Returns how the tournament stands, or raises PeerError."""
+    charge: Callable[[Message], None] = lambda _message: None
+    """Takes each message; raises PeerError if it asks for too much."""
+    viewer: Viewer = None
+    """What it may see of games."""
+    _watched: set[GameHost] = field(default_factory=set)
+
+    async def serve(self, channel: Channel) -> None:
+        """Converse until the connection ends."""
+        link = Link(channel, lambda message, _at_ms: self._hear(link, message))
+        link.send(Welcome(name="tilewire", software=software()))
+        try:
+            await link.run()
+        finally:
+            for host in self._watched:
+                host.unwatch(link.send)
+
+    def _hear(self, link: Link, message: Message) -> None:
+        self.charge(message)
+        match message:
+            case Error() | Goodbye():
+                pass
+            case Games():
+                link.send(self.hosting.listed())
+            case Standings():
+                link.send(self.standings())
+            case Watch(game=game):
+                self._watch(link, game)
+            case _:
+                raise wrong_role(message, "a spectator")
+
+    def _watch(self, link: Link, game: str) -> None:
+        host = self.hosting.find(game)
+        if host is None:
+            raise PeerError("unknown_game", f"no game {game!r} is on", retry="no", game=game)
+        self._watched -= {each for each in self._watched if each.book.ended}
+        self._watched.add(host)
+        host.watch(link.send, self.viewer)
