@@ -16,9 +16,10 @@ import ssl
 import struct
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -399,12 +400,16 @@ async def listen(
     on_http: Callable[[Request], HttpAnswer | Awaitable[HttpAnswer] | None] = lambda _: None,
     tls: ssl.SSLContext | None = None,
     gate: Gate = open_gate,
+    others: Mapping[str, Callable[[ServerConnection, Request], Awaitable[None]]] = MappingProxyType(
+        {}
+    ),
 ) -> Server:
     """Listen at an address (``""`` for all) and a port (0 for any free one).
 
     ``on_channel`` is called for each connection, which closes when the call returns. ``on_http``
     answers a plain HTTP request, or returns None to let it become a WebSocket. ``tls`` is a
-    certificate, to serve ``wss``; ``gate`` lets peers in and has their budgets.
+    certificate, to serve ``wss``; ``gate`` lets peers in and has their budgets. ``others`` are
+    other conversations than ours by their subprotocol, each called as ``on_channel``.
 
     Raises:
         OSError: the address is not available; the message says why, and what to do.
@@ -414,6 +419,10 @@ async def listen(
         assert isinstance(connection, _ServerEnd)
         assert connection.request is not None
         assert connection.visit is not None
+        other = others.get(connection.subprotocol or "")
+        if other is not None:
+            await other(connection, connection.request)
+            return
         _, port, *_ = connection.remote_address or ("?", 0)
         channel = WebSocketChannel(connection, f"{connection.visit.address}:{port}")
         await on_channel(channel, connection.request)
@@ -446,7 +455,7 @@ async def listen(
         return response
 
     def choose(_connection: ServerConnection, offered: Any) -> Subprotocol | None:
-        return next((name for name in offered if name in CODECS), None)
+        return next((name for name in offered if name in CODECS or name in others), None)
 
     try:
         return await serve(

@@ -116,14 +116,19 @@ def _to_be_hidden() -> list[str]:
 
 def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
     """Return what a user's bot is held to; SeatError if ``MEMORY`` is no number."""
+    own = sorted(map(str, _own_folders(spec)))
+    return of_reader(equipment)._replace(memory_mb=_memory_mb(), own=own)
+
+
+def of_reader(equipment: Equipment) -> Confinement:
+    """Return what a process of ours is held to that reads what strangers wrote."""
     tables = (equipment.lexicon, equipment.leaves, equipment.win_probabilities)
     return Confinement(
-        memory_mb=_memory_mb(),
+        memory_mb=MEMORY_MB,
         processes=PROCESSES,
         files=FILES,
         apart=containment().apart,
         reads=[*_python(), *(str(Path(table).absolute()) for table in tables if table)],
-        own=sorted(map(str, _own_folders(spec))),
         copies=_cache_folder(),
         hidden=_to_be_hidden(),
     )

@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 _START = """
 import importlib.machinery, importlib.util, runpy, sys
 root, program = sys.argv.pop(1), sys.argv.pop(1)
-for name in ("bot", "engine", "lexicons", "protocol"):
+for name in ("bot", "engine", "harness", "lexicons", "protocol"):
     spec = importlib.machinery.PathFinder.find_spec(name, [root])
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

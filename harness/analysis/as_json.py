@@ -72,6 +72,21 @@ def answer_json(
     return {"line": line, "player": nick, **known} if nick else known
 
 
+def progress_json(findings: Findings, rules: Rules) -> dict[str, Any]:
+    """Return what is known in the middle of an analysis: candidates, and how many rollouts."""
+    candidates = [_candidate(row, findings) for row in findings.estimates]
+    alphabet = rules.distribution.alphabet
+    return {"candidates": _written(candidates, "", alphabet), "rollouts": findings.rollouts}
+
+
+def replies_json(findings: Findings) -> dict[str, Any] | None:
+    """Return the opponent's next turn after the best and after the played move, if known."""
+    if findings.replies is None:
+        return None
+    best, played = findings.replies
+    return {"best": asdict(best), "played": asdict(played)}
+
+
 def _fields(value: object, names: str, **given: Any) -> dict[str, Any]:
     """Return fields of a value by name, except the given ones."""
     return {name: given[name] if name in given else getattr(value, name) for name in names.split()}

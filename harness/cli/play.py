@@ -6,6 +6,7 @@ import getpass
 import os
 import threading
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import JournalError
 from harness.matches.config import MAX_NAME, told_apart
 from harness.server.admission import Admission
+from harness.server.analysis.process import AnalysisProcess
 from harness.server.ladder.settings import ServerTime
 from harness.server.play import Offered
 from harness.server.server import MatchServer
@@ -140,6 +142,7 @@ async def _serve(
         max_games=games,
         drain_s=0,
         offered=offered,
+        analyst=partial(AnalysisProcess.start, equipment),
     )
 
     def started() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict, cast
 
@@ -20,6 +21,8 @@ from harness.arbiter.journal_file import JournalError
 from harness.config_file import read_config_file
 from harness.seats.seats import Worker
 from harness.server.admission import Admission
+from harness.server.analysis.process import AnalysisProcess
+from harness.server.analysis.settings import AnalysisSettings
 from harness.server.ladder.settings import LadderSettings, ServerTime, check_ladder
 from harness.server.play import Offered
 from harness.server.server import MatchServer
@@ -93,6 +96,7 @@ class ServerFile(ServerSettings, total=False):
     """Built-in bots: name to seat, such as ``quick = "static?temperature=2"``."""
     time: ServerTime
     admission: Admission
+    analysis: AnalysisSettings
     ladder: LadderSettings
     keep_days: Annotated[float, msgspec.Meta(gt=0)]
     """Days after which a game's moves leave the journal; without it they never do."""
@@ -112,6 +116,7 @@ def _defaults() -> ServerFile:
         "bots": {},
         "time": ServerTime(),
         "admission": Admission(),
+        "analysis": AnalysisSettings(),
         "archive": Path("archive"),
     }
 
@@ -140,8 +145,8 @@ def serve(
     seats ``guest:NAME`` dial in by that name.
 
     Args:
-        config: A TOML file with the settings below, ``[bots]``, ``[time]``, ``[admission]`` and
-            ``[ladder]``; options replace what it says.
+        config: A TOML file with the settings below, ``[bots]``, ``[time]``, ``[admission]``,
+            ``[analysis]`` and ``[ladder]``; options replace what it says.
         ladder: Run a ladder, also without ``[ladder]`` in the file.
         drain: How long games may go on after SIGTERM.
         tournament: A TOML file with the tournament to run: keys of ``tilewire tournament``, and
@@ -177,12 +182,15 @@ def serve(
         said["time"] = time_control(said["time"], clock, said["host"])
         if ladder or "ladder" in said:
             said["ladder"] = _ladder(said.get("ladder", LadderSettings()), said["host"])
-        _bots(said)
         return said
 
     settings = read_all()
     threads, ponder = settings["threads"], settings["ponder"]
-    specs = _bots(settings)
+    bots = {name: name for name in known_bots()} | settings["bots"]
+    specs = read_bots(bots)
+    if "ladder" in settings:
+        with sentences():
+            check_ladder(settings["ladder"], bots.keys())
     doors = open_doors(settings, tell)
     tables = settings.get("leaves"), settings.get("winprob")
     equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
@@ -239,11 +247,7 @@ async def _serve_tournament(
             admins=doors.admins,
             plan=plan,
         )
-        fixed = {
-            "max_games": settings["max_games"],
-            "time": plan.config.time,
-            "admission": settings["admission"],
-        }
+        fixed = {"max_games": settings["max_games"], "time": plan.config.time}
         again = Rereading(server, doors, lambda: fixed, tell)
         await until_stopped(server, _started(server, str(plan.files.path), again, doors))
 
@@ -254,16 +258,6 @@ def read_config(config: Path | None) -> ServerFile:
         return {}
     with sentences():
         return read_config_file(config, ServerFile)
-
-
-def _bots(settings: ServerFile) -> dict[str, SeatSpec]:
-    """Return a server's bots by name, and check that those which the ladder names are there."""
-    bots = {name: name for name in known_bots()} | settings["bots"]
-    specs = read_bots(bots)
-    if "ladder" in settings:
-        with sentences():
-            check_ladder(settings["ladder"], bots.keys())
-    return specs
 
 
 def _retention(settings: ServerFile) -> Retention | None:
@@ -306,6 +300,8 @@ async def _serve(
         tls=doors.tls,
         tell=tell,
         admission=settings["admission"],
+        analysis=settings["analysis"],
+        analyst=partial(AnalysisProcess.start, equipment),
         admins=doors.admins,
         rated=settings.get("ladder"),
         retention=_retention(settings),

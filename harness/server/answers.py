@@ -1,9 +1,12 @@
-"""Answers to plain HTTP that are JSON."""
+"""Answers that are JSON: to plain HTTP, and what several have in them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
+from engine.rules.rules import Rules
 from protocol.websocket import HttpAnswer
 
 JSON = "application/json"
@@ -19,3 +22,21 @@ def as_json(value: object) -> HttpAnswer:
 def wrong(status: int, sentence: str) -> HttpAnswer:
     """Return the answer that there is nothing, and why."""
     return as_json({"error": sentence})._replace(status=status)
+
+
+def board_and_tiles(rules: Rules) -> dict[str, Any]:
+    """Return the board and the tiles, for who has neither."""
+    layout, tiles = rules.layout, rules.distribution
+    text = tiles.alphabet.tile_text
+    return {
+        "board": {
+            "columns": layout.columns,
+            "letter": layout.letter_multipliers,
+            "word": layout.word_multipliers,
+            "start": layout.start[0] * layout.columns + layout.start[1],
+        },
+        "tiles": [
+            {"tile": text(tile), "count": count, "points": points}
+            for tile, (count, points) in enumerate(zip(tiles.counts, tiles.points, strict=True))
+        ],
+    }

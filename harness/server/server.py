@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import structlog
-from websockets.asyncio.server import Server
+from websockets.asyncio.server import Server, ServerConnection
 from websockets.http11 import Request
 
 from bot.seat.link import Link
@@ -43,10 +43,15 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.parts import TimeControl
-from protocol.websocket import HttpAnswer, WebSocketChannel, listen
+from protocol.websocket import HttpAnswer, Metered, WebSocketChannel, listen
 
 from .administration import Administration
 from .admission import Admission, Admissions, Caller
+from .analysis.conversation import converse
+from .analysis.live_games import LiveGames
+from .analysis.messages import SUBPROTOCOL as ANALYSIS
+from .analysis.queue import AnalysisQueue, Engine
+from .analysis.settings import AnalysisSettings
 from .bans import Bans
 from .hello import HELLO_S, read_hello
 from .hosting import Hosting
@@ -106,6 +111,9 @@ class MatchServer:
     """None: the journal keeps all games whole."""
     plan: Plan | None = None
     """A tournament to run; then players play in nothing else."""
+    analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
+    analyst: Callable[[], Awaitable[Engine]] | None = None
+    """Starts a process that analyses for the page; None: there is none."""
     admins: KnownTokens | None = None
     """Who may administer the server."""
     offered: Offered = field(default_factory=Offered)
@@ -134,7 +142,6 @@ class MatchServer:
             self.gatekeeper.may_come,
             self._admissions.check_seek,
             self._admissions.note_absence,
-            self._admissions.most_games,
         )
         self._metrics.watch(self._lobby, self.journal, self._admissions)
         self.direction = None if self.plan is None else _directing(self.plan, self._lobby)
@@ -143,6 +150,7 @@ class MatchServer:
             self._lobby, self.journal, self._bans, self.gatekeeper.invitations
         )
         self._background: list[asyncio.Task[None]] = []
+        self._analyses = None if self.analyst is None else self._have_analysis(self.analyst)
         self._web = Web(
             self._hosting,
             self.journal.path,
@@ -150,6 +158,7 @@ class MatchServer:
             None if self.direction is None else self.direction.standing_list,
             ladder=None if self.rated is None else self._have_ladder(self.rated),
             play=self._have_play() if self.plan is None else None,
+            analyses=self._analyses is not None,
         )
 
     def _have_play(self) -> PlayAnswers:
@@ -157,6 +166,12 @@ class MatchServer:
         return PlayAnswers(
             self.lexicon, self.offered, lambda: self._lobby.time, needs_token=needs_token
         )
+
+    def _have_analysis(self, start: Callable[[], Awaitable[Engine]]) -> AnalysisQueue | None:
+        if not self.analysis.workers:
+            return None
+        games = LiveGames(self._hosting, self._lobby.players)
+        return AnalysisQueue(self.analysis, start, games.why_not_analyse)
 
     def _have_ladder(self, settings: LadderSettings) -> Publisher:
         from .ladder.ladder import Ladder  # with numpy, as below
@@ -181,6 +196,7 @@ class MatchServer:
             on_http=self._on_http,
             tls=self.tls,
             gate=self._admissions.enter,
+            others={ANALYSIS: self._on_analysis},
         )
         self.port = next(iter(self._server.sockets)).getsockname()[1]
         if self.direction is not None:
@@ -213,6 +229,8 @@ class MatchServer:
             await self.direction.close()
             self.playing.cancel()
             await asyncio.wait([self.playing])
+        if self._analyses is not None:
+            await self._analyses.close()
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
@@ -221,11 +239,9 @@ class MatchServer:
         await self._lag.__aexit__(None, None, None)
         return left
 
-    def change(self, *, max_games: int, time: TimeControl, admission: Admission) -> None:
+    def change(self, *, max_games: int, time: TimeControl) -> None:
         """Have other settings from now on; games that are on keep their clocks."""
         self._lobby.max_games, self._lobby.time = max_games, time
-        self._admissions.change(admission)
-        self._lobby.pair_soon()
 
     def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         if request.path == "/healthz":
@@ -271,6 +287,16 @@ class MatchServer:
             f"    tilewire connect {url} --bot greedy --opponent greedy\n"
         )
 
+    async def _on_analysis(self, connection: ServerConnection, request: Request) -> None:
+        caller = cast("Caller", cast("Metered", connection).visit)
+        why = None
+        try:
+            self._bans.check("", caller.address)
+            self._admissions.check_place(caller, keeps_place=False)
+        except PeerError as error:
+            why = error
+        await converse(connection, request, self._analyses, caller.address, why)
+
     # --- a connection ---------------------------------------------------------------------------
 
     async def _on_channel(self, channel: WebSocketChannel, request: Request) -> None:
@@ -305,7 +331,7 @@ class MatchServer:
             case "arbiter":
                 self.gatekeeper.check(hello.name, token)
                 with self._admissions.lent(caller):
-                    await self._lend_bot(channel, request.path.split("?")[0].strip("/"), caller)
+                    await self._lend_bot(channel, request.path.split("?")[0].strip("/"))
             case "player":
                 if hello.name in self.bots:
                     raise forbidden(f"{hello.name!r} is a bot of this server's own")
@@ -328,13 +354,13 @@ class MatchServer:
             case "admin":
                 await self._administration.serve(channel, hello.name)
 
-    async def _lend_bot(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
+    async def _lend_bot(self, channel: WebSocketChannel, name: str) -> None:
         if name not in self.bots:
             known = ", ".join(sorted(self.bots))
             raise PeerError(
                 "unknown_bot", f"no bot is called {name!r} here; there are {known}", close=1008
             )
-        with self._lobby.lend(caller.address):
+        with self._lobby.lend():
             try:
                 bot = await self.open_bot(name)
             except (ChannelClosed, OSError) as error:
@@ -346,7 +372,7 @@ class MatchServer:
                 await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
                 self.tell(f"{name} is lent to {channel.peer}")
-                idle_s = self._admissions.config.lent_idle_s
+                idle_s = self.admission.lent_idle_s
                 reason = await relay(channel, bot.channel, idle_s=idle_s)
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
                 self.tell(f"{name} is back from {channel.peer}")

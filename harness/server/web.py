@@ -19,7 +19,6 @@ from msgspec import Struct
 from websockets.http11 import Request
 
 from bot.seat.offers import Declined
-from engine.rules.rules import Rules
 from harness.arbiter.journal_file import JournalError
 from harness.arbiter.journal_reading import (
     KeptGame,
@@ -38,7 +37,7 @@ from protocol.channel import now_ms
 from protocol.messages import StandingList
 from protocol.websocket import HttpAnswer
 
-from .answers import as_json, wrong
+from .answers import as_json, board_and_tiles, wrong
 from .hosting import Hosting
 from .play import PlayAnswers
 
@@ -84,11 +83,12 @@ class Web:
         monotonic: Callable[[], float] = time.monotonic,
         ladder: Publisher | None = None,
         play: PlayAnswers | None = None,
+        analyses: bool = False,
         own: OwnSight | None = None,
     ) -> None:
         self._hosting, self._journal, self._lexicon = hosting, journal, lexicon
         self._tell_standings, self._ladder = standings, ladder
-        self._play, self._own = play, own
+        self._play, self._own, self._analyses = play, own, analyses
         self._monotonic = monotonic
         self._page = Page.read()
         self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
@@ -156,6 +156,7 @@ class Web:
                 "tournament": self._tell_standings is not None,
                 "ladder": self._ladder is not None,
                 "own": self._own,
+                "analysis": self._analyses,
                 "on": self._hosting.listed().games,
                 "past": list(map(_listed, past)),
                 "before": past[-1].game if len(past) == PAST_GAMES else None,
@@ -284,23 +285,5 @@ def _shown(book: Scorebook, kept: KeptGame | None = None, viewer: Viewer = None)
         "offer": new_game(book, viewer, now_ms()),
         "over": game_over(book) if book.ended else None,
         "turns": None if kept is None else reviewed(kept.records, viewer),
-        **_equipment(book.rules),
-    }
-
-
-def _equipment(rules: Rules) -> dict[str, Any]:
-    """Return the board and the tiles, for who has neither."""
-    layout, tiles = rules.layout, rules.distribution
-    text = tiles.alphabet.tile_text
-    return {
-        "board": {
-            "columns": layout.columns,
-            "letter": layout.letter_multipliers,
-            "word": layout.word_multipliers,
-            "start": layout.start[0] * layout.columns + layout.start[1],
-        },
-        "tiles": [
-            {"tile": text(tile), "count": count, "points": points}
-            for tile, (count, points) in enumerate(zip(tiles.counts, tiles.points, strict=True))
-        ],
+        **board_and_tiles(book.rules),
     }

@@ -1,0 +1,131 @@
+"""A game or a position as somebody gives it, as text: its turns, each a position to analyse."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from engine.notation.cgp import read_cgp, write_cgp
+from engine.notation.gcg import GcgGame, read_gcg, write_gcg
+from engine.notation.move_text import NotationError, format_move, parse_move
+from engine.notation.replaying import Replay, replay
+from engine.rules.moves import Move, Place
+from engine.rules.rules import Rules, canonical, why_not
+
+from .review import Turn, turn_before, turns_of
+
+MOST_TURNS = 200
+"""Turns of a game; a longer one is refused."""
+
+_IS_GCG = re.compile(rb"\A\s*#|^>", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What was given: a game, or a position as its only turn."""
+
+    turns: tuple[Turn, ...]
+    gcg: GcgGame | None = None
+    replay: Replay | None = None
+
+    def turn(self, line: int, rules: Rules) -> Turn:
+        """Return the turn before a line of the score sheet; of a position the line is 0.
+
+        Raises:
+            ValueError: there is no such line, or no turn before it.
+        """
+        if self.gcg is None or self.replay is None:
+            return self.turns[0]
+        last = len(self.replay.steps)
+        if not 1 <= line <= last:
+            raise ValueError(f"the game has lines 1 to {last}, and no line {line}")
+        return turn_before(self.gcg, self.replay, line, rules)
+
+
+def read_sheet(data: bytes, rules: Rules) -> Sheet:
+    """Read a GCG, or else a CGP.
+
+    Raises:
+        ValueError: says what is wrong, and in which line; or nothing in it can be analysed.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not _IS_GCG.search(data):
+        return Sheet((_position(data, rules),))
+    gcg = read_gcg(data)
+    played = replay(gcg, rules)
+    turns = turns_of(gcg, played, rules)
+    if len(turns) > MOST_TURNS:
+        raise ValueError(f"the game has {len(turns)} turns; {MOST_TURNS} are looked at at most")
+    return Sheet(tuple(turns), gcg, played)
+
+
+def _position(data: bytes, rules: Rules) -> Turn:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise ValueError("this is neither a GCG nor a CGP: it is no text") from None
+    if len(text.split()) < 4 or "/" not in text:
+        raise ValueError(
+            "this is neither a GCG, whose lines begin with # or >, nor a CGP, which is "
+            "'board racks scores zeros'"
+        )
+    position = read_cgp(text, rules).position
+    if obstacle := why_not(position, rules):
+        raise ValueError(obstacle)
+    return Turn(position)
+
+
+def read_try(text: str, turn: Turn, rules: Rules) -> Move:
+    """Read a move that somebody would try in place of the played one, in canonical form.
+
+    Raises:
+        ValueError: it is no move, or doesn't fit the board.
+    """
+    board = turn.position.board
+    move = parse_move(text, board, rules.distribution.alphabet)
+    return canonical(move, board) if isinstance(move, Place) else move
+
+
+def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
+    """Return what was given as JSON: the turns with their positions (CGP), before any analysis.
+
+    ``notice`` is a sentence if the game names another lexicon than ``lexicon``; ``gcg`` is the game
+    again, as it is written here.
+    """
+    gcg, alphabet = sheet.gcg, rules.distribution.alphabet
+    return {
+        "title": gcg.title if gcg else "",
+        "players": [player.name or player.nick for player in gcg.players] if gcg else [],
+        "notice": _about_words(gcg, lexicon) if gcg else "",
+        "gcg": _written(gcg) if gcg else None,
+        "scores": sheet.replay.final.scores if sheet.replay else sheet.turns[0].position.scores,
+        "turns": [
+            {
+                "line": turn.line,
+                "seat": turn.position.on_turn,
+                "cgp": write_cgp(turn.position, rules),
+                "rack": alphabet.text(turn.position.racks[turn.position.on_turn]),
+                "played": None if turn.played is None else format_move(turn.played, alphabet),
+                "score": turn.step.event.score if turn.step else None,
+                "left_out": turn.obstacle or None,
+            }
+            for turn in sheet.turns
+        ],
+    }
+
+
+def _about_words(gcg: GcgGame, lexicon: str) -> str:
+    if not gcg.lexicon or gcg.lexicon.casefold() == lexicon.casefold():
+        return ""
+    return (
+        f"The game names the lexicon {gcg.lexicon}, and this is {lexicon}: words that {lexicon} "
+        "lacks count as phonies."
+    )
+
+
+def _written(gcg: GcgGame) -> str | None:
+    try:
+        return write_gcg(gcg)
+    except NotationError:  # such as a title with a line end of another system
+        return None

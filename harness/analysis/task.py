@@ -1,0 +1,25 @@
+"""What an analysing process is asked to do, as both ends of its pipe know it."""
+
+from __future__ import annotations
+
+import struct
+
+from msgspec import Struct
+
+LENGTH = struct.Struct("<I")
+"""Before each message: its length in bytes."""
+
+
+class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A game or a position to read, or a turn of it to analyse."""
+
+    data: bytes
+    """A GCG or a CGP, as it was given."""
+    line: int | None = None
+    """The line of the score sheet before which to analyse, 0 of a CGP; None: only read it."""
+    move: str = ""
+    """A move to compare with the best, in place of the played one."""
+    seconds: float = 2.0
+    rollouts: int | None = None
+    """In place of a time; then the findings are the same everywhere."""
+    seed: int = 0

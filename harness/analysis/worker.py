@@ -1,0 +1,178 @@
+"""The process that analyses for a server's page: ``python -m harness.analysis.worker``.
+
+It reads messages from its standard input and answers on its standard output, each JSON behind its
+length in four bytes, little-endian. A task is done at a time; ``{"stop": true}`` ends the one that
+is under way with what is known by then. What it answers to a task:
+
+* ``{"sheet": …}`` if the task names no line: the turns of what was given (``sheet_json``);
+* ``{"so_far": …}`` some times a second, and last ``{"findings": …}``, as
+  ``tilewire analyze --json`` prints them, with ``replies`` (``replies_json``);
+* ``{"refused": sentence}`` if there is no such thing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, BinaryIO
+
+import msgspec
+
+from bot.equipment import Equipment, load_tables
+from bot.seat.runtime import set_pipes_aside
+from engine.movegen.generator import Generator
+from engine.rules.rules import standard_rules
+from lexicons.jit import announce_compilation
+from lexicons.store import load_lexicon
+from lexicons.tables import leaves_for, win_probabilities_for
+
+from .as_json import answer_json, progress_json, replies_json
+from .findings import Findings, Settings, analyse
+from .review import analyse_turn
+from .sheet import Sheet, read_sheet, read_try, sheet_json
+from .task import LENGTH, Task
+
+SO_FAR_S = 0.3
+"""What is known so far is told at most so often."""
+
+
+class Analyst:
+    """Does tasks with the words and tables of a server."""
+
+    def __init__(self, equipment: Equipment) -> None:
+        self._rules = rules = standard_rules()
+        self._lexicon = load_lexicon(equipment.lexicon, rules.distribution)
+        given = load_tables(equipment, rules.distribution)
+        leaves = given.leaves or leaves_for(rules.distribution)
+        self._win_probabilities = given.win_probabilities or win_probabilities_for(
+            rules.distribution
+        )
+        self._generators = [
+            Generator(self._lexicon, rules, leaves) for _ in range(equipment.threads)
+        ]
+        self._read = lru_cache(maxsize=8)(self._sheet)  # each turn comes with its whole game
+
+    def _sheet(self, data: bytes) -> Sheet:
+        return read_sheet(data, self._rules)
+
+    def do(
+        self, task: Task, told: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]
+    ) -> dict[str, Any]:
+        """Do a task and return the answer; ``told`` takes what is known before."""
+        try:
+            sheet = self._read(task.data)
+            if task.line is None:
+                return {"sheet": sheet_json(sheet, self._rules, self._lexicon.name)}
+            return {"findings": self._findings(sheet, task.line, task, told, stopped)}
+        except ValueError as error:
+            return {"refused": str(error)}
+
+    def _findings(
+        self,
+        sheet: Sheet,
+        line: int,
+        task: Task,
+        told: Callable[[dict[str, Any]], None],
+        stopped: Callable[[], bool],
+    ) -> dict[str, Any]:
+        settings = Settings(
+            self._generators,
+            self._lexicon,
+            self._win_probabilities,
+            seed=task.seed,
+            seconds=task.seconds,
+            rollouts=task.rollouts,
+        )
+
+        told_s = time.monotonic()
+
+        def tell(findings: Findings) -> None:
+            nonlocal told_s
+            if time.monotonic() - told_s >= SO_FAR_S:
+                told_s = time.monotonic()
+                told({"so_far": progress_json(findings, self._rules)})
+
+        turn = sheet.turn(line, self._rules)
+        if turn.obstacle:
+            raise ValueError(turn.obstacle)
+        if task.move:
+            move = read_try(task.move, turn, self._rules)
+            findings = analyse(settings, turn.position, move, told=tell, stopped=stopped)
+        else:
+            findings = analyse_turn(settings, turn, stopped, tell)
+        known = answer_json(
+            findings,
+            self._rules,
+            line=turn.line,
+            nick=turn.nick,
+            leaves=settings.generators[0].leaves,
+        )
+        return {**known, "line": turn.line, "replies": replies_json(findings)}
+
+
+def serve(analyst: Analyst, reading: BinaryIO, writing: BinaryIO) -> None:
+    """Do the tasks that come in, one after another, until they end."""
+    tasks: queue.Queue[Task | None] = queue.Queue()
+    stop = threading.Event()
+
+    def listen() -> None:
+        while message := _received(reading):
+            if b'"stop"' in message[:8]:
+                stop.set()
+            else:
+                stop.clear()
+                tasks.put(msgspec.json.decode(message, type=Task))
+        stop.set()
+        tasks.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while (task := tasks.get()) is not None:
+        _send(writing, analyst.do(task, lambda so_far: _send(writing, so_far), stop.is_set))
+
+
+def _received(reading: BinaryIO) -> bytes:
+    header = reading.read(LENGTH.size)
+    return reading.read(*LENGTH.unpack(header)) if len(header) == LENGTH.size else b""
+
+
+def _send(writing: BinaryIO, message: dict[str, Any]) -> None:
+    frame = msgspec.json.encode(message)
+    writing.write(LENGTH.pack(len(frame)) + frame)
+    writing.flush()
+
+
+def _yield_to_others() -> None:
+    """Run only where a core is idle: nobody's clock is to wait for an analysis."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(19)
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Analyse for a server until it closes the pipe."""
+    parser = argparse.ArgumentParser(prog="python -m harness.analysis.worker")
+    parser.add_argument("--lexicon", default="scowl")
+    parser.add_argument("--leaves")
+    parser.add_argument("--winprob")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--idle", action="store_true", help="run only where a core is idle")
+    given = parser.parse_args(arguments)
+    reading, writing = set_pipes_aside()
+    if given.idle:
+        _yield_to_others()
+    announce_compilation(lambda sentence: print(sentence, file=sys.stderr, flush=True))
+    analyst = Analyst(Equipment(given.lexicon, given.leaves, given.winprob, given.threads))
+    with contextlib.suppress(BrokenPipeError):
+        serve(analyst, os.fdopen(reading, "rb"), os.fdopen(writing, "wb"))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Which positions are those of games that are on: nobody may have them analysed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.notation.cgp import read_cgp
+from engine.rules.position import Board
+from engine.rules.rules import standard_rules
+from harness.server.admission import block_of
+from harness.server.hosting import Hosting
+from harness.server.players import Players
+
+SHARED = 0.75
+"""A board is that of a game if it has this share of the game's tiles, on the same squares."""
+
+
+@dataclass(frozen=True)
+class LiveGames:
+    """The games that are on, as analysis looks at them.
+
+    An empty board is the same in all games, so it counts for those who play in one: for their
+    address.
+    """
+
+    hosting: Hosting
+    players: Players
+
+    def why_not_analyse(self, cgp: str, address: str) -> str:
+        """Return why a position may not be analysed for an address now; empty if it may."""
+        board = read_cgp(cgp, standard_rules()).position.board
+        played = self._games_from(address)
+        for game, live in self._boards():
+            if _is_like(live, board) and (not live.is_empty or game in played):
+                return "this is the position of a game that is on; look at it when that is over"
+        return ""
+
+    def _boards(self) -> Iterator[tuple[str, Board]]:
+        for host in self.hosting.games.values():
+            if host.book.game is not None and host.book.ended is None:
+                yield host.game, host.book.game.position.board
+
+    def _games_from(self, address: str) -> set[str]:
+        block = block_of(address)
+        return {
+            game
+            for player in self.players
+            if block_of(player.address) == block
+            for game in player.seats
+        }
+
+
+def _is_like(live: Board, board: Board) -> bool:
+    if live.is_empty:
+        return board.is_empty
+    tiles = sum(map(bool, live.squares))
+    shared = sum(
+        tile == other for tile, other in zip(live.squares, board.squares, strict=True) if tile
+    )
+    return shared >= SHARED * tiles

@@ -1,0 +1,71 @@
+"""A process that analyses, as the server has it: contained, and behind everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from bot.equipment import Equipment
+from bot.seat.child_process import ChildProcess, spawn
+from bot.seat.containment import of_reader
+from bot.seat.worker_handle import worker_command
+from harness.analysis.task import LENGTH, Task
+
+
+class EngineGone(Exception):
+    """The process ended, or does not answer; the message gives the reason."""
+
+
+class AnalysisProcess(ChildProcess):
+    """A process that does a task at a time (``harness.analysis.worker``)."""
+
+    @classmethod
+    async def start(cls, equipment: Equipment, *, idle: bool = True) -> AnalysisProcess:
+        """Start one; with ``idle`` it runs only where a core has nothing else to do.
+
+        Raises:
+            EngineGone: no process can be started.
+        """
+        arguments = dataclasses.replace(equipment, threads=1, ponder=False).arguments()
+        command = worker_command(*arguments, module="harness.analysis.worker")
+        try:
+            confinement = await asyncio.to_thread(of_reader, equipment)
+            spawned = await spawn(command + ["--idle"] * idle, confinement=confinement)
+        except OSError as error:
+            raise EngineGone(str(error)) from None
+        return cls(spawned, "analysis")
+
+    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Do a task and return its answer; ``told`` takes what is known before.
+
+        Raises:
+            EngineGone: the process ended.
+        """
+        try:
+            self._send(msgspec.json.encode(task))
+            while "so_far" in (answer := await self._answer()):
+                told(answer["so_far"])
+            return answer
+        except (OSError, asyncio.IncompleteReadError):
+            await self.settle()
+            last = self.stderr_tail.strip().rpartition("\n")[2]
+            raise EngineGone(last or f"exit status {self.returncode}") from None
+
+    def stop(self) -> None:
+        """Have the task that is under way end with what is known."""
+        self._send(b'{"stop":true}')
+
+    def _send(self, message: bytes) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(LENGTH.pack(len(message)) + message)
+
+    async def _answer(self) -> dict[str, Any]:
+        reader = self._process.stdout
+        assert reader is not None
+        (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
+        answer: dict[str, Any] = msgspec.json.decode(await reader.readexactly(length))
+        return answer

@@ -1,0 +1,282 @@
+"""Who is analysed for, and when: requests take turns, a position each.
+
+A visitor is an address. The processes start when the first request comes, and end when none has
+come for a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import structlog
+
+from engine.rules.rules import standard_rules
+from harness.analysis.task import Task
+from harness.figures import counted, plain
+from harness.server.admission import Ledger, block_of
+from harness.server.answers import board_and_tiles
+from protocol.errors import PeerError
+from protocol.intake import Bucket
+
+from .messages import Analyse
+from .settings import AnalysisSettings
+
+IDLE_S = 300.0
+"""A process without a request for so long ends."""
+
+GRACE_S = 120.0
+"""A process that takes longer than a task's time by this counts as hung."""
+
+log = structlog.get_logger(__name__)
+
+
+class Engine(Protocol):
+    """What does tasks (``AnalysisProcess``)."""
+
+    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Do a task; raise if it can't be done."""
+        ...
+
+    def stop(self) -> None:
+        """Have the task under way end with what is known."""
+        ...
+
+    async def kill(self) -> None:
+        """End it."""
+        ...
+
+
+@dataclass(eq=False)
+class Job:
+    """A request, until it is done.
+
+    ``tell`` takes the kind of an answer and what it holds (``messages.encode``).
+    """
+
+    asked: Analyse
+    address: str
+    tell: Callable[..., None]
+    turns: deque[dict[str, Any]] | None = None
+    """Turns of the sheet that are left; None before it was read."""
+    engine: Engine | None = None
+    """What works for it now."""
+    is_over: bool = False
+
+    def task(self, seconds: float, line: int | None = None) -> Task:
+        """Return the task to read the sheet, or to analyse before a line of it."""
+        asked = self.asked
+        return Task(
+            data=asked.data,
+            line=line,
+            move=asked.move,
+            seconds=min(asked.seconds, seconds),
+            rollouts=asked.rollouts,
+            seed=asked.seed,
+        )
+
+    def end(self, kind: str, **known: Any) -> None:
+        """Tell the last answer, unless one was told."""
+        if not self.is_over:
+            self.is_over = True
+            self.tell(kind, **known)
+
+
+@dataclass(eq=False)
+class AnalysisQueue:
+    """The requests of one server."""
+
+    settings: AnalysisSettings
+    start: Callable[[], Awaitable[Engine]]
+    """Starts a process."""
+    forbidden: Callable[[str, str], str] = lambda _cgp, _address: ""
+    """Returns why a position (CGP) may not be analysed for an address now; empty if it may."""
+    clock: Callable[[], float] = time.monotonic
+    _waiting: deque[Job] = field(default_factory=deque)
+    _jobs: Counter[str] = field(default_factory=Counter)
+    """Jobs that are not over, by block of addresses."""
+    _working: int = 0
+    _news: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _workers: list[asyncio.Task[None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        most_s = self.settings.seconds_per_hour
+        self._taken = Ledger(lambda: Bucket(most_s, most_s / 3_600))
+
+    @property
+    def has_engines(self) -> bool:
+        """Whether anything is analysed here."""
+        return self.settings.workers > 0
+
+    async def submit(self, job: Job) -> None:
+        """Have a request wait for its turn, which ``waiting`` tells of.
+
+        Raises:
+            PeerError: there is no engine, or too much is asked for.
+        """
+        self._check(job)
+        self._jobs[block_of(job.address)] += 1
+        while len(self._workers) < self.settings.workers:
+            self._workers.append(asyncio.create_task(self._work()))
+        async with self._news:
+            self._waiting.append(job)
+            self._news.notify()
+        self._tell_places()
+
+    def cancel(self, job: Job) -> None:
+        """End a request."""
+        job.end("done", stopped=True)
+        if job.engine is not None:
+            job.engine.stop()
+        elif job in self._waiting:
+            self._waiting.remove(job)
+            self._forget(job)
+            self._tell_places()
+
+    async def close(self) -> None:
+        """End all requests and processes."""
+        for worker in self._workers:
+            worker.cancel()
+        await asyncio.gather(*self._workers, return_exceptions=True)
+
+    def _check(self, job: Job) -> None:
+        settings, block = self.settings, block_of(job.address)
+        if not self.has_engines:
+            raise PeerError("no_engine", "this server analyses nothing", retry="no")
+        if self._jobs[block] >= settings.per_visitor:
+            has = f"you have {counted(settings.per_visitor, 'request')} here, as many as you may"
+            raise PeerError("busy", f"{has}; end one, or wait", retry="later")
+        if sum(self._jobs.values()) >= settings.waiting:
+            too_many = f"{counted(settings.waiting, 'request')} wait for the engine already"
+            raise PeerError("busy", f"{too_many}; try again in a minute", retry="later")
+        self._check_time(job)
+
+    def _check_time(self, job: Job) -> None:
+        now, most_s = self.clock(), self.settings.seconds_per_hour
+        bucket = self._taken.bucket(block_of(job.address), now)
+        if bucket.owed(now) >= most_s:
+            used = f"you have taken the engine for {most_s / 60:.0f} minutes of this hour"
+            raise PeerError("busy", f"{used}, as long as you may; come again later", retry="later")
+
+    # --- the work -------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        """Take a position of each request in turn, with a process of its own."""
+        engine: Engine | None = None
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(None if engine is None else IDLE_S):
+                        job = await self._next()
+                except TimeoutError:
+                    assert engine is not None
+                    await engine.kill()
+                    engine = None
+                    continue
+                self._working += 1
+                try:
+                    engine = engine or await self.start()
+                    await self._step(job, engine)
+                except Exception as error:  # whatever it was, the others wait for their turn
+                    log.error("analysis failed", reason=plain(str(error) or repr(error)))
+                    job.end("error", code="no_engine", message="the engine failed; try again")
+                    if engine is not None:
+                        await engine.kill()
+                        engine = None
+                finally:
+                    self._working -= 1
+                await self._put_back(job)
+        finally:
+            if engine is not None:
+                await engine.kill()
+
+    async def _next(self) -> Job:
+        """Return the request whose turn it is."""
+        async with self._news:
+            await self._news.wait_for(lambda: self._waiting)
+            return self._waiting.popleft()
+
+    async def _put_back(self, job: Job) -> None:
+        """Have a request wait for its next turn, unless it is over."""
+        if not job.is_over and not job.turns:
+            job.end("done", stopped=False)
+        if job.is_over:
+            self._forget(job)
+        else:
+            async with self._news:
+                self._waiting.append(job)
+                self._news.notify()
+        self._tell_places()
+
+    def _forget(self, job: Job) -> None:
+        block = block_of(job.address)
+        self._jobs[block] -= 1
+        if not self._jobs[block]:
+            del self._jobs[block]
+
+    def _tell_places(self) -> None:
+        """Tell each request that has had no turn how many have theirs before it."""
+        for place, job in enumerate(self._waiting):
+            ahead = place + self._working - self.settings.workers + 1
+            if job.turns is None and not job.is_over and ahead > 0:
+                job.tell("waiting", ahead=ahead)
+
+    async def _step(self, job: Job, engine: Engine) -> None:
+        """Analyse the next position of a request."""
+        job.engine = engine
+        try:
+            if job.turns is None and not await self._read(job, engine):
+                return
+            assert job.turns is not None
+            if not job.turns or job.is_over:
+                return
+            await self._analyse(job, job.turns.popleft(), engine)
+        except PeerError as error:
+            job.end("error", code=error.code, message=error.reply.message)
+        finally:
+            job.engine = None
+
+    async def _read(self, job: Job, engine: Engine) -> bool:
+        """Read the sheet; return whether it could be."""
+        answer = await self._do(job, engine, job.task(self.settings.seconds))
+        if "sheet" not in answer:
+            job.end("error", code="bad_game", message=answer["refused"])
+            return False
+        sheet, line = answer["sheet"], job.asked.line
+        if line is None and not job.is_over:
+            job.tell("game", **sheet, **board_and_tiles(standard_rules()))
+        turns = [turn for turn in sheet["turns"] if line in (None, turn["line"])]
+        if not turns:
+            job.end("error", code="bad_game", message=f"no turn is before line {line}")
+        job.turns = deque(turns)
+        return bool(turns)
+
+    async def _analyse(self, job: Job, turn: dict[str, Any], engine: Engine) -> None:
+        line = turn["line"]
+        left_out = turn["left_out"] or self.forbidden(turn["cgp"], job.address)
+        if left_out:
+            job.tell("left_out", line=line, why=left_out)
+            return
+        self._check_time(job)
+        began = self.clock()
+        answer = await self._do(job, engine, job.task(self.settings.seconds, line))
+        bucket = self._taken.bucket(block_of(job.address), self.clock())
+        bucket.spend(self.clock() - began, self.clock())
+        if job.is_over:
+            return
+        if "refused" in answer:
+            job.tell("left_out", line=line, why=answer["refused"])
+        else:
+            job.tell("turn", **answer["findings"])
+
+    async def _do(self, job: Job, engine: Engine, task: Task) -> dict[str, Any]:
+        def told(so_far: dict[str, Any]) -> None:
+            if job.asked.line is not None and not job.is_over:
+                job.tell("so_far", line=task.line, **so_far)
+
+        async with asyncio.timeout(task.seconds + GRACE_S):
+            return await engine.do(task, told)

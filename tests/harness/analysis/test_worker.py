@@ -1,0 +1,108 @@
+"""The process that analyses for a page: the same numbers as the command, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from command_line import CommandLine
+
+from bot.equipment import Equipment
+from harness.analysis.sheet import MOST_TURNS
+from harness.analysis.task import LENGTH, Task
+from harness.analysis.worker import Analyst, serve
+
+GAMES = Path(__file__).parents[2] / "fixtures" / "games"
+GAME = GAMES / "static_greedy.gcg"
+ROLLOUTS = 40
+
+
+@pytest.fixture(scope="module")
+def analyst() -> Analyst:
+    return Analyst(Equipment())
+
+
+def do(analyst: Analyst, **task: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = msgspec.json.decode(
+        msgspec.json.encode(analyst.do(Task(**task), lambda _: None, lambda: False))
+    )
+    return answer
+
+
+def test_a_review_has_the_numbers_of_the_command(analyst: Analyst, tilewire: CommandLine) -> None:
+    assert tilewire("analyze", GAME, "--rollouts", ROLLOUTS, "--seed", 3, "--json") == 0
+    printed = [json.loads(line) for line in tilewire.out.splitlines()]
+    data = GAME.read_bytes()
+    sheet = do(analyst, data=data)["sheet"]
+    assert sheet["players"] == ["static", "greedy"]
+    assert sheet["scores"] == [487, 370]
+    assert [turn["line"] for turn in sheet["turns"]] == [turn["line"] for turn in printed]
+    for turn, told in zip(sheet["turns"], printed, strict=True):
+        assert turn["cgp"] == told["cgp"]
+        line = turn["line"]
+        found = do(analyst, data=data, line=line, rollouts=ROLLOUTS, seed=3)["findings"]
+        replies = found.pop("replies")
+        assert {**found, "seconds": 0} == {**told, "seconds": 0}, f"line {line}"
+        if told["verdict"]["why"] and "the opponent's next turn" in told["verdict"]["why"]:
+            assert replies["best"]["score"] != replies["played"]["score"]
+
+
+def test_another_move_can_be_tried(analyst: Analyst) -> None:
+    data = GAME.read_bytes()
+    tried = {"data": data, "line": 10, "rollouts": 400}
+    found = do(analyst, **tried, move="14B FUR")
+    assert "14D holds C, not R" in found["refused"]
+    found = do(analyst, **tried, move="L1 FLIP")["findings"]
+    assert found["verdict"]["not_compared"], "there is no L on the rack"
+    found = do(analyst, **tried, move="L4 AFAR")["findings"]
+    assert found["verdict"]["ahead_of_played"]["move"] == "L4 AFA."
+    found = do(analyst, **tried, move="L1 FUPI")["findings"]
+    assert "FUPI" in found["verdict"]["phony"]
+    assert found["verdict"]["ahead_of_played"]["win"] is not None
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"#player1 a A\n#player2 b B\n>a: AB 8H XYZ +1 1\n", "line 3: "),
+        (b"#player1 a A\n#player2 b B\n", "there are no turns"),
+        (b"\x89PNG\r\n\xff/ / /", "it is no text"),
+        (b"hello", "neither a GCG"),
+        (b"15/15 AEINRST/ 0/0 0", "15"),
+        (b"/".join([b"15"] * 15) + b" AEI/ 0/0 0", "not the whole rack"),
+    ],
+)
+def test_what_is_broken_is_refused_with_a_sentence(analyst: Analyst, data: bytes, why: str) -> None:
+    assert why in do(analyst, data=data)["refused"]
+
+
+def test_a_game_without_end_is_refused(analyst: Analyst) -> None:
+    turns = "".join(f">{'ab'[at % 2]}: AEINRST - +0 0\n" for at in range(MOST_TURNS + 1))
+    text = f"#player1 a A\n#player2 b B\n{turns}"
+    assert "turns; 200 are looked at" in do(analyst, data=text.encode())["refused"]
+
+
+def test_a_position_is_a_turn_of_its_own(analyst: Analyst) -> None:
+    cgp = GAMES.parent / "cgp" / "midgame.cgp"
+    (turn,) = do(analyst, data=cgp.read_bytes())["sheet"]["turns"]
+    assert (turn["line"], turn["played"]) == (0, None)
+    found = do(analyst, data=cgp.read_bytes(), line=0, rollouts=40)["findings"]
+    assert found["verdict"]["ahead_of_played"] is None
+
+
+def test_messages_go_through_a_pipe_until_it_ends(analyst: Analyst) -> None:
+    tasks = [Task(data=b"x"), Task(data=GAME.read_bytes(), line=1, rollouts=40)]
+    asked = [b'{"stop":true}', *map(msgspec.json.encode, tasks)]
+    reading = io.BytesIO(b"".join(LENGTH.pack(len(each)) + each for each in asked))
+    writing = io.BytesIO()
+    serve(analyst, reading, writing)
+    writing.seek(0)
+    told = []
+    while header := writing.read(LENGTH.size):
+        told.append(json.loads(writing.read(*LENGTH.unpack(header))))
+    assert [*told[0]] == ["refused"]
+    assert told[-1]["findings"]["line"] == 1

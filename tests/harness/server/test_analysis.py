@@ -1,0 +1,308 @@
+"""Analysis on a server: who waits, who may not ask, and what a page and the server say."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from guests import no_bot
+from positions import legal_moves_of
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
+
+from engine.notation.cgp import write_cgp
+from engine.notation.move_text import format_move
+from engine.rules.rules import standard_rules
+from harness.analysis.task import Task
+from harness.arbiter.journal import Journal
+from harness.lab.bench.client import Client
+from harness.server.analysis.messages import MOST_DATA, SUBPROTOCOL, Analyse, decode
+from harness.server.analysis.queue import AnalysisQueue, Job
+from harness.server.analysis.settings import AnalysisSettings
+from harness.server.server import MatchServer
+from harness.server.tokens import Gatekeeper
+from lexicons.store import load_lexicon
+from protocol.errors import PeerError
+from protocol.messages import Played, Started, YourTurn
+
+EMPTY = "/".join(["15"] * 15)
+CGP = f"{EMPTY} AEINRST/ 0/0 0"
+
+
+@dataclass
+class Fake:
+    """An engine that waits to be let on before each turn; a sheet is as many turns as its text."""
+
+    done: list[tuple[bytes, int]] = field(default_factory=list)
+    go_on: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+    cgp: str = CGP
+    stops: int = 0
+    killed: bool = False
+
+    async def start(self) -> Fake:
+        return self
+
+    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        if task.data == b"broken":
+            return {"refused": "line 2: that is no move"}
+        if task.line is None:
+            lines = range(1, len(task.data) + 1)
+            turns = [{"line": line, "cgp": self.cgp, "left_out": None} for line in lines]
+            return {"sheet": {"turns": turns}}
+        await self.go_on.acquire()
+        if task.data == b"dies":
+            raise OSError("it died")
+        told({"rollouts": 1})
+        self.done.append((task.data, task.line))
+        return {"findings": {"line": task.line, "seconds": task.seconds}}
+
+    def stop(self) -> None:
+        self.stops += 1
+        self.go_on.release()
+
+    async def kill(self) -> None:
+        self.killed = True
+
+
+@dataclass
+class Visitor:
+    """What a request was told."""
+
+    queue: AnalysisQueue
+    data: bytes
+    address: str = "192.0.2.1"
+    line: int | None = None
+    told: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    is_told: asyncio.Event = field(default_factory=asyncio.Event)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def ask(self) -> Visitor:
+        self.job = Job(Analyse(id=1, data=self.data, line=self.line), self.address, self.tell)
+        await self.queue.submit(self.job)
+        return self
+
+    def tell(self, kind: str, **known: Any) -> None:
+        self.told.append((kind, known))
+        self.is_told.set()
+        if kind in ("done", "error"):
+            self.over.set()
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind for kind, _ in self.told]
+
+
+@pytest.fixture
+def engine() -> Fake:
+    return Fake()
+
+
+@pytest.fixture
+async def queue(engine: Fake) -> AsyncIterator[AnalysisQueue]:
+    settings = AnalysisSettings(seconds=1, seconds_per_hour=100, per_visitor=2, waiting=4)
+    queue = AnalysisQueue(settings, engine.start, clock=lambda: 0.0)
+    yield queue
+    await queue.close()
+    assert engine.killed is bool(engine.done)
+
+
+async def test_requests_take_turns_and_know_their_place(queue: AnalysisQueue, engine: Fake) -> None:
+    first = await Visitor(queue, b"abc").ask()
+    await first.is_told.wait()
+    second = await Visitor(queue, b"xy", "192.0.2.2").ask()
+    third = await Visitor(queue, b"z", "192.0.2.3", line=1).ask()
+    assert [each.told[-1] for each in (second, third)] == [
+        ("waiting", {"ahead": 1}),
+        ("waiting", {"ahead": 2}),
+    ]
+    for _ in range(6):
+        engine.go_on.release()
+    for each in (first, second, third):
+        await each.over.wait()
+    assert engine.done == [(b"abc", 1), (b"xy", 1), (b"z", 1), (b"abc", 2), (b"xy", 2), (b"abc", 3)]
+    assert first.kinds == ["game", "turn", "turn", "turn", "done"]
+    assert first.told[0][1]["board"]["columns"] == 15
+    assert first.told[1][1] == {"line": 1, "seconds": 1}, "no more than the server allows"
+    assert third.kinds == ["waiting", "waiting", "so_far", "turn", "done"]
+    assert third.told[1] == ("waiting", {"ahead": 1})
+
+
+async def test_a_request_can_be_ended_while_it_waits_and_in_mid_turn(
+    queue: AnalysisQueue, engine: Fake
+) -> None:
+    first = await Visitor(queue, b"abc").ask()
+    await first.is_told.wait()
+    second = await Visitor(queue, b"x").ask()
+    with pytest.raises(PeerError, match="you have 2 requests here"):
+        await Visitor(queue, b"y").ask()
+    queue.cancel(second.job)
+    third = await Visitor(queue, b"z").ask()
+    queue.cancel(first.job)
+    assert engine.stops == 1
+    engine.go_on.release()
+    await third.over.wait()
+    assert engine.done == [(b"abc", 1), (b"z", 1)]
+    assert first.kinds == ["game", "done"]
+    assert second.told[-1] == ("done", {"stopped": True})
+    assert third.told[-1] == ("done", {"stopped": False})
+
+
+async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
+    queue: AnalysisQueue, engine: Fake
+) -> None:
+    broken = await Visitor(queue, b"broken").ask()
+    dies = await Visitor(queue, b"dies").ask()
+    elsewhere = await Visitor(queue, b"ab", "192.0.2.2", line=3).ask()
+    last = await Visitor(queue, b"y", "192.0.2.3").ask()
+    with pytest.raises(PeerError, match="4 requests wait for the engine already"):
+        await Visitor(queue, b"z", "192.0.2.4").ask()
+    for _ in range(2):
+        engine.go_on.release()
+    await last.over.wait()
+    assert broken.told[-1][1]["message"] == "line 2: that is no move"
+    assert dies.told[-1][1]["message"] == "the engine failed; try again"
+    assert elsewhere.told[-1][1]["message"] == "no turn is before line 3"
+    assert engine.done == [(b"y", 1)]
+
+
+async def test_an_address_has_so_much_time_an_hour(engine: Fake) -> None:
+    now = 0.0
+    settings = AnalysisSettings(seconds_per_hour=100)
+    queue = AnalysisQueue(settings, engine.start, clock=lambda: now)
+    greedy = await Visitor(queue, b"abc", "2001:db8::1").ask()
+    await greedy.is_told.wait()
+    now = 100.0
+    engine.go_on.release()
+    await greedy.over.wait()
+    assert greedy.kinds == ["game", "turn", "error"]
+    message = "you have taken the engine for 2 minutes of this hour, as long as you may"
+    assert message in greedy.told[-1][1]["message"]
+    with pytest.raises(PeerError, match="come again later"):
+        await Visitor(queue, b"a", "2001:db8::2").ask()
+    other = await Visitor(queue, b"a", "2001:db8:0:1::1").ask()
+    engine.go_on.release()
+    await other.over.wait()
+    now = 1_900.0
+    again = await Visitor(queue, b"a", "2001:db8::1").ask()
+    engine.go_on.release()
+    await again.over.wait()
+    assert again.kinds == ["game", "turn", "done"]
+    await queue.close()
+
+
+@pytest.mark.parametrize(
+    ("frame", "why"),
+    [
+        ('{"type": "analyse", "id": 1}', "missing required field `data`"),
+        ('{"type": "analyse", "id": 1, "data": "*"}', "base64"),
+        ('{"type": "analyse", "id": -1, "data": ""}', ">= 0"),
+        ('{"type": "steal", "id": 1}', "Invalid value 'steal'"),
+        ("{", "truncated"),
+        ('{"x":' * 20_000, "nested too deeply"),
+        ("x" * 2 * MOST_DATA, "100,000 bytes"),
+    ],
+)
+def test_a_broken_request_is_refused(frame: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        decode(frame)
+
+
+# --- over a socket --------------------------------------------------------------------------------
+
+
+@dataclass
+class Running:
+    """A server with an engine that needs no time."""
+
+    server: MatchServer
+    engine: Fake
+
+    def connect(self, origin: str | None = "") -> connect:
+        at = f"127.0.0.1:{self.server.port}"
+        named = None if origin is None else Origin(origin or f"http://{at}")
+        return connect(f"ws://{at}", origin=named, subprotocols=[Subprotocol(SUBPROTOCOL)])
+
+
+@pytest.fixture
+async def running(tmp_path: Path, engine: Fake) -> AsyncIterator[Running]:
+    journal = Journal(tmp_path / "games.db")
+    for _ in range(100):
+        engine.go_on.release()
+    server = MatchServer(
+        load_lexicon(), journal, Gatekeeper(journal), {}, no_bot, drain_s=0, analyst=engine.start
+    )
+    await server.start()
+    yield Running(server, engine)
+    await server.stop()
+    journal.close()
+
+
+async def ask(page: ClientConnection, data: bytes = b"a", **more: Any) -> list[dict[str, Any]]:
+    """Return what the page is told, up to the end."""
+    text = base64.b64encode(data).decode()
+    await page.send(json.dumps({"type": "analyse", "id": 7, "data": text, **more}))
+    told: list[dict[str, Any]] = []
+    while not told or told[-1]["type"] not in ("done", "error"):
+        told.append(json.loads(await page.recv()))
+    return told
+
+
+async def test_a_page_of_the_server_asks_and_no_other_does(running: Running) -> None:
+    async with running.connect() as page:
+        told = await ask(page)
+        assert [(each["type"], each["id"]) for each in told] == [
+            ("game", 7),
+            ("turn", 7),
+            ("done", 7),
+        ]
+        await page.send("nonsense")
+        assert json.loads(await page.recv())["code"] == "bad_message"
+        assert (await ask(page, line=1))[-1]["type"] == "done", "it goes on"
+    for origin in ("http://evil.example", "null", None):
+        async with running.connect(origin) as page:
+            refusal = json.loads(await page.recv())
+            assert refusal["code"] == "forbidden"
+            assert "only this server's own page is" in refusal["message"]
+
+
+async def test_the_position_of_a_game_that_is_on_is_nobodys_to_analyse(running: Running) -> None:
+    players = [await Client.login(f"ws://127.0.0.1:{running.server.port}", n) for n in "ab"]
+    await players[0].seek("b")
+    await players[1].seek("a")
+    for player in players:
+        await player.get_ready()
+    for player in players:
+        await player.expect(Started)
+    async with running.connect() as page:
+        (_, refused, _) = await ask(page)
+        assert refused["type"] == "left_out", "who plays there has an empty board, too"
+        assert "game that is on" in refused["why"]
+        (game,) = running.server._hosting.games.values()
+        book = game.book
+        mover = players[0] if book.opened.players[0] == "a" else players[1]
+        turn = await mover.expect(YourTurn)
+        assert book.game is not None
+        best = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
+        await mover.play(turn, format_move(best, book.rules.distribution.alphabet))
+        await mover.expect(Played)
+        assert (await ask(page))[1]["type"] == "turn", "the empty board is nobody's now"
+        running.engine.cgp = write_cgp(book.game.position, standard_rules())
+        assert (await ask(page))[1]["type"] == "left_out"
+    for player in players:
+        await player.close()
+
+
+async def test_a_server_without_an_engine_says_so(running: Running, tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "other.db")
+    server = MatchServer(load_lexicon(), journal, Gatekeeper(journal), {}, no_bot, drain_s=0)
+    await server.start()
+    async with Running(server, running.engine).connect() as page:
+        assert json.loads(await page.recv())["message"] == "this server analyses nothing"
+    await server.stop()
+    journal.close()
