@@ -101,12 +101,12 @@ class Visit(Protocol):
         ...
 
     def leave(self) -> None:
-        """Note that the socket is closed."""
+        """Note that the socket is closed; may be repeated."""
         ...
 
 
-Gate: TypeAlias = Callable[[str], Visit | None]
-"""Lets a socket from an address in, or returns None: it is closed at once, without an answer."""
+Gate: TypeAlias = Callable[[str], Visit | str]
+"""Lets a socket from an address in, or returns why not: then it is closed at once."""
 
 
 class OpenVisit:

@@ -25,8 +25,8 @@ from harness.server.ladder.settings import ServerTime
 from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
+from protocol.accepting import check_address
 from protocol.parts import TimeControl
-from protocol.websocket import check_address
 
 from . import options
 from .doors import open_doors

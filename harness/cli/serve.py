@@ -28,8 +28,8 @@ from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import Lexicon
+from protocol.accepting import check_address
 from protocol.errors import PeerError
-from protocol.websocket import check_address
 
 from . import options
 from .doors import Doors, open_doors

@@ -20,14 +20,12 @@ from msgspec import Meta, Struct
 from websockets.http11 import Request
 
 from harness.figures import counted
+from protocol.accepting import MOST_HELD
 from protocol.errors import PeerError
 from protocol.intake import Bucket, Rates
 
 MOST_REMEMBERED = 10_000
 """Addresses, and names, whose budgets are remembered."""
-
-MOST_REFUSED = 100
-"""Sockets, over all places, that are told by HTTP that there is no room; others are only closed."""
 
 REFUSED_LOGIN = 10
 """What a wrong token costs an address, in handshakes."""
@@ -97,7 +95,7 @@ def check_admission(admission: Admission, max_games: int) -> None:
             ip_address(proxy)
         except ValueError:
             raise ValueError(f"admission.proxies: {proxy!r} is no IP address") from None
-    places = admission.connections + admission.kept + MOST_REFUSED
+    places = admission.connections + admission.kept + MOST_HELD
     needed = places + max_games * FILES_A_GAME + OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft >= needed or soft == resource.RLIM_INFINITY:
@@ -170,22 +168,29 @@ class Caller:
 
     def __init__(self, admissions: Admissions, address: str) -> None:
         self.address = address
-        self.is_extra = False
-        """Whether it has a place only if it is a player with a game."""
-        self.at = admissions.arrive(address)
         self._admissions = admissions
+        self._arrive()
         rates = admissions.config.rates
         self._frame_s, self._byte_s = rates.cost(1, 0), rates.cost(0, 1)
         self._own = rates.bucket()
 
+    def _arrive(self) -> None:
+        self.at = self._admissions.arrive(self.address)
+        self._is_here = True
+        self.is_extra = self._admissions.is_extra(self.at)
+        """Whether it has a place only if it is a player with a game."""
+
     def ask(self, request: Request) -> str | None:
-        """Take the opening request; return a sentence if there is no room."""
+        """Take the opening request; return a sentence if there is no room behind a proxy."""
+        if self.address not in self._admissions.config.proxies:
+            return None
         forwarded = request.headers.get_all("X-Forwarded-For")
-        if forwarded and self.address in self._admissions.config.proxies:
-            self._admissions.depart(self.at)
+        if forwarded:
             self.address = forwarded[-1].rpartition(",")[2].strip()[:64]
-            self.at = self._admissions.arrive(self.address)
-        return self._admissions.refusal(self)
+        self.leave()
+        why = self._admissions.full(block_of(self.address))
+        self._arrive()
+        return why
 
     def spend(self, frames: int, size: int, now: float) -> bool:
         """Pay from the connection's budget and its address's.
@@ -210,8 +215,10 @@ class Caller:
             raise PeerError("busy", "you ask for too much a second", retry="later", close=1008)
 
     def leave(self) -> None:
-        """Give its place back."""
-        self._admissions.depart(self.at)
+        """Give its place back; may be repeated."""
+        if self._is_here:
+            self._is_here = False
+            self._admissions.depart(self.at)
 
 
 class Admissions:
@@ -240,15 +247,26 @@ class Admissions:
         """How many are here."""
         return self._total
 
-    def enter(self, address: str) -> Caller | None:
-        """Let a socket in, unless its address opens them too fast, or all places are taken."""
+    def enter(self, address: str) -> Caller | str:
+        """Let a socket in, or return why not.
+
+        A socket of a proxy is another's: ``Caller.ask`` finds out whose.
+        """
+        block, is_proxy = block_of(address), address in self.config.proxies
+        why = self.full(None if is_proxy else block)
+        if why is None and not (is_proxy or self._handshakes.take(block, self.clock())):
+            why = f"too many connections a second from {block}, try again later"
+        return why or Caller(self, address)
+
+    def full(self, block: str | None) -> str | None:
+        """Return why there is no place for another connection, from a block if it is known."""
         config = self.config
-        if self._total >= config.connections + config.kept + MOST_REFUSED:
-            return None
-        is_proxy = address in config.proxies
-        if not (is_proxy or self._handshakes.take(block_of(address), self.clock())):
-            return None
-        return Caller(self, address)
+        if self._total >= config.connections + config.kept:
+            return "too many connections, try again later"
+        most, at = config.connections_per_address, self._here.get(block or "")
+        if at is not None and at.connections >= most + max(1, most // 5):
+            return f"too many connections from {block}: {most} are allowed"
+        return None
 
     def arrive(self, address: str) -> _Address:
         """Count a connection from an address."""
@@ -269,16 +287,10 @@ class Admissions:
             del self._here[at.block]
             self._traffic.put_back(at.block, at.traffic)
 
-    def refusal(self, caller: Caller) -> str | None:
-        """Return why a connection is not opened, or decide whether its place is a kept one."""
-        config, here = self.config, caller.at.connections
-        most = config.connections_per_address
-        caller.is_extra = self._total > config.connections or here > most
-        if self._total > config.connections + config.kept:
-            return "too many connections, try again later"
-        if here > most + max(1, most // 5):
-            return f"too many connections from {caller.at.block}: {most} are allowed"
-        return None
+    def is_extra(self, at: _Address) -> bool:
+        """Return whether the newest connection of an address has a place that is kept."""
+        config = self.config
+        return self._total > config.connections or at.connections > config.connections_per_address
 
     def check_place(self, caller: Caller, *, keeps_place: bool) -> None:
         """Check that a connection has a place, now that it is known who that is.

@@ -226,7 +226,7 @@ async def test_pongs_that_are_held_back_are_no_lag() -> None:
 
 
 async def test_who_does_not_read_its_answers_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocol.websocket.STALLED_S", 0.1)
+    monkeypatch.setattr("protocol.metered.STALLED_S", 0.1)
     reasons: list[str] = []
     over = asyncio.Event()
 
@@ -253,7 +253,7 @@ async def test_who_does_not_read_its_answers_is_cut_off(monkeypatch: pytest.Monk
 async def test_pings_whose_answers_are_not_read_are_not_answered_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("protocol.websocket.MOST_UNREAD", 1 << 12)
+    monkeypatch.setattr("protocol.metered.MOST_UNREAD", 1 << 12)
     over = asyncio.Event()
 
     async def listener(channel: WebSocketChannel, _request: Request) -> None:
@@ -390,7 +390,7 @@ async def test_over_tls_with_a_certificate_that_is_known() -> None:
 
 async def test_tls_with_a_server_that_has_none() -> None:
     async with server() as url:
-        with pytest.raises(ChannelClosed, match=f"TLS; without, it is {url}"):
+        with pytest.raises(ChannelClosed, match=f"without TLS, it is {url}"):
             await dial(url.replace("ws:", "wss:"))
 
 

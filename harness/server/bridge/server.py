@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, cast
 
-from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.asyncio.server import Server, ServerConnection
 from websockets.http11 import Request, Response
 
 from harness.figures import once
-from protocol.intake import Intake, OpenVisit, Rates
-from protocol.websocket import Metered, drop_ended, no_listening
+from protocol.accepting import serve
+from protocol.intake import OpenVisit, Rates
+from protocol.websocket import drop_ended
 
 from .config import BridgeConfig
 from .page import House, Page
@@ -27,10 +26,6 @@ REVOKED_S = 0.5
 """Interval between checks for revoked tokens of connected pages."""
 
 _OUR_NAMES = re.compile(r"(localhost|127\.0\.0\.1)(:\d+)?", re.IGNORECASE)
-
-
-class _PageEnd(Metered, ServerConnection):
-    pass
 
 
 def _page_gate(address: str) -> OpenVisit:
@@ -61,22 +56,14 @@ class Bridge:
             ValueError: the file of tokens is invalid, or others may write it.
         """
         self._house.tokens.read()
-        try:
-            self._server = await serve(
-                self._serve,
-                LOOPBACK,
-                self._config.port,
-                process_request=self._respond,
-                compression=None,
-                open_timeout=10,
-                close_timeout=2,
-                ping_interval=10,
-                ping_timeout=20,
-                max_size=MAX_LINE,
-                create_connection=cast("Any", partial(_PageEnd, gate=_page_gate, intake=Intake())),
-            )
-        except OSError as error:
-            raise no_listening(LOOPBACK, self._config.port, error) from None
+        self._server = await serve(
+            self._serve,
+            LOOPBACK,
+            self._config.port,
+            self._respond,
+            gate=_page_gate,
+            max_size=MAX_LINE,
+        )
         self.port = next(iter(self._server.sockets)).getsockname()[1]
         self._watch = asyncio.create_task(self._dismiss_revoked())
 

@@ -1,0 +1,298 @@
+"""Listen, and let sockets in, a few a turn of the loop.
+
+A gate sees each socket before anything is made for it, and before a TLS handshake. A refused one
+costs microseconds, and is held for a while: who comes again as soon as it is closed comes rarely.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import re
+import socket
+import ssl
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias, cast
+
+from websockets.asyncio.server import Server, ServerConnection
+from websockets.http11 import Request, Response
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+from websockets.typing import Subprotocol
+
+from .intake import Gate, Intake, Visit
+from .metered import ServerEnd
+
+TIMES: dict[str, Any] = {"close_timeout": 2, "ping_interval": 10, "ping_timeout": 20}
+"""Settings of both ends of a WebSocket, in seconds."""
+
+OPEN_S = 10.0
+"""Time for a TLS handshake, and for the opening request."""
+
+BACKLOG = 100
+"""Sockets that wait to be accepted."""
+
+ACCEPTS_A_TURN = 4
+"""Sockets accepted before other work of the loop comes first: about a millisecond."""
+
+MOST_HELD = 500
+"""Refused sockets that are held; when there are more, the oldest is closed."""
+
+HELD_S = 5.0
+"""How long they are held; whoever reads the answer closes its end before."""
+
+HELD_BYTES = 4096
+"""What the system may keep for each of what its peer sends."""
+
+RETRY_S = 1.0
+"""Until sockets are accepted again, when the system had no room for one."""
+
+log = logging.getLogger("websockets.server")
+
+ProcessRequest: TypeAlias = Callable[[ServerConnection, Request], Awaitable[Response | None]]
+
+
+class Acceptor:
+    """Accepts sockets until it is closed; ``make`` makes an end for each that ``gate`` lets in."""
+
+    def __init__(
+        self,
+        sockets: tuple[socket.socket, ...],
+        gate: Gate,
+        make: Callable[[Visit], ServerEnd],
+        tls: ssl.SSLContext | None,
+    ) -> None:
+        self.sockets = sockets
+        self._gate = gate
+        self._make = make
+        self._tls: dict[str, Any] = {}
+        if tls is not None:
+            self._tls = {
+                "ssl": tls,
+                "ssl_handshake_timeout": OPEN_S,
+                "ssl_shutdown_timeout": TIMES["close_timeout"],
+            }
+        self._loop = asyncio.get_running_loop()
+        self._opening: set[asyncio.Task[None]] = set()
+        self._held: deque[tuple[float, socket.socket]] = deque()
+        """Refused sockets, and until when they are held."""
+        self._releasing: asyncio.TimerHandle | None = None
+        for listening in sockets:
+            self._listen(listening)
+
+    # --- what ``Server`` asks of it -------------------------------------------------------------
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        """Return the event loop."""
+        return self._loop
+
+    def is_serving(self) -> bool:
+        """Return whether it is not closed."""
+        return bool(self.sockets)
+
+    def close(self) -> None:
+        """Accept no more."""
+        listening, self.sockets = self.sockets, ()
+        for each in listening:
+            self._loop.remove_reader(each)
+        for each in (*listening, *(held for _, held in self._held)):
+            each.close()
+        if self._releasing is not None:
+            self._releasing.cancel()
+        for opening in self._opening:
+            opening.cancel()
+
+    async def wait_closed(self) -> None:
+        """Wait for sockets that are being opened."""
+        if self._opening:
+            await asyncio.wait(self._opening)
+
+    # --- accepting ------------------------------------------------------------------------------
+
+    def _listen(self, listening: socket.socket) -> None:
+        if self.is_serving():
+            self._loop.add_reader(listening, self._accept, listening)
+
+    def _accept(self, listening: socket.socket) -> None:
+        """Accept as many sockets as a turn has room for; the others wait for the next turn."""
+        for _ in range(ACCEPTS_A_TURN):
+            try:
+                sock, address = listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:  # no descriptor or memory is free: it would fail at once again
+                log.error("no connection can be accepted: %s", without_number(error))
+                self._loop.remove_reader(listening)
+                self._loop.call_later(RETRY_S, self._listen, listening)
+                return
+            sock.setblocking(False)
+            visit = self._gate(address[0])
+            if isinstance(visit, str):
+                self._refuse(sock, visit)
+            else:
+                opening = self._loop.create_task(self._open(sock, visit))
+                self._opening.add(opening)
+                opening.add_done_callback(self._opening.discard)
+
+    async def _open(self, sock: socket.socket, visit: Visit) -> None:
+        try:
+            make = partial(self._make, visit)
+            await self._loop.connect_accepted_socket(make, sock, **self._tls)
+        except (OSError, asyncio.CancelledError):  # the TLS handshake failed, or this is closed
+            visit.leave()
+
+    def _refuse(self, sock: socket.socket, why: str) -> None:
+        """Say why a socket is refused, unless that takes TLS, and hold it."""
+        with suppress(OSError):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, HELD_BYTES)
+            if not self._tls:
+                sock.send(_refusal(why))
+        self._held.append((self._loop.time() + HELD_S, sock))
+        if len(self._held) > MOST_HELD:
+            self._held.popleft()[1].close()
+        if self._releasing is None:
+            self._releasing = self._loop.call_later(HELD_S, self._release)
+
+    def _release(self) -> None:
+        """Close the sockets that were held long enough."""
+        while self._held and self._held[0][0] <= self._loop.time():
+            self._held.popleft()[1].close()
+        self._releasing = None
+        if self._held:
+            self._releasing = self._loop.call_at(self._held[0][0], self._release)
+
+
+def _refusal(why: str) -> bytes:
+    body = f"{why}\n".encode()
+    head = (
+        "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+        f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+async def serve(
+    handle: Callable[[ServerConnection], Awaitable[None]],
+    host: str,
+    port: int,
+    process_request: ProcessRequest,
+    *,
+    gate: Gate,
+    max_size: int,
+    choose: Callable[[Sequence[Subprotocol]], Subprotocol | None] = lambda _offered: None,
+    tls: ssl.SSLContext | None = None,
+) -> Server:
+    """Listen for WebSockets, as ``serve`` of websockets does, with sockets let in by a gate.
+
+    ``handle`` is called for each connection, which closes when the call returns;
+    ``process_request`` may answer its request; ``choose`` chooses a subprotocol.
+
+    Raises:
+        OSError: the address is not available; the message says why, and what to do.
+    """
+    intake = Intake()
+
+    def make(visit: Visit) -> ServerEnd:
+        protocol = ServerProtocol(
+            select_subprotocol=lambda _protocol, offered: choose(offered), max_size=max_size
+        )
+        return ServerEnd(protocol, server, visit=visit, intake=intake, **TIMES)
+
+    async def attend(connection: ServerConnection) -> None:
+        try:
+            if await _shakes_hands(connection, process_request):
+                await _handle(server, connection, handle)
+        finally:
+            connection.transport.abort()
+            server.handler_tasks.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+
+    async def accept() -> asyncio.Server:
+        return cast("asyncio.Server", Acceptor(await bind(host, port), gate, make, tls))
+
+    server = Server(accept, attend)
+    return await server
+
+
+async def _shakes_hands(connection: ServerConnection, process_request: ProcessRequest) -> bool:
+    """Return whether a handshake opened a connection."""
+    try:
+        async with asyncio.timeout(OPEN_S):
+            await connection.handshake(process_request)
+    except Exception:  # too late, no handshake, or the peer is gone: nobody is there to be told
+        return False
+    return connection.state is State.OPEN
+
+
+async def _handle(
+    server: Server,
+    connection: ServerConnection,
+    handle: Callable[[ServerConnection], Awaitable[None]],
+) -> None:
+    """Have an open connection handled, and close it; ``server`` closes it if that ends first."""
+    server.all_connections.add(connection)
+    connection.start_keepalive()
+    try:
+        async with connection:
+            await handle(connection)
+    except Exception:
+        connection.logger.exception("a connection's handler failed")
+    finally:
+        server.all_connections.discard(connection)
+
+
+# --- addresses ------------------------------------------------------------------------------------
+
+
+async def bind(host: str, port: int) -> tuple[socket.socket, ...]:
+    """Return sockets that listen at an address (``""`` for all) and a port (0 for any free one).
+
+    Raises:
+        OSError: the address is not available; the message says why, and what to do.
+    """
+    loop = asyncio.get_running_loop()
+    bound: list[socket.socket] = []
+    try:
+        found = await loop.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        for family, address in dict.fromkeys((family, address) for family, *_, address in found):
+            listening = socket.create_server(
+                cast("tuple[str, int]", address), family=family, backlog=BACKLOG
+            )
+            listening.setblocking(False)
+            bound.append(listening)
+    except OSError as error:
+        for listening in bound:
+            listening.close()
+        raise no_listening(host, port, error) from None
+    return tuple(bound)
+
+
+async def check_address(host: str, port: int) -> None:
+    """Raise OSError as ``bind`` does if nothing can listen at an address now."""
+    for listening in await bind(host, port):
+        listening.close()
+
+
+def no_listening(host: str, port: int, error: OSError) -> OSError:
+    """Return an error that says why nothing can listen at an address, and what to do."""
+    if error.errno == errno.EADDRINUSE:
+        why = "another program listens there; choose another port, or 0 for any that is free"
+    elif error.errno == errno.EADDRNOTAVAIL:
+        why = "this machine has no such address; 0.0.0.0 stands for all that it has"
+    elif error.errno == errno.EACCES:
+        why = "this user may not; choose a port from 1024 on"
+    elif isinstance(error, socket.gaierror):
+        why = "no machine has that name; give an address, such as 127.0.0.1"
+    else:
+        why = without_number(error)
+    return OSError(f"can't listen at {host}, port {port}: {why}")
+
+
+def without_number(error: OSError) -> str:
+    """Say what an error of the system is, without its number."""
+    return re.sub(r"\[Errno -?\d+\] ", "", str(error)) or type(error).__name__

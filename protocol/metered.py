@@ -1,0 +1,169 @@
+"""A WebSocket that is read in slices, for which its peer pays.
+
+Arrival times are noted in the socket's callback, before any task runs: a busy host that stamps
+later would flag moves that were in time. Each peer has a budget of frames and bytes, and what it
+sends is read in slices: WebSocket pings are answered below any limit of the application, so a flood
+of them would starve other connections (``protocol.intake``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any, cast
+
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.connection import Connection
+from websockets.asyncio.server import ServerConnection
+from websockets.frames import CloseCode, Frame, Opcode
+
+from .channel import now_ms
+from .intake import HANDSHAKE_WORK, MESSAGE_WORK, SLICE, Intake, Visit
+
+STALLED_S = 20.0
+"""How long a peer may leave unread what has been sent to it."""
+
+MOST_UNREAD = 1 << 20
+"""Bytes of answers to WebSocket pings that may wait for a peer."""
+
+MOST_STAMPS = 256
+"""Arrival times that are kept; fewer messages wait, since reading stops at 16 of them."""
+
+_DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
+
+
+class Metered(Connection):
+    """A connection read in slices, for which its peer pays, frame by frame.
+
+    It is cut off if it sends more than it may, or does not read what is sent to it.
+    """
+
+    def __init__(
+        self, *args: Any, visit: Visit, intake: Intake | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.visit = visit
+        """What the gate knows of it."""
+        self._intake = intake or Intake()
+        self._pending: deque[tuple[int, memoryview]] = deque()
+        """Bytes to be handed on, and when they came; while there are any, no more are received."""
+        self._is_full = False
+        """Whether messages wait that nobody has taken yet."""
+        self._is_queued = False
+        self._frames = self._work = self._arrived_ms = 0
+        self.stamps: deque[int] = deque(maxlen=MOST_STAMPS)
+        """When messages arrived that nobody has taken yet, in milliseconds."""
+        self._stalled: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        super().connection_made(transport)
+        self.recv_messages.pause = self._fill
+        self.recv_messages.resume = self._go_on
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self.visit.leave()
+        self._pending.clear()
+        if self._stalled is not None:
+            self._stalled.cancel()
+        super().connection_lost(exc)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        """Receive bytes, for which the peer pays; hand them on now, or in a later turn."""
+        at_ms = now_ms()
+        if len(data) <= SLICE and not self._pending and self._intake.left > 0:
+            self._intake.note(self._hand_on(data, at_ms, at_ms, len(data)))
+        elif not self.visit.spend(0, len(data), at_ms / 1_000):
+            self._cut_off()
+        else:
+            self._pending.append((at_ms, memoryview(data)))
+            self.transport.pause_reading()
+            self._queue()
+
+    def read_slice(self) -> tuple[int, bool]:
+        """Hand a slice on; return what it takes, and whether more can be handed on now."""
+        work = 0
+        if self._pending and not self._is_full:
+            at_ms, data = self._pending.popleft()
+            if len(data) > SLICE:
+                self._pending.appendleft((at_ms, data[SLICE:]))
+            work = self._hand_on(data[:SLICE], at_ms, now_ms())
+        self._is_queued = bool(self._pending) and not self._is_full
+        if not self._pending and not self._is_full:
+            self.transport.resume_reading()
+        return work, self._is_queued
+
+    def owed(self) -> float:
+        """Return what the peer owes."""
+        return self.visit.owed(now_ms() / 1_000)
+
+    def _hand_on(self, data: bytes | memoryview, at_ms: int, now: int, unpaid: int = 0) -> int:
+        """Hand bytes on that came at ``at_ms``; return what they take."""
+        self._arrived_ms = at_ms
+        self._frames = self._work = 0
+        super().data_received(cast("bytes", data))
+        if not self.visit.spend(self._frames, unpaid, now / 1_000):
+            self._cut_off()
+        elif self.transport.get_write_buffer_size() > MOST_UNREAD:
+            self.transport.abort()
+        return self._work
+
+    def process_event(self, event: Any) -> None:
+        """Count a frame, and what it takes to deal with it; note when a message arrived."""
+        if not isinstance(event, Frame):
+            self._work += HANDSHAKE_WORK
+        elif event.opcode in _DATA and event.fin:
+            self._frames += 1
+            self._work += MESSAGE_WORK
+            self.stamps.append(self._arrived_ms)
+        else:
+            self._frames += 1
+            self._work += 1
+        super().process_event(event)
+
+    def _fill(self) -> None:
+        self._is_full = True
+        self.transport.pause_reading()
+
+    def _go_on(self) -> None:
+        self._is_full = False
+        if self._pending:
+            self._queue()
+        else:
+            self.transport.resume_reading()
+
+    def _queue(self) -> None:
+        if not self._is_queued and not self._is_full:
+            self._is_queued = True
+            self._intake.add(self)
+
+    def _cut_off(self) -> None:
+        self._pending.clear()
+        if not self.protocol.close_expected():
+            self.protocol.fail(CloseCode.POLICY_VIOLATION, "too many frames or bytes a second")
+            self.send_data()
+        self.transport.abort()
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def pause_writing(self) -> None:
+        """Wait for the peer to read, but not for ever: nobody else would end this connection."""
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALLED_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        if self._stalled is not None:
+            self._stalled.cancel()
+        super().resume_writing()
+
+
+class ServerEnd(Metered, ServerConnection):
+    """The end of who listens."""
+
+
+class ClientEnd(Metered, ClientConnection):
+    """The end of who dials."""

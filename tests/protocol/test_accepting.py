@@ -1,0 +1,201 @@
+"""Sockets that are let in, refused, held, or never say a word; over real ones of loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.server import ServerConnection
+from websockets.http11 import Request, Response
+
+from protocol import accepting
+from protocol.accepting import ACCEPTS_A_TURN, Acceptor, bind, serve
+from protocol.channel import ChannelClosed
+from protocol.intake import OpenVisit, Rates
+from protocol.websocket import dial
+
+TLS = Path(__file__).parents[1] / "fixtures" / "tls"
+
+
+class Door:
+    """A gate with places; it notes who is here."""
+
+    def __init__(self, places: int) -> None:
+        self.places = places
+        self.here: set[object] = set()
+        self.asked = 0
+        self.changed = asyncio.Event()
+
+    def __call__(self, address: str) -> OpenVisit | str:
+        self.asked += 1
+        self.changed.set()
+        if len(self.here) >= self.places:
+            return "no place is free"
+        visit = Noted(address, self)
+        self.here.add(visit)
+        return visit
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds."""
+        while not holds():
+            self.changed.clear()
+            await self.changed.wait()
+
+
+class Noted(OpenVisit):
+    def __init__(self, address: str, door: Door) -> None:
+        super().__init__(address, Rates())
+        self._door = door
+
+    def leave(self) -> None:
+        self._door.here.discard(self)
+        self._door.changed.set()
+
+
+@asynccontextmanager
+async def listening(door: Door, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """A server that says nothing; gives its port."""
+
+    async def handle(connection: ServerConnection) -> None:
+        await connection.wait_closed()
+
+    async def process(_connection: ServerConnection, _request: Request) -> Response | None:
+        return None
+
+    server = await serve(handle, "127.0.0.1", 0, process, gate=door, max_size=100, tls=tls)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
+async def knock(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", port)
+
+
+async def test_who_is_refused_is_told_why_and_another_is_let_in_when_a_place_is_free() -> None:
+    door = Door(places=1)
+    async with listening(door) as port:
+        url = f"ws://127.0.0.1:{port}"
+        first = await dial(url)
+        with pytest.raises(ChannelClosed, match="HTTP 503"):
+            await dial(url)
+        reader, writer = await knock(port)
+        answer = await reader.readuntil(b"no place is free\n")
+        assert answer.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+        assert b"Content-Length: 17\r\n" in answer
+        await first.close()
+        await door.until(lambda: not door.here)
+        again = await dial(url)
+        await again.close()
+        writer.close()
+
+
+async def test_refused_sockets_are_held_but_not_too_many_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(accepting, "MOST_HELD", 2)
+    async with listening(Door(places=0)) as port:
+        knocking = [await knock(port) for _ in range(3)]
+        await knocking[0][0].read()  # the third took the place of the first, so this is closed
+        assert [reader.at_eof() for reader, _ in knocking] == [True, False, False]
+    monkeypatch.setattr(accepting, "HELD_S", 0.01)
+    async with listening(Door(places=0)) as port:
+        knocking += [await knock(port) for _ in range(2)]
+        for reader, writer in knocking:
+            await reader.read()
+            writer.close()
+
+
+async def test_a_turn_of_the_loop_accepts_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    door = Door(places=0)
+    sockets = await bind("127.0.0.1", 0)
+    clients = []
+    for _ in range(3 * ACCEPTS_A_TURN):
+        clients.append(socket.create_connection(sockets[0].getsockname()))
+    acceptor = Acceptor(sockets, door, lambda _visit: pytest.fail("nobody was let in"), None)
+    asked: list[int] = []
+    while door.asked < len(clients):
+        await asyncio.sleep(0)
+        asked.append(door.asked)
+    acceptor.close()
+    for client in clients:
+        client.close()
+    assert max(after - before for before, after in zip([0, *asked], asked, strict=False)) == (
+        ACCEPTS_A_TURN
+    )
+
+
+async def test_sockets_in_a_tls_handshake_have_places_and_lose_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(accepting, "OPEN_S", 0.3)
+    served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    served.load_cert_chain(TLS / "localhost.pem", TLS / "localhost.key")
+    known = ssl.create_default_context(cafile=TLS / "localhost.pem")
+    door = Door(places=3)
+    async with listening(door, served) as port:
+        silent = [await knock(port) for _ in range(3)]
+        await door.until(lambda: len(door.here) == 3)
+        silent[0][1].write(b"GET / HTTP/1.1\r\n\r\n")  # no TLS: lost at once
+        silent[1][1].close()
+        await door.until(lambda: not door.here)  # the third after its time
+        channel = await dial(f"wss://127.0.0.1:{port}", tls=known)
+        await channel.close()
+        silent[0][1].close()
+        silent[2][1].close()
+
+
+async def test_a_server_that_closes_waits_for_no_handshake(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    served.load_cert_chain(TLS / "localhost.pem", TLS / "localhost.key")
+    door = Door(places=1)
+    async with listening(door, served) as port:
+        _, first = await knock(port)
+        await door.until(lambda: door.asked == 1)
+        monkeypatch.setattr(accepting, "HELD_S", 0.01)
+        with pytest.raises(ChannelClosed, match="with TLS, or has no room now"):
+            await dial(f"wss://127.0.0.1:{port}")
+        monkeypatch.setattr(accepting, "HELD_S", 60)
+        reader, second = await knock(port)
+        await door.until(lambda: door.asked == 3)
+    assert not door.here
+    assert await reader.read() == b"", "the refused one is closed, too"
+    first.close()
+    second.close()
+
+
+async def test_with_no_descriptor_free_sockets_are_accepted_later(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(accepting, "RETRY_S", 0.01)
+    monkeypatch.setattr(accepting.log, "propagate", True)
+    failures = iter([OSError(errno.EMFILE, "Too many open files"), ConnectionAbortedError()])
+
+    class Scarce(socket.socket):
+        def accept(self) -> tuple[socket.socket, object]:
+            for failure in failures:
+                raise failure
+            return super().accept()
+
+    (sock,) = await bind("127.0.0.1", 0)
+    scarce = Scarce(fileno=sock.detach())
+    door = Door(places=0)
+    acceptor = Acceptor((scarce,), door, lambda _visit: pytest.fail("nobody was let in"), None)
+    assert acceptor.is_serving()
+    reader, writer = await knock(scarce.getsockname()[1])
+    await reader.readuntil(b"no place is free\n")
+    writer.close()
+    acceptor.close()
+    await acceptor.wait_closed()
+    assert not acceptor.is_serving()
+    assert "no connection can be accepted: Too many open files" in caplog.text
