@@ -42,8 +42,9 @@ from protocol.messages import (
     Watch,
     Welcome,
 )
+from protocol.metered import Metered
 from protocol.parts import TimeControl
-from protocol.websocket import HttpAnswer, Metered, WebSocketChannel, listen
+from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
 from .administration import Administration
 from .admission import Admission, Admissions, Caller
