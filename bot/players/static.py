@@ -33,12 +33,14 @@ class StaticPlayer(Player):
         """Choose by equity, with chance if there is a temperature."""
         if not self._temperature:
             return static_choice(view)
-        ranked = not_refused(view, generator_for(view).everything(view.position))
-        scale = self._temperature * POINT
-        weights = [math.exp((move.equity - ranked[0].equity) / scale) for move in ranked]
+        generator = generator_for(view)
+        equities = -np.sort(-generator.arrays(view.position).equities).astype(np.float64)
+        weights = np.exp((equities - equities[0]) / (self._temperature * POINT)).tolist()
         # A repeated question, as after a crash, gets the same answer.
         chance = random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
-        return as_choice(chance.choices(ranked, weights)[0])
+        place = chance.choices(range(len(weights)), weights)[0]
+        ranked = not_refused(view, generator.everything(view.position, place + 1))
+        return as_choice(ranked[-1])
 
 
 class GreedyPlayer(Player):

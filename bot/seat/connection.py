@@ -26,6 +26,7 @@ from protocol.messages import (
     Message,
     Ping,
     Pong,
+    Resign,
     Resume,
     Seeking,
     Welcome,
@@ -82,6 +83,10 @@ class BotRunner:
         """Whether the other side can take no seek for now."""
         self._played_out = ""
         """Reason for leaving, once enough games are played."""
+
+    def resign(self, game: str) -> None:
+        """Resign a game, in place of the move that its player is asked for."""
+        self._say(Resign(game=game, seq=self.games.seen(game) + 1))
 
     async def run(
         self,

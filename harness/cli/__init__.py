@@ -24,7 +24,7 @@ __all__ = ["COMMANDS", "command_line", "main", "run_command"]
 COMMANDS = {
     "match": "Play a match between two seats and print the result.",
     "tournament": "Play a round robin, gauntlet, Swiss or knockout, and print the standings.",
-    "play": "Play against a bot yourself, in the browser.",
+    "play": "Play against a bot yourself, in the browser or in the terminal.",
     "new": "Begin a bot of your own: a small package.",
     "check": "Ask a bot for moves in all phases of a game; find its errors.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",

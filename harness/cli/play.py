@@ -1,16 +1,22 @@
-"""``tilewire play``: a server for one person, and its page in the browser."""
+"""``tilewire play``: a server for one person, who plays on its page or in the terminal."""
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import os
+import sys
 import threading
 import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from rich.console import Console
 
 from bot.cores import usable_cores
 from bot.equipment import Equipment
@@ -43,6 +49,8 @@ from .serving import (
 
 HOST = "127.0.0.1"
 
+ANYBODY = "static"
+"""The bot in a terminal, if none is named."""
 NOBODY = "you"
 """The name of a person whose own can't be had."""
 
@@ -56,12 +64,13 @@ def play(
     increment: options.IncrementOption = 0,
     port: int = 0,
     db: Path = Path("play.db"),
+    terminal: Annotated[bool, Parameter(negative="")] = False,
     no_browser: Annotated[bool, Parameter(negative="")] = False,
     tables: options.TableOptions = options.TableOptions(),
     threads: options.ThreadsOption = 1,
     verbose: options.VerboseOption = False,
 ) -> None:
-    """Play against a bot yourself, in the browser.
+    """Play against a bot yourself, in the browser or in the terminal.
 
     Starts a server that only this machine reaches, and opens its page. Ctrl-C ends it; a game that
     is on then goes on at the next start with the same journal.
@@ -72,6 +81,7 @@ def play(
         name: What you are called. [default: the name by which you are logged in]
         port: The port; 0 for any that is free.
         db: The journal, with all of your games.
+        terminal: Play in this terminal instead.
         no_browser: Print the page's address, and open no browser.
     """
     options.log_to_stderr(verbose)
@@ -83,8 +93,9 @@ def play(
     equipment = tables.equipment(threads)
     try_out(specs, equipment)
     offered = Offered({name: about(spec) for name, spec in specs.items()}, person, opponent)
+    house = _House(equipment, specs, offered, clock, games, port, db)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
-        options.run(_serve(equipment, specs, offered, clock, games, port, db, opens=not no_browser))
+        options.run(_in_terminal(house) if terminal else _on_page(house, opens=not no_browser))
 
 
 def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
@@ -115,48 +126,73 @@ def _person(name: str | None, bots: dict[str, SeatSpec]) -> str:
     return login if login.isprintable() and login not in bots else NOBODY
 
 
-async def _serve(
-    equipment: Equipment,
-    specs: dict[str, SeatSpec],
-    offered: Offered,
-    clock: TimeControl,
-    games: int,
-    port: int,
-    db: Path,
-    *,
-    opens: bool,
-) -> None:
-    lexicon = options.load_equipped(equipment)
-    bots = HouseBots(specs, equipment, lexicon)
-    await check_address(HOST, port)  # before there is a journal
-    journal = Journal(db, RESERVE_BYTES)
-    server = MatchServer(
-        lexicon,
-        journal,
-        Gatekeeper(journal),
-        bots.seats,
-        bots.lend,
-        host=HOST,
-        port=port,
-        time=clock,
-        max_games=games,
-        drain_s=0,
-        offered=offered,
-        analyst=partial(AnalysisProcess.start, equipment),
-    )
+@dataclass
+class _House:
+    """What a person's server is made of."""
 
-    def started() -> None:
-        url = f"http://{HOST}:{server.port}/#/play"
-        print(f"play at {url} (Ctrl-C ends it; your games are kept in {db})", flush=True)
-        if opens:
-            # A browser may take its time, or ours.
-            threading.Thread(target=_open, args=(url,), daemon=True).start()
+    equipment: Equipment
+    specs: dict[str, SeatSpec]
+    offered: Offered
+    clock: TimeControl
+    games: int
+    port: int
+    db: Path
 
-    try:
+    @asynccontextmanager
+    async def server(self) -> AsyncIterator[MatchServer]:
+        """Make the server, which does not listen yet; end its bots and journal in the end."""
+        lexicon = options.load_equipped(self.equipment)
+        bots = HouseBots(self.specs, self.equipment, lexicon)
+        await check_address(HOST, self.port)  # before there is a journal
+        with closing(Journal(self.db, RESERVE_BYTES)) as journal:
+            try:
+                yield MatchServer(
+                    lexicon,
+                    journal,
+                    Gatekeeper(journal),
+                    bots.seats,
+                    bots.lend,
+                    host=HOST,
+                    port=self.port,
+                    time=self.clock,
+                    max_games=self.games,
+                    drain_s=0,
+                    offered=self.offered,
+                    analyst=partial(AnalysisProcess.start, self.equipment),
+                )
+            finally:
+                await bots.close()
+
+
+async def _on_page(house: _House, *, opens: bool) -> None:
+    async with house.server() as server:
+
+        def started() -> None:
+            url = f"http://{HOST}:{server.port}/#/play"
+            kept = f"your games are kept in {house.db}"
+            print(f"play at {url} (Ctrl-C ends it; {kept})", flush=True)
+            if opens:
+                # A browser may take its time, or ours.
+                threading.Thread(target=_open, args=(url,), daemon=True).start()
+
         await until_stopped(server, started)
-    finally:
-        await bots.close()
-        journal.close()
+
+
+async def _in_terminal(house: _House) -> None:
+    from .play_terminal import Terminal, play_games  # brings numba in
+
+    async with house.server() as server:
+        await server.start()
+        try:
+            terminal = Terminal(Console(), sys.stdin.fileno())
+            url, name = f"ws://{HOST}:{server.port}", house.offered.name or NOBODY
+            opponent = house.offered.opponent or ANYBODY
+            await play_games(url, name, opponent, house.equipment, terminal)
+        finally:
+            at_once = asyncio.Event()
+            at_once.set()
+            if await server.stop(at_once):
+                print(f"the game goes on when you come again; it is kept in {house.db}")
 
 
 def _open(url: str) -> None:

@@ -1,0 +1,293 @@
+"""A person at a terminal, who plays as a bot does: the board is drawn, moves are typed.
+
+``Person`` is the player of a game, in its thread; ``Terminal`` has what is typed. A move that the
+rules forbid is refused here, before it is sent: the third refusal by a server loses the game.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from queue import SimpleQueue
+
+from rich.console import Console, RenderableType
+
+from bot.equipment import Equipment
+from bot.player import PASS, Budget, Choice, ExchangedCount, Observed, Player, Result, View
+from bot.seat.connection import BotRunner
+from bot.seat.player_thread import Bot, PlayerThread
+from engine.notation.move_text import format_full_move
+from engine.rules.moves import Move
+from engine.rules.position import Board
+from harness.arbiter.records import verdict
+from harness.arbiter.spectator_view import MoveView
+from harness.figures import plain
+from lexicons.alphabet import BLANK
+from protocol.channel import now_ms
+from protocol.messages import GameOver, Message, Seek
+from protocol.websocket import dial
+
+from .board_view import SideView, fresh_squares, game_view, print_view
+
+LAST_MOVES = 8
+"""Listed beside the board."""
+
+SETTLE_S = 5.0
+"""Time to write a game's end."""
+
+YES = ("y", "yes")
+
+HELP = """\
+  8D WORD         play a word across, D8 WORD down; a tile that is there already may be
+                  named or be a dot; a blank is a small letter: 8D QUiZ
+  try 8D WORD     what it would score
+  check WORD      whether a word is valid
+  exch ABC?       exchange tiles; ? is a blank
+  pass            play nothing
+  resign          give up the game
+  shuffle         have the rack in another order
+  Enter           draw the board again, with the clocks as they are
+  quit            leave (Ctrl-D too); the game goes on when you come again"""
+
+
+class Left(Exception):
+    """The person leaves; the game stays."""
+
+
+class _Woken(Exception):
+    """What was asked matters no more."""
+
+
+class Terminal:
+    """Lines that are typed, and a place to draw; ``descriptor`` is read by a thread of its own."""
+
+    def __init__(self, console: Console, descriptor: int) -> None:
+        self.console = console
+        self._closed = False
+        self._lines: SimpleQueue[str | Person | None] = SimpleQueue()
+        """What is typed; None: nothing more will be; a person: its game is over."""
+        # Not by sys.stdin: the interpreter can't end while a thread reads from that.
+        threading.Thread(target=self._read, args=(descriptor,), daemon=True).start()
+
+    def _read(self, descriptor: int) -> None:
+        for line in _lines(descriptor):
+            self._lines.put(line.strip())
+        self._closed = True
+        self._lines.put(None)
+
+    def ask(self, prompt: str, person: Person | None = None) -> str | None:
+        """Return the next line, without blanks around it, or None if there are no more.
+
+        Raises:
+            _Woken: the game of ``person`` is over.
+        """
+        print(prompt, end="", flush=True, file=self.console.file)
+        while not (self._closed and self._lines.empty()):
+            line = self._lines.get()
+            if not isinstance(line, Person):
+                return line
+            if line is person:
+                raise _Woken
+        return None
+
+    def wake(self, person: Person) -> None:
+        """Note that a person's game is over."""
+        self._lines.put(person)
+
+    def wait(self, person: Person) -> None:
+        """Wait until a person's game is over, whatever is typed."""
+        while self._lines.get() is not person:
+            pass
+
+    def draw(self, view: RenderableType) -> None:
+        """Draw a game."""
+        self.say("")
+        print_view(view, self.console)
+
+    def say(self, text: str) -> None:
+        """Print a text; names in it are anybody's."""
+        print("\n".join(map(plain, text.split("\n"))), flush=True, file=self.console.file)
+
+
+def _lines(descriptor: int) -> Iterator[str]:
+    rest = b""
+    while chunk := os.read(descriptor, 4_096):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line.decode(errors="replace") for line in lines)
+
+
+class Person(Player):
+    """A player whose moves are typed."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.resign: Callable[[str], object] = lambda _game: None
+        """Resigns a game, by its name; called in the player's thread."""
+        self._terminal = terminal
+        self._over: GameOver | None = None
+        self._board: Board | None = None
+        self._moves: list[MoveView] = []
+        self._last: Move | None = None
+        self._rack: list[int] = []
+
+    def hear(self, message: Message) -> None:
+        """Learn that the game is over at once, also while a move is awaited."""
+        if isinstance(message, GameOver):
+            self._over = message
+            self._terminal.wake(self)
+
+    def new_game(self, view: View) -> None:
+        """Say who begins."""
+        self._board = view.position.board
+        begins = "you begin" if view.seat == 0 else f"{view.players[0]} begins"
+        self._terminal.say(f"{view.players[0]} – {view.players[1]}: {begins}")
+
+    def observe(self, view: View, play: Observed) -> None:
+        """Keep a turn for the list of moves."""
+        assert self._board is not None, "a game begins before its first turn"
+        if isinstance(play.move, ExchangedCount):
+            text, self._last = f"exchanges {play.move.count}", None
+        else:
+            alphabet = view.rules.distribution.alphabet
+            text, self._last = format_full_move(play.move, self._board, alphabet), play.move
+        name = view.players[play.seat]
+        self._moves.append(MoveView(play.seq, name, text, play.score))
+        self._board = view.position.board
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Ask for a move until there is a legal one."""
+        asked_ms = now_ms()
+        self._draw(view, asked_ms)
+        while True:
+            try:
+                line = self._terminal.ask("your move (? for help): ", self)
+                if line is None or line == "quit":
+                    raise Left
+                if move := self._done(view, line, asked_ms):
+                    self._terminal.say(f"{view.players[view.opponent]} is to move")
+                    return Choice(move)
+            except _Woken:
+                return Choice(PASS)  # nobody waits for this
+            except ValueError as error:
+                self._terminal.say(str(error))
+
+    def _done(self, view: View, line: str, asked_ms: int) -> Move | None:
+        """Do what is typed; return the move, if it is a legal one.
+
+        Raises:
+            ValueError: it is not understood, or not legal.
+        """
+        word, _, rest = line.partition(" ")
+        match word.lower(), rest.strip():
+            case "", "":
+                self._draw(view, asked_ms)
+            case "?" | "help", "":
+                self._terminal.say(HELP)
+            case "shuffle", "":
+                random.shuffle(self._rack)
+                self._draw(view, asked_ms)
+            case "check", asked if asked:
+                is_valid = "is valid" if view.is_word(asked) else "is not valid"
+                self._terminal.say(f"{asked.upper()} {is_valid}")
+            case "try", asked:
+                move = self._legal(view, asked)
+                self._terminal.say(f"{view.text(move)} scores {view.score(move)}")
+            case "resign", "":
+                if self._terminal.ask("give up this game? (y/n) ", self) in YES:
+                    self.resign(view.game)
+                    self._terminal.wait(self)
+                    raise _Woken
+            case "pass", "":
+                return PASS
+            case "exch" | "exchange", "":
+                raise ValueError("name the tiles to exchange, such as exch ABC")
+            case "exch" | "exchange", tiles if tiles:
+                return self._legal(view, f"-{tiles}")
+            case _:
+                return self._legal(view, line)
+        return None
+
+    @staticmethod
+    def _legal(view: View, text: str) -> Move:
+        """Read a move and check it; without a blank on the rack letters may be small."""
+        move = view.move(text if BLANK in view.rack and text[:1] != "-" else text.upper())
+        view.score(move)
+        return move
+
+    def refused(self, view: View, move: Move, message: str) -> None:
+        """Say why a move was refused."""
+        self._terminal.say(message)
+
+    def game_over(self, view: View, result: Result) -> None:
+        """Draw the end, with both racks."""
+        assert self._over is not None, "its message came first"
+        racks = [view.text(rack) for rack in result.racks]
+        closing = verdict(view.players, self._over)
+        self._terminal.draw(self._drawn(view, result.scores, racks, (None, None), closing))
+
+    def _draw(self, view: View, asked_ms: int) -> None:
+        if sorted(self._rack) != list(view.rack):
+            self._rack = list(view.rack)
+        racks = ["", ""]
+        racks[view.seat] = view.text(self._rack)
+        clocks = list(view.clocks)
+        clocks[view.seat] -= now_ms() - asked_ms
+        shown = self._drawn(view, view.position.scores, racks, (clocks[0], clocks[1]))
+        self._terminal.draw(shown)
+
+    def _drawn(
+        self,
+        view: View,
+        scores: tuple[int, int],
+        racks: list[str],
+        clocks: tuple[int | None, int | None],
+        closing: str = "",
+    ) -> RenderableType:
+        on_turn = None if closing else view.seat
+        sides = [
+            SideView(name, score, rack, clock_ms, on_turn == seat)
+            for seat, (name, score, rack, clock_ms) in enumerate(
+                zip(view.players, scores, racks, clocks, strict=True)
+            )
+        ]
+        board = view.position.board
+        return game_view(
+            board,
+            view.rules.distribution.alphabet,
+            sides,
+            bag=view.bag,
+            moves=self._moves[-LAST_MOVES:],
+            fresh=fresh_squares(self._last, board),
+            closing=closing,
+        )
+
+
+async def play_games(
+    url: str, name: str, opponent: str, equipment: Equipment, terminal: Terminal
+) -> None:
+    """Play games on a server until the person has enough, or leaves one."""
+    asking = PlayerThread("terminal")
+    terminal.say(f"{opponent} gets ready; ? at your turn says what to type")
+    again: str | None = YES[0]
+    while again in YES:
+        try:
+            await _play_game(url, name, opponent, equipment, terminal)
+        except Left:
+            return
+        question = asking.submit(terminal.ask, "again, with seats swapped? (y/n) ")
+        again = await asyncio.wrap_future(question)
+
+
+async def _play_game(
+    url: str, name: str, opponent: str, equipment: Equipment, terminal: Terminal
+) -> None:
+    person = Person(terminal)
+    bot = Bot(name, lambda: person, equipment, seek=Seek(opponent=opponent))
+    runner = BotRunner(bot, person.hear)
+    loop = asyncio.get_running_loop()
+    person.resign = lambda game: loop.call_soon_threadsafe(runner.resign, game)
+    await runner.run(partial(dial, url))
+    await runner.games.settle(SETTLE_S)  # its end is drawn

@@ -1,0 +1,123 @@
+"""A person who plays in a terminal: what is typed, and what is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from bot_table import TestArbiter, seated
+from command_line import CommandLine
+from rich.console import Console
+from tables import words
+
+from bot.seat.connection import BotRunner
+from bot.seat.player_thread import Bot
+from engine.movegen.generator import legal_moves
+from engine.notation.move_text import format_full_move
+from engine.rules.rules import standard_rules
+from harness.cli.play_terminal import Left, Person, Terminal
+from protocol.messages import Ping, Pong, Resign
+
+
+class Sitting:
+    """A person at a terminal, whose opponent plays the highest score."""
+
+    def __init__(self, reading: int, writing: int, you: int) -> None:
+        self.table = TestArbiter(words(), standard_rules(), you=you)
+        self.out = io.StringIO()
+        self.person = Person(Terminal(Console(file=self.out, width=80), reading))
+        self.runner = BotRunner(Bot("ann", lambda: self.person), self.person.hear)
+        self.writing = writing
+
+    def type(self, *lines: str) -> None:
+        os.write(self.writing, "".join(f"{line}\n" for line in lines).encode())
+
+    def best_move(self) -> str:
+        position = self.table.state.position
+        best = legal_moves(position, self.table.lexicon, self.table.rules)[0].move
+        return format_full_move(best, position.board, self.table.rules.distribution.alphabet)
+
+    async def end(self) -> str:
+        """End the game; return all that was shown."""
+        await self.table.end()
+        await self.table.channel.send(Ping(id=1))
+        await self.table.hear(Pong)
+        await self.runner.games.settle(60)
+        return self.out.getvalue()
+
+
+@asynccontextmanager
+async def sitting(you: int = 0) -> AsyncIterator[tuple[Sitting, asyncio.Task[str]]]:
+    reading, writing = os.pipe()
+    at = Sitting(reading, writing, you)
+    loop = asyncio.get_running_loop()
+    at.person.resign = lambda game: loop.call_soon_threadsafe(at.runner.resign, game)
+    async with seated(at.runner, at.table) as talk:
+        await at.table.begin()
+        yield at, talk
+    if at.writing >= 0:
+        os.close(at.writing)
+
+
+async def test_a_whole_game_is_typed() -> None:
+    async with sitting(you=1) as (at, _):
+        at.type("?", "8D", "exch", "exch ZZZZZZZ", "check qzx", "check cat", "shuffle", "")
+        while at.table.state.over is None:
+            if at.table.state.position.on_turn == at.table.you:
+                at.type(f"try {at.best_move()}", at.best_move())
+            await at.table.turn()
+        shown = await at.end()
+    assert at.table.state.position.scores[1] > 200
+    for part in (
+        *("one – two: one begins", "play a word across", "'8D' is not a move", "name the tiles"),
+        *("QZX is not valid", "CAT is valid", "one is to move", " scores "),
+    ):
+        assert part in shown
+    first = at.table.history[0].score
+    assert f"{first:+d}" in shown, "the opponent's first play is listed"
+    rack = at.table.state.position.racks[1]
+    assert not rack or at.table.rack in shown
+
+
+async def test_a_game_is_resigned_and_one_ends_while_a_move_is_typed() -> None:
+    async with sitting() as (at, _):
+        at.type("resign", "n", "resign", "y")
+        await at.table.say(at.table.question())
+        assert (await at.table.hear(Resign)).seq == 1
+        assert "(over)" in await at.end()
+    async with sitting() as (at, _):
+        await at.table.say(at.table.question())
+        assert "(over)" in await at.end()
+
+
+async def test_who_types_no_more_leaves_and_plays_nothing() -> None:
+    async with sitting() as (at, talk):
+        await at.table.say(at.table.question())
+        os.close(at.writing)
+        at.writing = -1
+        with pytest.raises(Left):
+            await talk
+    assert not at.table.history
+
+
+def test_a_game_that_is_left_goes_on_at_the_next_start(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def come(*lines: str) -> str:
+        (tmp_path / "typed").write_text("".join(f"{line}\n" for line in lines))
+        with (tmp_path / "typed").open() as typed:
+            monkeypatch.setattr(sys, "stdin", typed)
+            db = ("--db", tmp_path / "play.db")
+            assert tilewire("play", "greedy", "--terminal", "--name", "ann", *db) == 0
+        return tilewire.out
+
+    assert "the game goes on when you come again" in come("quit")
+    assert "greedy wins" in come("resign", "y")
+    assert tilewire("games", tmp_path / "play.db") == 0
+    assert tilewire.out.count("resign") == 1
