@@ -7,13 +7,16 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
+from harness.server.admission import check_admission
 from harness.server.certificate import Certificate
 from harness.server.server import MatchServer
 
 from .doors import Doors
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 
-_AT_ONCE = ("max_games", "time")
+_AT_ONCE = ("max_games", "time", "admission")
 """Settings that take effect without a restart; games that are on keep their clocks."""
 
 
@@ -52,16 +55,18 @@ class Rereading:
             self._renew(self._doors.certificate)
         try:
             settings = self._read()
+            with sentences():
+                check_admission(settings["admission"], settings["max_games"])
         except CommandFailed as failure:
             self._tell(f"{failure}; until that is mended, the settings are as they were")
             return
-        changed = {name for name, value in settings.items() if value != self._settings.get(name)}
-        changed |= self._settings.keys() - settings.keys()
-        self._server.change(max_games=settings["max_games"], time=settings["time"])
-        self._settings |= {name: settings[name] for name in _AT_ONCE}
-        at_once = sorted(changed.intersection(_AT_ONCE))
-        self._tell(f"the settings were read again: {', '.join(at_once) or 'nothing'} changed")
-        if later := sorted(changed.difference(_AT_ONCE)):
+        changed = _changed(self._settings, settings)
+        at_once = {name: settings[name] for name in _AT_ONCE}
+        self._server.change(**at_once)
+        self._settings |= at_once
+        now = [name for name in changed if name.partition(".")[0] in _AT_ONCE]
+        self._tell(f"the settings were read again: {', '.join(now) or 'nothing'} changed")
+        if later := [name for name in changed if name not in now]:
             self._tell(f"{', '.join(later)}: a change takes effect at the next start")
 
     def _renew(self, certificate: Certificate) -> None:
@@ -71,3 +76,20 @@ class Rereading:
             self._tell(f"{error}; until that is mended, the certificate is as it was")
             return
         self._tell(certificate.warning() or "the certificate was read again")
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Name the settings that differ, those in a table as ``table.key``."""
+    old, new = _flat(before), _flat(now)
+    return sorted(name for name in old | new if old.get(name) != new.get(name))
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        table = msgspec.structs.asdict(value) if isinstance(value, msgspec.Struct) else value
+        if isinstance(table, dict):
+            flat |= {f"{name}.{key}": inner for key, inner in table.items()}
+        else:
+            flat[name] = value
+    return flat

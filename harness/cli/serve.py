@@ -182,15 +182,12 @@ def serve(
         said["time"] = time_control(said["time"], clock, said["host"])
         if ladder or "ladder" in said:
             said["ladder"] = _ladder(said.get("ladder", LadderSettings()), said["host"])
+        _bots(said)
         return said
 
     settings = read_all()
     threads, ponder = settings["threads"], settings["ponder"]
-    bots = {name: name for name in known_bots()} | settings["bots"]
-    specs = read_bots(bots)
-    if "ladder" in settings:
-        with sentences():
-            check_ladder(settings["ladder"], bots.keys())
+    specs = _bots(settings)
     doors = open_doors(settings, tell)
     tables = settings.get("leaves"), settings.get("winprob")
     equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
@@ -247,7 +244,11 @@ async def _serve_tournament(
             admins=doors.admins,
             plan=plan,
         )
-        fixed = {"max_games": settings["max_games"], "time": plan.config.time}
+        fixed = {
+            "max_games": settings["max_games"],
+            "time": plan.config.time,
+            "admission": settings["admission"],
+        }
         again = Rereading(server, doors, lambda: fixed, tell)
         await until_stopped(server, _started(server, str(plan.files.path), again, doors))
 
@@ -258,6 +259,16 @@ def read_config(config: Path | None) -> ServerFile:
         return {}
     with sentences():
         return read_config_file(config, ServerFile)
+
+
+def _bots(settings: ServerFile) -> dict[str, SeatSpec]:
+    """Return a server's bots by name, and check that those which the ladder names are there."""
+    bots = {name: name for name in known_bots()} | settings["bots"]
+    specs = read_bots(bots)
+    if "ladder" in settings:
+        with sentences():
+            check_ladder(settings["ladder"], bots.keys())
+    return specs
 
 
 def _retention(settings: ServerFile) -> Retention | None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 from typing import Annotated
@@ -19,6 +20,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from websockets.http11 import Request
 
+from harness.arbiter.clock import is_loopback
 from harness.figures import counted
 from protocol.accepting import MOST_HELD
 from protocol.errors import PeerError
@@ -71,6 +73,8 @@ class Admission(Struct, frozen=True, kw_only=True):
     """Names claimed in all."""
     seeks_per_minute: _Rate = 300
     """Games that a name may seek a minute, as many at once; an address, four times as many."""
+    games_per_address: _Places | None = None
+    """Games and lent bots of an address at once; None: half of a server's, but all on loopback."""
     lent_per_address: _Places = 2
     """Bots lent to an address at once."""
     lent_idle_s: _Rate = 60
@@ -109,6 +113,7 @@ def check_admission(admission: Admission, max_games: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
 def block_of(address: str) -> str:
     """Return the block that counts as one address: an IPv4 address, 64 bits of an IPv6 one."""
     try:
@@ -120,6 +125,11 @@ def block_of(address: str) -> str:
     if ip.ipv4_mapped is not None:
         return str(ip.ipv4_mapped)
     return str(ip_network((ip, 64), strict=False))
+
+
+def _bucket(amount: float, seconds: float) -> Bucket:
+    """Return a bucket of an amount, at least 1 at once, that is there again after some seconds."""
+    return Bucket(max(1, amount), amount / seconds)
 
 
 class Ledger:
@@ -146,6 +156,12 @@ class Ledger:
     def put_back(self, key: str, bucket: Bucket) -> None:
         """Remember a bucket that was in use, and may have been forgotten meanwhile."""
         self._buckets[key] = bucket
+
+    def renew(self, now: float) -> None:
+        """Make all buckets again, which hold something else now; what is owed stays owed."""
+        for key, old in self._buckets.items():
+            new = self._buckets[key] = self._make()
+            new.spend(old.owed(now), now)
 
     def take(self, key: str, now: float) -> bool:
         """Spend 1 if there is as much; who is refused owes nothing for it."""
@@ -230,15 +246,23 @@ class Admissions:
         self._here: dict[str, _Address] = {}
         self._total = 0
         self._spectators = 0
-        share, handshakes = config.share_per_address, config.handshakes_per_s
-        names, seeks = config.names_per_hour, config.seeks_per_minute
-        self._traffic = Ledger(lambda: config.rates.bucket(share))
-        self._handshakes = Ledger(lambda: Bucket(max(1, 5 * handshakes), handshakes))
-        self._claims = Ledger(lambda: Bucket(max(1, names), names / 3_600))
-        self._seeks = Ledger(lambda: Bucket(max(1, seeks), seeks / 60))
-        self._seeks_by_address = Ledger(lambda: Bucket(max(1, 4 * seeks), seeks / 15))
+        self._traffic = Ledger(lambda: self.config.rates.bucket(self.config.share_per_address))
+        self._handshakes = Ledger(lambda: _bucket(5 * self.config.handshakes_per_s, 5))
+        self._claims = Ledger(lambda: _bucket(self.config.names_per_hour, 3_600))
+        self._seeks = Ledger(lambda: _bucket(self.config.seeks_per_minute, 60))
+        self._seeks_by_address = Ledger(lambda: _bucket(4 * self.config.seeks_per_minute, 60))
         self._absences = Ledger(lambda: Bucket(MOST_ABSENT_S / 2, 1))
         self._absences_by_address = Ledger(lambda: Bucket(4 * MOST_ABSENT_S, 1))
+
+    def change(self, config: Admission) -> None:
+        """Have other limits from now on; connections that are open keep their own budgets."""
+        self.config = config
+        now = self.clock()
+        for ledger in (self._handshakes, self._claims, self._seeks, self._seeks_by_address):
+            ledger.renew(now)
+        self._traffic.renew(now)
+        for at in self._here.values():
+            at.traffic = self._traffic.bucket(at.block, now)
 
     # --- connections ----------------------------------------------------------------------------
 
@@ -323,6 +347,14 @@ class Admissions:
             yield
         finally:
             self._spectators -= 1
+
+    def most_games(self, address: str, max_games: int) -> int:
+        """Return how many of a server's games and lent bots an address may have at once."""
+        most = self.config.games_per_address
+        if most is not None:
+            return most
+        is_here = is_loopback(address) or is_loopback(block_of(address))
+        return max_games if is_here else ceil(max_games / 2)
 
     @contextmanager
     def lent(self, caller: Caller) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from asyncio import FIRST_COMPLETED
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from protocol.errors import PeerError
 from protocol.messages import Error, GameMessage, Resume, Seek, Seeking
 from protocol.parts import PlayerHere, TimeControl
 
+from .admission import block_of
 from .hosting import Hosting
 from .ladder.settings import LABEL, LOOK_AGAIN_S
 from .players import Player, Players
@@ -56,15 +58,19 @@ class Lobby:
     """Raises PeerError if a player of a name, at an address, may not seek a game now."""
     note_absence: Callable[[str, str, float], None] = lambda _name, _address, _seconds: None
     """Takes the name and address of a player that let its opponent wait in vain, and how long."""
+    most_games: Callable[[str, int], int] = lambda _address, max_games: max_games
+    """How many of so many games and lent bots an address may have at once."""
     ladder: Ladder | None = None
     """Pairs those who seek anyone."""
     closing: bool = False
     paused: str | None = None
     """Why no game begins."""
     players: Players = field(default_factory=Players)
-    _lent: int = 0
-    """Built-in bots that play elsewhere; each takes the place of a game."""
+    _lent: Counter[str] = field(default_factory=Counter)
+    """Built-in bots that play elsewhere, by address; each takes the place of a game."""
     _seeks: Seeks = field(default_factory=Seeks)
+    _held_back: dict[str, Seek] = field(default_factory=dict)
+    """Seeks of players whose address has as many games as it may."""
     _pairing: asyncio.Handle | None = None
     """The next look at the seeks, once a turn of the loop."""
     _looking: asyncio.TimerHandle | None = None
@@ -109,9 +115,7 @@ class Lobby:
 
     def _stop_seeking(self, player: Player) -> None:
         player.rest = None
-        self._seeks.pop(player.name)
-        if self.ladder is not None:
-            self.ladder.pop(player.name)
+        self._withdraw(player.name)
 
     def hear(self, player: Player, link: Link, message: GameMessage, at_ms: int) -> None:
         """Pass a player's message on to its game.
@@ -145,8 +149,8 @@ class Lobby:
     # --- bots that play elsewhere ---------------------------------------------------------------
 
     @contextmanager
-    def lend(self) -> Iterator[None]:
-        """Reserve a game's place for a bot that plays elsewhere.
+    def lend(self, address: str) -> Iterator[None]:
+        """Reserve a game's place for a bot that plays elsewhere, at an address.
 
         Raises:
             PeerError: no place is free.
@@ -156,21 +160,58 @@ class Lobby:
             self._pair()  # who waits already comes first
         if self.closing or self._is_full:
             raise PeerError("busy", "no core is free for a bot", retry="later", close=1013)
-        self._lent += 1
+        if not self._has_room(address):
+            has = f"{block_of(address)} has as many games and bots of this server as it may"
+            raise PeerError("busy", has, retry="later", close=1013)
+        self._lent[block_of(address)] += 1
+        self._hold_back(address)
         try:
             yield
         finally:
-            self._lent -= 1
+            self._lent[block_of(address)] -= 1
+            self._lent += Counter()  # forgets those who have none
             self.pair_soon()
 
     @property
     def lent(self) -> int:
         """How many bots play elsewhere."""
-        return self._lent
+        return self._lent.total()
 
     @property
     def _is_full(self) -> bool:
-        return self.paused is not None or len(self.hosting.games) + self._lent >= self.max_games
+        return self.paused is not None or len(self.hosting.games) + self.lent >= self.max_games
+
+    # --- places of an address -------------------------------------------------------------------
+
+    def _has_room(self, address: str) -> bool:
+        """Return whether players of an address may have another game now."""
+        block = block_of(address)
+        games = sum(
+            any(block_of(self.players[name].address) == block for name in host.guests)
+            for host in self.hosting.games.values()
+        )
+        return games + self._lent[block] < self.most_games(address, self.max_games)
+
+    def _hold_back(self, address: str) -> None:
+        """Have the seeks of an address wait while it has as many games as it may."""
+        if self._has_room(address):
+            return
+        for name in [*self._seeks, *(self.ladder or ())]:
+            if block_of(self.players[name].address) == block_of(address):
+                wish = self._withdraw(name)
+                assert wish is not None, "it seeks"
+                self._held_back[name] = wish
+
+    def _let_go(self) -> None:
+        """Have those seek again whose address may have another game."""
+        for name in list(self._held_back):
+            if self._has_room(self.players[name].address):
+                self._put(name, self._held_back[name])
+
+    def _withdraw(self, name: str) -> Seek | None:
+        """Remove and return a player's seek, if there is one."""
+        rated = None if self.ladder is None else self.ladder.pop(name)
+        return self._held_back.pop(name, None) or self._seeks.pop(name) or rated
 
     # --- seeking --------------------------------------------------------------------------------
 
@@ -200,6 +241,12 @@ class Lobby:
 
     def _put(self, name: str, wish: Seek) -> None:
         """Take a player's seek, in place of an earlier one."""
+        if not self._has_room(self.players[name].address):
+            if name not in self._held_back:
+                self._withdraw(name)
+            self._held_back[name] = wish
+            return
+        self._held_back.pop(name, None)
         if self.ladder is None:
             self._seeks.put(name, wish)
         elif wish.opponent is None:
@@ -223,6 +270,7 @@ class Lobby:
 
     def _pair(self) -> None:
         self._pairing = None
+        self._let_go()
         seeks = self._seeks.untried()
         while not (self.closing or self._is_full):
             name, wish = next(seeks, (None, None))
@@ -268,11 +316,14 @@ class Lobby:
     def _begin(self, time: TimeControl, label: dict[str, Any]) -> None:
         book = self.hosting.new_book(time, label)
         self._open(book, self.hosting.seats(label), label, fresh=True)
+        for side in label["sides"]:
+            if side["kind"] == "guest":
+                self._hold_back(self.players[side["name"]].address)
 
     def _pair_rated(self, ladder: Ladder) -> None:
         """Begin games of the ladder; look again soon if somebody waits for a better opponent."""
         is_shut = self.closing or self._is_full
-        free = 0 if is_shut else self.max_games - len(self.hosting.games) - self._lent
+        free = 0 if is_shut else self.max_games - len(self.hosting.games) - self.lent
         for rated in ladder.pair(free):
             for side in rated.sides:
                 if side["kind"] == "guest":
@@ -342,6 +393,7 @@ class Lobby:
                 guest.seats.pop(host.game, None)
             if self.ladder is not None and LABEL in label:
                 self.ladder.over(host.game, label, host.book.ended)
+        self._let_go()  # who waits for this place comes before who had it
         for guest in guests:
             self._seek_on(guest)
             self.players.forget(guest)
@@ -368,7 +420,8 @@ class Lobby:
                 guest.tell(refusal.reply)
 
     def _seeks_a_game(self, name: str) -> bool:
-        return name in self._seeks or (self.ladder is not None and name in self.ladder)
+        seeks = name in self._seeks or (self.ladder is not None and name in self.ladder)
+        return seeks or name in self._held_back
 
     async def drain(self, patience_s: float, at_once: asyncio.Event) -> int:
         """Start no game, wait for running ones or ``at_once``; return how many are unfinished."""

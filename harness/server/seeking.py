@@ -27,6 +27,10 @@ class Seeks:
     def __contains__(self, name: str) -> bool:
         return name in self._wishes
 
+    def __iter__(self) -> Iterator[str]:
+        """Yield who seeks, the earliest first."""
+        return iter(self._places)
+
     def put(self, name: str, wish: Seek) -> None:
         """Take a player's seek, in place of an earlier one, whose place it keeps if it is alike."""
         earlier = self._wishes.get(name)

@@ -143,6 +143,7 @@ class MatchServer:
             self.gatekeeper.may_come,
             self._admissions.check_seek,
             self._admissions.note_absence,
+            self._admissions.most_games,
         )
         self._metrics.watch(self._lobby, self.journal, self._admissions)
         self.direction = None if self.plan is None else _directing(self.plan, self._lobby)
@@ -240,9 +241,11 @@ class MatchServer:
         await self._lag.__aexit__(None, None, None)
         return left
 
-    def change(self, *, max_games: int, time: TimeControl) -> None:
+    def change(self, *, max_games: int, time: TimeControl, admission: Admission) -> None:
         """Have other settings from now on; games that are on keep their clocks."""
         self._lobby.max_games, self._lobby.time = max_games, time
+        self._admissions.change(admission)
+        self._lobby.pair_soon()
 
     def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         if request.path == "/healthz":
@@ -332,7 +335,7 @@ class MatchServer:
             case "arbiter":
                 self.gatekeeper.check(hello.name, token)
                 with self._admissions.lent(caller):
-                    await self._lend_bot(channel, request.path.split("?")[0].strip("/"))
+                    await self._lend_bot(channel, request.path.split("?")[0].strip("/"), caller)
             case "player":
                 if hello.name in self.bots:
                     raise forbidden(f"{hello.name!r} is a bot of this server's own")
@@ -355,13 +358,13 @@ class MatchServer:
             case "admin":
                 await self._administration.serve(channel, hello.name)
 
-    async def _lend_bot(self, channel: WebSocketChannel, name: str) -> None:
+    async def _lend_bot(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
         if name not in self.bots:
             known = ", ".join(sorted(self.bots))
             raise PeerError(
                 "unknown_bot", f"no bot is called {name!r} here; there are {known}", close=1008
             )
-        with self._lobby.lend():
+        with self._lobby.lend(caller.address):
             try:
                 bot = await self.open_bot(name)
             except (ChannelClosed, OSError) as error:
@@ -373,7 +376,7 @@ class MatchServer:
                 await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
                 self.tell(f"{name} is lent to {channel.peer}")
-                idle_s = self.admission.lent_idle_s
+                idle_s = self._admissions.config.lent_idle_s
                 reason = await relay(channel, bot.channel, idle_s=idle_s)
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
                 self.tell(f"{name} is back from {channel.peer}")

@@ -94,6 +94,9 @@ class Ladder:
     def __contains__(self, name: str) -> bool:
         return name in self._wishes
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._wishes)
+
     def check(self, name: str, wish: Seek) -> str:
         """Check that a player may wait for rated games; return the table's name.
 
@@ -145,7 +148,8 @@ class Ladder:
     def pair(self, places: int) -> Iterator[Rated]:
         """Yield the games to begin now, at most as many as there are places.
 
-        Tables take turns in coming first. A player that is paired is still one who is there.
+        Tables take turns in coming first. A player that is paired is still one who is there. Games
+        of players who wait no more since an earlier game was yielded are left out.
         """
         if not self._loaded or places < 1:
             return
@@ -155,6 +159,8 @@ class Ladder:
             made = table.turn(places, self.clocks.monotonic(), self._random)
             for match in made:
                 names = [table.history.records[player].name for player in match]
+                if not all(name in self._wishes or name in table.anchors for name in names):
+                    continue
                 for name in names:
                     table.busy(name)
                 yield Rated(table.name, table.time, (self._side(names[0]), self._side(names[1])))

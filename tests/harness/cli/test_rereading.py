@@ -15,7 +15,9 @@ from harness.arbiter.journal import Journal
 from harness.cli.doors import Doors
 from harness.cli.failing import CommandFailed
 from harness.cli.rereading import Rereading
+from harness.server.admission import Admission
 from harness.server.certificate import Certificate
+from harness.server.ladder.settings import LadderSettings
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
 from protocol.parts import TimeControl
@@ -31,7 +33,13 @@ class Running:
         self.tokens.write_text(f"ann {hash_token('a')}\n")
         self.cert = folder / "cert.pem"
         shutil.copy(TLS / "localhost.pem", self.cert)
-        self.said: dict[str, Any] = {"max_games": 2, "time": TimeControl(), "port": 1}
+        self.said: dict[str, Any] = {
+            "max_games": 2,
+            "time": TimeControl(),
+            "admission": Admission(),
+            "bots": {"quick": "static"},
+            "port": 1,
+        }
         self.told: list[str] = []
         known = KnownTokens(self.tokens, self.told.append)
         self.keeper = Gatekeeper(journal, known)
@@ -49,7 +57,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
     journal.close()
 
 
-def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(running: Running) -> None:
+async def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(running: Running) -> None:
     running.hang_up()
     assert running.told == [
         f"{running.tokens} was read again: nothing is new",
@@ -60,22 +68,29 @@ def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(running: Run
     running.tokens.write_text(f"ann {hash_token('a')}\nbob {hash_token('b')}\n")
     shutil.copy(TLS / "expired.pem", running.cert)
     fast = TimeControl(initial_ms=1_000)
-    running.said = {"max_games": 7, "time": fast, "port": 2, "seed": 5}
+    strict = Admission(kept=7, spectators=5)
+    running.said |= {"max_games": 7, "time": fast, "admission": strict, "port": 2, "seed": 5}
+    running.said |= {"bots": {"quick": "greedy", "new": "greedy"}, "ladder": LadderSettings()}
     running.hang_up()
     assert running.keeper.check("bob", "b")
     assert (running.server._lobby.max_games, running.server._lobby.time) == (7, fast)
+    assert running.server._admissions.config == strict
     assert running.told == [
         f"{running.tokens} was read again: new bob",
         f"{running.cert} has expired or is not valid yet, so clients refuse it; renew it, and send "
         "this process SIGHUP",
-        "the settings were read again: max_games, time changed",
+        "the settings were read again: admission.kept, admission.spectators, max_games, "
+        "time.initial_ms changed",
+        "bots.new, bots.quick, ladder.anchors, ladder.fade_days, ladder.persons, ladder.tables, "
         "port, seed: a change takes effect at the next start",
     ]
+    del running.said["seed"], running.said["ladder"]
+    running.said["bots"] = {}
     running.told.clear()
     running.hang_up()
     assert running.told[-2:] == [
         "the settings were read again: nothing changed",
-        "port, seed: a change takes effect at the next start",
+        "bots.quick, port: a change takes effect at the next start",
     ]
 
 
@@ -96,7 +111,15 @@ def test_what_is_wrong_changes_nothing(running: Running, monkeypatch: pytest.Mon
     assert settings == "serve.toml is not TOML; until that is mended, the settings are as they were"
 
 
-def test_tokens_that_can_not_be_read_leave_who_was_known(running: Running) -> None:
+def test_files_for_more_games_than_the_system_allows_are_no_change(running: Running) -> None:
+    running.said["max_games"] = 1_000_000_000
+    running.hang_up()
+    assert running.server._lobby.max_games == 2
+    assert "need 32,000,001,700 open files, and this system allows" in running.told[-1]
+    assert running.told[-1].endswith("until that is mended, the settings are as they were")
+
+
+async def test_tokens_that_can_not_be_read_leave_who_was_known(running: Running) -> None:
     running.tokens.unlink()
     running.tokens.mkdir()  # a folder can't be read, not even by root
     running.hang_up()

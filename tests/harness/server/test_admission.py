@@ -263,6 +263,30 @@ def test_an_address_does_not_let_opponents_wait_by_ever_new_names() -> None:
     assert may_seek(house, "new") == "yes"
 
 
+def test_how_many_games_an_address_may_have() -> None:
+    house = House()
+    assert [house.gate.most_games("192.0.2.1", games) for games in (1, 2, 5)] == [1, 1, 3]
+    for here in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
+        assert house.gate.most_games(here, 5) == 5
+    house.gate.change(Admission(games_per_address=4))
+    assert {house.gate.most_games(at, 5) for at in ("127.0.0.1", "192.0.2.1")} == {4}
+
+
+def test_other_limits_hold_at_once_for_what_was_spent_before() -> None:
+    house = House(seeks_per_minute=10, handshakes_per_s=2)
+    here = [house.came() for _ in range(6)]
+    assert [may_seek(house, "ann") for _ in range(10)] == ["yes"] * 10
+    flood(house, here[0], 100_000)
+    assert flood(house, here[1], 5_000) == 5_000
+    house.gate.change(Admission(seeks_per_minute=20, handshakes_per_s=1.4, share_per_address=0.5))
+    assert [may_seek(house, "ann") for _ in range(11)].count("yes") == 10
+    assert flood(house, house.came(), 5_000) < 110, "its address owes more than it may now"
+    assert house.gate.enter("192.0.2.1") == TOO_FAST, "7 of 7 handshakes are spent"
+    house.gate.change(Admission(connections_per_address=7))
+    house.clock.now += 1
+    assert house.came().is_extra
+
+
 def limited(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple[int, int]]:
     """Have the system allow so many open files; return what is asked of it."""
     asked: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""The lobby without a socket: how long players have to be ready, and what it costs not to be."""
+"""The lobby without a socket: who finds a place, and what it costs not to be ready."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ def lobby(tmp_path: Path) -> Iterator[Lobby]:
 class Guest:
     """A player of a lobby, and what it is told."""
 
-    def __init__(self, lobby: Lobby, name: str) -> None:
+    def __init__(self, lobby: Lobby, name: str, address: str = "127.0.0.1") -> None:
         self.player: Player = lobby.players.named(name)
         self.told: list[object] = []
         _, channel = MemoryChannel.pair()
         link = Link(channel, lambda _message, _at_ms: None)
         link.send = self.told.append  # type: ignore[assignment,method-assign]
         lobby.arrive(self.player, link)
+        self.player.peer = f"{address}:54312"
 
 
 async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_forgotten(
@@ -100,6 +101,69 @@ async def test_who_meet_again_swap_seats(lobby: Lobby) -> None:
         await asyncio.gather(*lobby._tasks.values())
     assert games[0] != games[1]
     assert games[2:] == games[:2]
+
+
+def playing(lobby: Lobby) -> set[str]:
+    """Name the guests who play."""
+    return {name for host in lobby.hosting.games.values() for name in host.guests}
+
+
+async def end_game(lobby: Lobby, name: str) -> None:
+    """End a guest's game, and have the next begin."""
+    (game,) = (game for game, host in lobby.hosting.games.items() if name in host.guests)
+    task = lobby._tasks[game]
+    lobby.hosting.games[game].void("so that others play")
+    await task
+    await asyncio.sleep(0)
+
+
+@pytest.fixture
+def shared(lobby: Lobby) -> Lobby:
+    """The lobby with four places, of which the address 192.0.2.1 may have one."""
+    lobby.max_games = 4
+    lobby.most_games = lambda address, most: 1 if address == "192.0.2.1" else most
+    return lobby
+
+
+async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby) -> None:
+    many = [Guest(shared, name, "192.0.2.1") for name in ("ann", "bob", "cem")]
+    for guest in many:
+        shared.seek(guest.player, Seek(opponent="house", games=2))
+    await asyncio.sleep(0)
+    assert playing(shared) == {"ann"}
+    assert {it.name for it in shared.present() if it.seeking} == {"bob", "cem"}
+    dee = Guest(shared, "dee", "192.0.2.2")
+    shared.seek(dee.player, Seek(opponent="bob"))
+    shared.seek(many[1].player, Seek(games=2))  # it waits on, for another opponent
+    await asyncio.sleep(0)
+    assert playing(shared) == {"ann"}
+    with pytest.raises(PeerError, match=r"192\.0\.2\.1 has as many games and bots") as caught:
+        shared.lend("192.0.2.1").__enter__()
+    assert (caught.value.code, caught.value.close) == ("busy", 1013)
+    await end_game(shared, "ann")
+    assert playing(shared) == {"bob", "dee"}, "who had the place waits for its next game"
+    await asyncio.gather(*shared._tasks.values())  # neither was ready
+    await asyncio.sleep(0)
+    assert playing(shared) == {"cem"}
+    with shared.lend("192.0.2.2"):
+        await end_game(shared, "cem")
+        assert playing(shared) == {"ann"}
+        assert many[2].player.link is not None
+        shared.depart(many[2].player, many[2].player.link, "it left")
+    await end_game(shared, "ann")
+    assert playing(shared) == set()
+    assert {it.name for it in shared.present() if it.seeking} == {"bob"}
+
+
+async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) -> None:
+    ann = Guest(shared, "ann", "192.0.2.1")
+    with shared.lend("192.0.2.1"):
+        shared.seek(ann.player, Seek(opponent="house"))
+        await asyncio.sleep(0)
+        assert (shared.lent, playing(shared)) == (1, set())
+    await asyncio.sleep(0)
+    assert (shared.lent, playing(shared)) == (0, {"ann"})
+    await shared.drain(0, asyncio.Event())
 
 
 # --- with a ladder --------------------------------------------------------------------------------
@@ -180,3 +244,25 @@ async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
     await asyncio.sleep(0)
     assert len(rated.hosting.games) == 1
     await rated.drain(0, asyncio.Event())
+
+
+async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
+    shared: Lobby, rated: Lobby
+) -> None:
+    assert rated is shared
+    assert rated.ladder is not None
+    rated.ladder.tables["blitz"].go("house")
+    for number in range(6):
+        rated.seek(Guest(rated, f"p{number}", "192.0.2.1").player, Seek())
+    await asyncio.sleep(0)
+    first = playing(rated)
+    assert len(first) == 2
+    for name in ("ann", "bob"):
+        rated.seek(Guest(rated, name, "192.0.2.2").player, Seek())
+    await asyncio.sleep(0)
+    assert playing(rated) == first | {"ann", "bob"}
+    await asyncio.gather(*rated._tasks.values())
+    await asyncio.sleep(0)
+    second = playing(rated)
+    assert len(second) == 2
+    assert not second & first
