@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -120,3 +121,44 @@ class Pries(_Hostile):
             "no_new_privileges": status["NoNewPrivs"],
             "namespaces": str(LIBC.unshare(CLONE_NEWUSER)),
         }
+
+
+class Looks(_Hostile):
+    """Looks for the page of its own match: in processes, files, and at its port.
+
+    The port is in a file beside the bot; a bot can also find it in ``/proc/net/tcp``.
+    """
+
+    def report(self) -> dict[str, str]:
+        there = [*Path("/proc").glob("[0-9]*/cmdline"), *Path("/proc").glob("[0-9]*/environ")]
+        told = " ".join(tried(path.read_text) for path in there)
+        return {
+            "processes": " ".join(path.name for path in Path("/proc").glob("[0-9]*")),
+            "pid": str(os.getpid()),
+            "codes": " ".join(re.findall(r"\b[2-9A-Z]{4}-[2-9A-Z]{4}\b|tilewire-\d+=\S*", told)),
+            "secrets": " ".join(tried(path.read_text) or "empty" for path in self.secrets),
+            "folder": tried(lambda: names(self.secrets[0].parent)),
+            "answers": " ".join(self._answers()),
+        }
+
+    def _answers(self) -> list[str]:
+        """Ask for all that a page is told, with what a browser would send."""
+        port = int((Path(__file__).parent / "port").read_text())
+        upgrade = (
+            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+        )
+        return [
+            tried(partial(self._ask, port, "GET /api/games")),
+            tried(partial(self._ask, port, "GET /api/standings", f"Cookie: tilewire-{port}=\r\n")),
+            tried(partial(self._ask, port, "GET /", upgrade)),
+            tried(partial(self._ask, port, "POST /api/enter", "X-Tilewire-Code: AAAA-AAAA\r\n")),
+        ]
+
+    @staticmethod
+    def _ask(port: int, request: str, headers: str = "") -> str:
+        """Return the status of an answer."""
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
+            own = f"Host: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+            peer.sendall(f"{request} HTTP/1.1\r\n{own}{headers}\r\n".encode())
+            return peer.makefile("rb").readline().split()[1].decode()

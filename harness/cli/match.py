@@ -8,9 +8,9 @@ import sys
 import time as clock
 from collections import Counter
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from cyclopts import Parameter
 
@@ -42,6 +42,9 @@ from .match_settings import (
     try_out,
 )
 
+if TYPE_CHECKING:
+    from harness.server.own_screen import OwnScreen
+
 
 def match(
     seat_a: str | None = None,
@@ -54,6 +57,7 @@ def match(
     json_: options.JsonOption = False,
     resume: Path | None = None,
     cluster: options.ClusterOption = None,
+    page: options.PageOption = False,
     luck: Annotated[bool, Parameter(negative="")] = False,
     verbose: options.VerboseOption = False,
 ) -> None:
@@ -90,7 +94,7 @@ def match(
             raise CommandFailed(
                 f"{resume} has a tournament; tilewire tournament --resume {resume} goes on with it"
             )
-        go_on(terms, resume, cluster, as_json=json_, luck=luck)
+        go_on(terms, resume, cluster, as_json=json_, luck=luck, page=page)
         return
     seats = [seat for seat in (seat_a, seat_b) if seat is not None]
     if config is not None:
@@ -100,7 +104,7 @@ def match(
         seats, settings = seats or named, cast("Settings", {**said, **settings})
     if len(seats) != 2:
         raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
-    begin(*configure(seats, settings), out, "matches", cluster, as_json=json_, luck=luck)
+    begin(*configure(seats, settings), out, "matches", cluster, as_json=json_, luck=luck, page=page)
 
 
 def begin(
@@ -112,6 +116,7 @@ def begin(
     *,
     as_json: bool,
     luck: bool = False,
+    page: bool = False,
 ) -> None:
     """Begin a match or tournament in a folder of its own."""
     check_cores(terms)
@@ -122,7 +127,7 @@ def begin(
         raise CommandFailed(
             f"{folder} has a {_kind(terms)} already; --resume {folder} goes on with it"
         )
-    _run(terms, words, folder, cluster, as_json=as_json, luck=luck)
+    _run(terms, words, folder, cluster, as_json=as_json, luck=luck, page=page)
 
 
 def go_on(
@@ -132,6 +137,7 @@ def go_on(
     *,
     as_json: bool,
     luck: bool = False,
+    page: bool = False,
 ) -> None:
     """Go on with what was begun in a folder."""
     check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
@@ -143,7 +149,7 @@ def go_on(
         raise CommandFailed(
             f"{terms.lexicon} has other words than when the {_kind(terms)} began", status=1
         )
-    _run(terms, words, folder, cluster, as_json=as_json, luck=luck)
+    _run(terms, words, folder, cluster, as_json=as_json, luck=luck, page=page)
 
 
 def _kind(terms: TournamentConfig) -> str:
@@ -161,6 +167,7 @@ def _run(
     *,
     as_json: bool,
     luck: bool,
+    page: bool,
 ) -> None:
     with sentences(kinds=UNREADABLE, status=1):
         opened = MatchFolder(folder)
@@ -175,7 +182,7 @@ def _run(
                 sentences(kinds=FAILURES, status=1),
                 open_cluster(cluster, options.say) if cluster else nullcontext() as workers,
             ):
-                options.run(_play(terms, words, files, workers))
+                options.run(_play(terms, words, files, workers, page=page))
                 if luck:
                     measure_luck(terms, words, files, options.say)
         except KeyboardInterrupt as stop:
@@ -193,7 +200,12 @@ def _run(
 
 
 async def _play(
-    terms: TournamentConfig, words: Lexicon, files: MatchFolder, cluster: Cluster | None
+    terms: TournamentConfig,
+    words: Lexicon,
+    files: MatchFolder,
+    cluster: Cluster | None,
+    *,
+    page: bool,
 ) -> None:
     notice = options.say_once()
     progress: MatchProgress | TournamentProgress
@@ -204,15 +216,27 @@ async def _play(
         progress = MatchProgress(terms.games, a, b, earlier=files.results, test=told)
     else:
         progress = TournamentProgress(terms, files)
-    with progress:
-        tournament = Tournament(
-            terms, words, files, progress.game_finished, notice, _enough(terms, files), cluster
-        )
-        if isinstance(progress, TournamentProgress):
-            progress.follow(tournament)
-        await tournament.play()
-    for why in tournament.absentees.values():
-        raise MatchError(f"{why}; --resume tries again")
+    tournament = Tournament(
+        terms, words, files, progress.game_finished, notice, _enough(terms, files), cluster
+    )
+    async with _hall(tournament, terms, files, words) if page else nullcontext() as screen:
+        with progress:
+            if isinstance(progress, TournamentProgress):
+                progress.follow(tournament)
+            await tournament.play(screen)
+        for why in tournament.absentees.values():
+            raise MatchError(f"{why}; --resume tries again")
+        if screen is not None:
+            options.say(f"the {_kind(terms)} is over; its page stays until Ctrl-C")
+            await options.until_told_to_stop()
+
+
+def _hall(
+    tournament: Tournament, terms: TournamentConfig, files: MatchFolder, words: Lexicon
+) -> AbstractAsyncContextManager[OwnScreen]:
+    from .match_page import own_screen  # brings a server in, which matches otherwise do without
+
+    return own_screen(tournament, terms, files, words)
 
 
 def _enough(terms: TournamentConfig, files: MatchFolder) -> Callable[[], bool]:

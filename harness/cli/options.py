@@ -208,6 +208,14 @@ BotSeedOption: TypeAlias = Annotated[
 GamesOption: TypeAlias = Annotated[Count, Parameter(help="How many games.")]
 JsonOption: TypeAlias = Annotated[bool, Parameter(negative="")]
 """Its help is the command's own: what the object holds."""
+PageOption: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        negative="",
+        help="Show the games in the browser, with racks and thoughts, live where no player can "
+        "look; the page stays until Ctrl-C.",
+    ),
+]
 VerboseOption: TypeAlias = Annotated[
     bool, Parameter(name=["--verbose", "-v"], negative="", help="Log what happens to stderr.")
 ]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-import os
 import sys
-import threading
-import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
@@ -35,6 +32,7 @@ from protocol.accepting import check_address
 from protocol.parts import TimeControl
 
 from . import options
+from .browser import open_in_browser
 from .doors import open_doors
 from .failing import CommandFailed, sentences
 from .serving import (
@@ -172,8 +170,7 @@ async def _on_page(house: _House, *, opens: bool) -> None:
             kept = f"your games are kept in {house.db}"
             print(f"play at {url} (Ctrl-C ends it; {kept})", flush=True)
             if opens:
-                # A browser may take its time, or ours.
-                threading.Thread(target=_open, args=(url,), daemon=True).start()
+                open_in_browser(url)
 
         await until_stopped(server, started)
 
@@ -193,13 +190,3 @@ async def _in_terminal(house: _House) -> None:
             at_once.set()
             if await server.stop(at_once):
                 print(f"the game goes on when you come again; it is kept in {house.db}")
-
-
-def _open(url: str) -> None:
-    """Open the default browser, unless it would be one without scripts in this terminal."""
-    try:
-        browser = webbrowser.get()
-    except webbrowser.Error:
-        return
-    if "BROWSER" in os.environ or type(browser) is not webbrowser.GenericBrowser:
-        browser.open(url)

@@ -25,6 +25,7 @@ def tournament(
     json_: options.JsonOption = False,
     resume: Path | None = None,
     cluster: options.ClusterOption = None,
+    page: options.PageOption = False,
     verbose: options.VerboseOption = False,
 ) -> None:
     """Play a tournament between three seats or more, and print the standings.
@@ -49,7 +50,7 @@ def tournament(
                 f"--resume {resume} has its seats and settings already; only --rounds can be given"
             )
         terms = taken_up(resume, "rounds", settings.get("rounds"))
-        go_on(terms, resume, cluster, as_json=json_)
+        go_on(terms, resume, cluster, as_json=json_, page=page)
         return
     entrants = list(seats)
     if len(entrants) == 1 and entrants[0].endswith(".toml"):
@@ -60,4 +61,4 @@ def tournament(
         raise CommandFailed(
             "a tournament needs seats, such as: tilewire tournament static greedy vanilla"
         )
-    begin(*configure(entrants, settings), out, "tournaments", cluster, as_json=json_)
+    begin(*configure(entrants, settings), out, "tournaments", cluster, as_json=json_, page=page)

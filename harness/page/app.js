@@ -2,6 +2,7 @@
 //
 //   #/                 games that are on, and past ones
 //   #/game/ID          a game; #/game/ID/7: after its turn 7
+//   #/now              on one's own screen, the game that is on, and the next when it is over
 //   #/standings        how the tournament stands
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
 
@@ -32,6 +33,7 @@ const route = () => {
     if (!(view instanceof GameView) || view.id_ !== id) put((view = new GameView()));
     if (view instanceof GameView) view.open(id, turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null);
   } else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
+  else if (kind === "now") import("./own.js").then(({ NowView }) => put(new NowView()));
   else if (kind === "standings") put(new StandingList());
   else if (kind === "") put(new GameList());
   else {
@@ -66,8 +68,15 @@ document.querySelector(".skip")?.addEventListener("click", (event) => {
   event.preventDefault(); // its hash is none of ours
   main.focus();
 });
+addEventListener("locked", () => import("./own.js").then(({ CodeEntry }) => {
+  if (!(main.firstElementChild instanceof CodeEntry)) put(new CodeEntry());
+}));
 route();
-ask("api/games").then(({ tournament, ladder }) => {
+ask("api/games").then(({ tournament, ladder, own }) => {
+  if (own) {
+    nav.prepend(link("#/now", texts.now));
+    nav.after(h("p", { class: "note own" }, own.live ? texts.ownLive : texts.ownLater(own.why)));
+  }
   if (ladder) nav.append(link("#/ladder", texts.ladder));
   if (tournament) nav.append(link("#/standings", texts.standings));
   mark();

@@ -5,6 +5,8 @@ import { texts } from "./texts.js";
 
 /** @typedef {[number, number]} Pair By seat. */
 /** @typedef {{ seq: number, seat: 0 | 1, move: string, score: number, scores: Pair, bag: number, clocks: Pair, think_ms: number }} Played */
+/** @typedef {{ seq: number, rack: string, position: string }} Asked */
+/** @typedef {{ seq: number, text: string | null, candidates: Candidate[], search: Search | null, belief: Belief | null }} Info */
 /** @typedef {{ seq: number, players: [string, string], lexicon: string, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
 /** @typedef {{ outcome: string, winner: 0 | 1 | null, scores: Pair, message: string, racks: [string, string], rack_adjustments: Pair, time_penalties: Pair }} Over */
 /** @typedef {{ move: string, score: number | null, equity: number | null, equity_error: number | null, win: number | null, win_error: number | null, samples: number | null }} Candidate */
@@ -25,7 +27,10 @@ export class Game {
     this.told = told;
     this.layout = told.board;
     this.points = new Map(told.tiles.map(({ tile, points }) => [tile, points]));
+    /** Of a game that is on only for one's own screen; then the last may be the one that is on. */
     this.turns = told.turns;
+    /** @type {[string, string] | null} What both hold now. */
+    this.racks = null;
     this.over = told.over;
     this.offer = told.offer;
     this.hasBegun = false;
@@ -85,14 +90,48 @@ export class Game {
       if (message.seq > this.last + 1) return true;
       if (message.seq === this.last + 1) {
         this.hasBegun = true;
+        const turn = this.turns?.[this.last];
+        if (turn) turn.move = message.move;
         this.played(message, at);
       }
-    } else if (message.type === "game_over" && !this.over) {
+    } else if (message.type === "your_turn") this.asked(message);
+    else if (message.type === "info") this.thought(message);
+    else if (message.type === "game_over" && !this.over) {
       this.clocks = this.clocksAt(at);
       this.at = at;
       this.over = message;
     }
     return false;
+  }
+
+  /** A seat is to move; only one's own screen hears of it. @param {Asked} message */
+  asked({ seq, rack, position }) {
+    if (!this.turns) return;
+    const seat = /** @type {0 | 1} */ ((seq - 1) % 2);
+    const [own, other] = readOpening(position).racks; // the first is that of the seat to move
+    this.racks = seat ? [other, own] : [own, other];
+    if (this.turns.length !== seq - 1) return;
+    this.turns.push({ seq, seat, rack, move: "", notes: [], candidates: [], search: null, belief: null });
+  }
+
+  /** A seat says what it thinks; only one's own screen hears it. @param {Info} info */
+  thought({ seq, text, candidates, search, belief }) {
+    const turn = this.turns?.[seq - 1];
+    if (!turn) return;
+    if (text) turn.notes.push(text);
+    if (candidates.length) Object.assign(turn, { candidates, search });
+    turn.belief = belief ?? turn.belief;
+  }
+
+  /** Whether turns are known that are not told as they were thought. */
+  get lacksTurns() {
+    return this.turns !== null && this.turns.length < this.last;
+  }
+
+  /** What was thought up to a turn: in it, or at the end of a game that is on in the turn after it. @param {number} turn */
+  thoughtsAt(turn) {
+    const next = this.over || turn < this.last ? undefined : this.turns?.[turn];
+    return next?.candidates.length || next?.belief ? next : this.turns?.[turn - 1];
   }
 
   /** How many turns were taken. */
@@ -127,14 +166,19 @@ export class Game {
       clocks: isLast ? this.clocks : play?.clocks ?? [initial, initial],
       bag: play ? play.bag : this.last === 0 ? this.bag : null,
       toMove: isLast ? this.onTurn : /** @type {0 | 1} */ (turn % 2),
-      racks: this.over && (this.turns || isLast) ? [this.rack(0, turn), this.rack(1, turn)] : null,
+      racks: this.over ? (this.turns || isLast ? this.bothRacks(turn) : null) : this.racks && this.bothRacks(turn),
     };
+  }
+
+  /** @param {number} turn @returns {[string, string]} */
+  bothRacks(turn) {
+    return [this.rack(0, turn), this.rack(1, turn)];
   }
 
   /** What a seat held after so many turns, once that is told. @param {0 | 1} seat @param {number} turn */
   rack(seat, turn) {
     const next = this.turns?.slice(turn).find((each) => each.seat === seat);
-    return next?.rack ?? this.over?.racks[seat] ?? "";
+    return next?.rack ?? (this.over?.racks ?? this.racks)?.[seat] ?? "";
   }
 
   /** Tiles that are not on a board, by kind. @param {Board} board @returns {[string, number][]} */

@@ -104,8 +104,13 @@ export class GameView extends HTMLElement {
       this.fail(error);
       return;
     }
+    if (game.lacksTurns) {
+      this.load(); // they were taken while nothing was heard
+      return;
+    }
     if (game.last > turns) this.announce(game.last);
-    this.show();
+    if (message.type === "info") this.thoughts?.show(game, this.shownTurn);
+    else this.show();
     if (message.type === "game_over") {
       this.following?.stop();
       this.following = null;
@@ -420,7 +425,7 @@ export class GameView extends HTMLElement {
     });
     const series = SEATS.map((seat) => ({
       name: players[seat],
-      points: (game.turns ?? []).filter((each) => each.seat === seat).flatMap((each) => {
+      points: (game.turns ?? []).filter((each) => each.seat === seat && each.move).flatMap((each) => {
         const win = each.candidates[0]?.win ?? null;
         return win === null ? [] : [/** @type {[number, number]} */ ([each.seq, seat ? 1 - win : win])];
       }),

@@ -69,17 +69,18 @@ export const withMove = (board, move) => {
   return after;
 };
 
-/** @param {string | null} cgp @returns {{ board: Board, scores: [number, number] }} */
+/** The seat to move is the first in racks and scores. @param {string | null} cgp @returns {{ board: Board, racks: [string, string], scores: [number, number] }} */
 export const readOpening = (cgp) => {
   /** @type {Board} */
   const board = new Map();
-  if (!cgp) return { board, scores: [0, 0] };
-  const [rows = "", , scores = "0/0"] = cgp.split(" ");
+  if (!cgp) return { board, racks: ["", ""], scores: [0, 0] };
+  const [rows = "", racks = "/", scores = "0/0"] = cgp.split(" ");
   let square = 0;
   for (const part of rows.match(/\d+|\[[^\]]*\]|[^/]/gu) ?? []) {
     if (/^\d+$/.test(part)) square += Number(part);
     else board.set(square++, part);
   }
   const [first = 0, second = 0] = scores.split("/").map(Number);
-  return { board, scores: [first, second] };
+  const [own = "", other = ""] = racks.split("/");
+  return { board, racks: [own, other], scores: [first, second] };
 };

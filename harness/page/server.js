@@ -23,8 +23,21 @@ export const ask = async (path) => {
   } catch {
     throw new Trouble(texts.unreachable, 0);
   }
+  if (answer.status === 401) dispatchEvent(new Event("locked"));
   if (!answer.ok) throw new Trouble(texts.refused(String(told.error ?? answer.status)), answer.status);
   return told;
+};
+
+/** Have this browser let in by a code of the terminal. @param {string} code */
+export const enter = async (code) => {
+  let answer, told;
+  try {
+    answer = await fetch("api/enter", { method: "POST", headers: { "X-Tilewire-Code": encodeURIComponent(code) } });
+    told = await answer.json();
+  } catch {
+    throw new Trouble(texts.unreachable, 0);
+  }
+  if (!answer.ok) throw new Trouble(texts.refused(String(told.error ?? answer.status)), answer.status);
 };
 
 /**

@@ -275,4 +275,20 @@ export const texts = {
   touchesNothing: "The tiles touch nothing that lies on the board.",
   missesStart: "The first word covers the star.",
   oneTile: "The first word has two tiles or more.",
+
+  // one's own screen
+  now: "Now",
+  ownLive: "Your own screen: racks and thoughts as they are.",
+  /** @param {string} why */
+  ownLater: (why) => `Racks and thoughts show after each game: ${why}.`,
+  codeTitle: "This page is yours alone",
+  codeWhy: "Type the code that the terminal shows. It works once; this browser then stays let in until the match ends.",
+  code: "Code",
+  enter: "Enter",
+  /** @param {string} name @param {number} turn */
+  thinks: (name, turn) => `What ${name} thinks in turn ${turn}`,
+  thoughtsSoon: "What the players think shows here as they say it.",
+  /** @param {string} time */
+  took: (time) => `${time} used`,
+  noneNow: "No game is on at the moment. The next one appears here by itself.",
 };

@@ -1,9 +1,9 @@
-// What a player thought in a turn: told when the game is over.
+// What a player thought in a turn: told when the game is over, on one's own screen at once.
 
 import { h, table } from "./dom.js";
 import { leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
 import { moveText } from "./game.js";
-import { decimal, percent, signed, texts, grouped } from "./texts.js";
+import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
 
 /** @typedef {import("./game.js").Game} Game */
 /** @typedef {import("./game.js").Reviewed} Reviewed */
@@ -13,16 +13,21 @@ const MOST_CANDIDATES = 15, MOST_TILES = 14;
 export class TurnThoughts extends HTMLElement {
   /** @param {Game} game @param {number} turn */
   show(game, turn) {
-    const told = game.turns?.[turn - 1];
+    const told = game.thoughtsAt(turn);
     const name = told && game.offer.players[told.seat];
-    const title = told && name ? texts.thoughtsOf(name, turn) : texts.thoughts;
+    const title = !told || !name ? texts.thoughts : told.move ? texts.thoughtsOf(name, told.seq) : texts.thinks(name, told.seq);
+    const focused = [...this.querySelectorAll(".scroll")].indexOf(document.activeElement ?? this);
     this.replaceChildren(h("h2", {}, title), ...(told ? thoughts(game, told) : [h("p", { class: "note" }, why(game))]));
+    const again = this.querySelectorAll(".scroll")[focused];
+    if (again instanceof HTMLElement) again.focus({ preventScroll: true });
   }
 }
 
 /** @param {Game} game */
-const why = (game) =>
-  !game.over ? texts.thoughtsLater : game.turns ? texts.thoughtsChoose : texts.thoughtsClosed;
+const why = (game) => {
+  if (game.turns) return game.over ? texts.thoughtsChoose : texts.thoughtsSoon;
+  return game.over ? texts.thoughtsClosed : texts.thoughtsLater;
+};
 
 /** @param {Game} game @param {Reviewed} told */
 const thoughts = (game, told) => {
@@ -45,6 +50,7 @@ const candidates = (game, told) => {
       each.samples === null ? "" : grouped(each.samples),
     ],
   }));
+  const play = game.plays[told.seq - 1];
   const search = told.search && [
     told.search.phase,
     told.search.plies === null ? told.search.phase === "simulation" && texts.toTheEnd
@@ -52,6 +58,7 @@ const candidates = (game, told) => {
     told.search.rollouts !== null && texts.rollouts(told.search.rollouts),
     told.search.nodes !== null && texts.nodes(told.search.nodes),
     told.search.proven && texts.proven,
+    play && texts.took(duration(play.think_ms)),
     told.candidates.some((each) => each.win_error || each.equity_error) && texts.error,
   ].filter(Boolean).join(" · ");
   const heads = [texts.move, texts.score, texts.win, texts.equity, texts.samples];

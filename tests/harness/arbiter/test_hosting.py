@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot_table import MemoryChannel
+from passing_seats import Passer
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
@@ -16,10 +17,10 @@ from harness.arbiter.journal_file import JournalError
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, Ended, Record, Thought, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.seat import Came, Happening, Report, Said, Seat
+from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
 from harness.seats.seat_factory import SeatMaker
-from harness.seats.seats import GuestSeat, ProcessSeat, Worker
+from harness.seats.seats import ProcessSeat, Worker
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
@@ -28,11 +29,8 @@ from protocol.codec import JSON
 from protocol.messages import (
     Error,
     GameOver,
-    Info,
     Message,
-    Move,
     NewGame,
-    Ready,
     Resign,
     Resume,
     Seeking,
@@ -278,33 +276,6 @@ class Failing(Journal):
             self.kind = None
             raise JournalError("the disk is full")
         await super().append(game, records, last=last)
-
-
-class Passer(GuestSeat):
-    """A seat that passes, in this process, and may say what it believes."""
-
-    def __init__(self, name: str, belief: Belief | None = None) -> None:
-        super().__init__(name)
-        self.heard: list[Message] = []
-        self.belief = belief
-
-    def start(self, report: Report) -> None:
-        self._report = report
-        report(Came())
-
-    def send(self, message: Message) -> None:
-        self.heard.append(message)
-        match message:
-            case NewGame(game=game):
-                self.say(Ready(game=game))
-            case YourTurn(game=game, seq=seq):
-                if self.belief is not None:
-                    self.say(Info(game=game, seq=seq, belief=self.belief))
-                self.say(Move(game=game, seq=seq, move="-"))
-
-    def say(self, message: Message) -> None:
-        happening: Happening = Said(message, now_ms(), 0)
-        self._report(happening)
 
 
 async def play_with(journal: Failing) -> tuple[list[Message], ...]:

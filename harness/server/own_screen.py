@@ -1,0 +1,231 @@
+"""The page of a match of one's own: its games as they happen, with racks and thoughts.
+
+A bot that looked at it would know the opponent's rack. So a game is shown whole only when it is
+over, unless all seats are on this machine and can read nothing of it (``why_not_live``). A bot that
+is contained may still share the host's network, and reaches the port: who asks needs a cookie.
+
+A browser gets the cookie for a code that the terminal shows and its user types. The address that a
+browser is started with is an argument, which every process of this user can read, and so has no
+code in it; nor has a file that would lead to the page, which a browser in a sandbox can't read and
+an engine can. A code is good once. Requests under another name than the address itself, or by the
+page of another origin, get nothing: by DNS or by forms no other page reaches this one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import math
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, closing
+from typing import Self
+
+from websockets.asyncio.server import Server
+from websockets.http11 import Request
+
+from bot.seat.containment import containment
+from bot.seat_text import parse_seat
+from harness.arbiter.journal import Journal
+from harness.arbiter.lag import LagMeter
+from harness.arbiter.scorebook import Scorebook
+from harness.arbiter.seat import Seat
+from harness.arbiter.views import OWNER
+from harness.matches.folder import MatchFolder
+from harness.matches.results import GameResult
+from harness.matches.standings import standings
+from harness.matches.tournament import Tournament
+from lexicons.store import Lexicon
+from protocol.channel import ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import StandingList
+from protocol.parts import RoundGame, StandingRow
+from protocol.websocket import HttpAnswer, WebSocketChannel, listen
+
+from .admission import Admission, Admissions
+from .answers import as_json, wrong
+from .bridge.pairing import Code, random_code
+from .hello import read_hello
+from .hosting import Hosting
+from .spectating import Spectating
+from .web import OwnSight, Web
+
+HOST = "127.0.0.1"
+
+CODE_HEADER = "X-Tilewire-Code"
+"""Has the code; a page of another origin can't send it, since the browser would ask first."""
+
+MOST_GUESSES = 1_000
+"""Wrong codes after which there is another."""
+
+MOST_LISTED = 50
+"""Games that are over, in the standings."""
+
+
+def why_not_live(seats: Sequence[str]) -> str:
+    """Return why the games of these seats can't be shown while they are on; empty if they can."""
+    for text in seats:
+        spec = parse_seat(text)
+        if spec.kind in ("remote", "guest"):
+            return f"{text} plays elsewhere, and could be told what is seen here"
+        if spec.kind == "engine":
+            return f"{text} reads the files of this user, and so what a browser keeps"
+        if not spec.built_in and not containment().apart:
+            return f"{text} can't be kept apart from this user here: {containment().why_not}"
+    return ""
+
+
+class OwnScreen:
+    """A hall for a tournament whose games are shown on a page; from ``async with`` on it listens.
+
+    ``tell`` takes sentences for the terminal, with the codes.
+    """
+
+    def __init__(
+        self,
+        tournament: Tournament,
+        files: MatchFolder,
+        lexicon: Lexicon,
+        sight: OwnSight,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.journal = Journal(files.path / "match.db")
+        self._tournament, self._files = tournament, files
+        self._sight, self._tell = sight, tell
+        self._lag = LagMeter()
+        self._hosting = Hosting(lexicon, self.journal, self._lag, {})
+        self._web = Web(self._hosting, self.journal.path, lexicon, self._standings, own=self._sight)
+        self._code = _new_code()
+        self._address = ""
+        self._cookie = ""
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            stack.enter_context(closing(self.journal))
+            await stack.enter_async_context(self._lag)
+            gate = Admissions(Admission()).enter
+            server = await listen(HOST, 0, self._on_channel, on_http=self._on_http, gate=gate)
+            stack.push_async_callback(_close, server)
+            port = next(iter(server.sockets)).getsockname()[1]
+            self._address = f"{HOST}:{port}"
+            self._cookie = f"tilewire-{port}={secrets.token_urlsafe(32)}"  # ports share cookies
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://{self._address}"
+
+    @property
+    def code(self) -> str:
+        """The code that lets a browser in, once."""
+        return self._code.text
+
+    async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
+        """Play a game that the journal has, to its end."""
+        await self._hosting.play(self._hosting.open(book, seats), {}, fresh=False)
+
+    # --- who may look ---------------------------------------------------------------------------
+
+    def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
+        path = request.path.partition("?")[0]
+        upgrades = bool(request.headers.get_all("Upgrade"))
+        acts = upgrades or request.method == "POST"
+        if request.headers.get_all("Host") != [self._address]:
+            return wrong(421, f"this page is at {self.url} only")
+        origins = request.headers.get_all("Origin")
+        if origins != [self.url] and (origins or acts):
+            return wrong(403, f"only the page at {self.url} is answered")
+        if path == "/api/enter":
+            return self._enter(request)
+        if (upgrades or path.startswith("/api/")) and not self._may_look(request):
+            return wrong(401, "type the code that the terminal shows")
+        if upgrades:
+            return None
+        return self._web.answer(request) or wrong(404, "there is nothing here")
+
+    def _enter(self, request: Request) -> HttpAnswer:
+        if request.method != "POST":
+            return wrong(405, "a code is sent by POST")
+        if not self._code.accepts(request.headers.get(CODE_HEADER, ""), 0):
+            if not self._code.tries:
+                self._code = _new_code()
+                self._tell(
+                    f"{MOST_GUESSES:,} wrong codes were sent to the page; if that was not you, a "
+                    f"bot guesses. The code is {self.code} now"
+                )
+            return wrong(403, "that is not the code that the terminal shows")
+        self._code = _new_code()
+        self._tell(f"a browser has the page now; for another one the code is {self.code}")
+        cookie = f"{self._cookie}; HttpOnly; SameSite=Strict; Path=/"
+        answer = as_json(self._sight)
+        return answer._replace(headers=(*answer.headers, ("Set-Cookie", cookie)))
+
+    def _may_look(self, request: Request) -> bool:
+        right = self._cookie.encode()
+        given = ";".join(request.headers.get_all("Cookie")).split(";")
+        return any(
+            hmac.compare_digest(cookie.strip().encode(errors="replace"), right) for cookie in given
+        )
+
+    async def _on_channel(self, channel: WebSocketChannel, _request: Request) -> None:
+        viewer = OWNER if self._sight.live else None
+        with contextlib.suppress(ChannelClosed):
+            try:
+                await read_hello(channel)
+                await Spectating(self._hosting, self._standings, viewer=viewer).serve(channel)
+            except PeerError as error:
+                await channel.send(error.reply)
+                await channel.close(error.close or 1008, error.code)
+
+    # --- standings ------------------------------------------------------------------------------
+
+    def _standings(self) -> StandingList:
+        schedule, files = self._tournament.schedule, self._files
+        results = [result for result in files.counting() if not result.void]
+        playing = sorted(self._tournament.playing.items())
+        return StandingList(
+            round=schedule.rounds[-1].number if schedule.rounds else 0,
+            rounds=schedule.last_round(),
+            over=self._tournament.over,
+            rows=tuple(
+                StandingRow(
+                    name=of.name, points=of.points, spread=of.spread, games=of.games, byes=of.byes
+                )
+                for of in standings(schedule.config, files.results, files.decisions)
+            ),
+            games=(
+                *(_on(number, book) for number, book in playing if book.ended is None),
+                *map(_over, results[: -MOST_LISTED - 1 : -1]),
+            ),
+        )
+
+
+def _on(number: int, book: Scorebook) -> RoundGame:
+    opened = book.opened
+    return RoundGame(number=number, players=opened.players, scores=book.scores, game=opened.game)
+
+
+def _over(result: GameResult) -> RoundGame:
+    first, second = result.sides if result.first == 0 else reversed(result.sides)
+    return RoundGame(
+        number=result.number,
+        players=(first.name, second.name),
+        scores=(first.score, second.score),
+        game=result.game,
+        outcome=result.outcome,
+    )
+
+
+def _new_code() -> Code:
+    return Code(random_code(), math.inf, MOST_GUESSES)
+
+
+async def _close(server: Server) -> None:
+    server.close(code=1001, reason="the match is over")
+    await server.wait_closed()

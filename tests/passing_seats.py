@@ -1,0 +1,52 @@
+"""Seats in the test's own process: they pass, or wait for the test to say what they do."""
+
+from __future__ import annotations
+
+import asyncio
+
+from harness.arbiter.seat import Came, Happening, Report, Said
+from harness.seats.seats import GuestSeat
+from protocol.channel import now_ms
+from protocol.messages import Info, Message, Move, NewGame, Ready, YourTurn
+from protocol.parts import Belief
+
+
+class Passer(GuestSeat):
+    """A seat that passes, and may say what it believes."""
+
+    def __init__(self, name: str, belief: Belief | None = None) -> None:
+        super().__init__(name)
+        self.heard: list[Message] = []
+        self.belief = belief
+
+    def start(self, report: Report) -> None:
+        self._report = report
+        report(Came())
+
+    def send(self, message: Message) -> None:
+        self.heard.append(message)
+        match message:
+            case NewGame(game=game):
+                self.say(Ready(game=game))
+            case YourTurn(game=game, seq=seq):
+                if self.belief is not None:
+                    self.say(Info(game=game, seq=seq, belief=self.belief))
+                self.say(Move(game=game, seq=seq, move="-"))
+
+    def say(self, message: Message) -> None:
+        happening: Happening = Said(message, now_ms(), 0)
+        self._report(happening)
+
+
+class Waiter(Passer):
+    """A seat that does nothing by itself, once it is ready."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.turns: asyncio.Queue[YourTurn] = asyncio.Queue()
+
+    def send(self, message: Message) -> None:
+        if isinstance(message, YourTurn):
+            self.turns.put_nowait(message)
+        else:
+            super().send(message)
