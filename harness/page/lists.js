@@ -147,11 +147,12 @@ export class StandingList extends Asking {
 
   /** @param {{ round: number, rounds: number | null, paused: boolean, over: boolean, rows: Row[], games: RoundGame[] }} told */
   show(told) {
-    const state = [texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
+    const isRound = told.rounds !== 1, somebodyIsAway = told.rows.some(({ presence }) => presence !== "here");
+    const state = [isRound && texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
     const rows = told.rows.map(({ name, points, spread, games, presence }, index) => ({
-      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games, presence],
+      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games, ...(somebodyIsAway ? [presence] : [])],
     }));
-    const heads = [texts.entrant, texts.points, texts.spread, texts.played, texts.presence];
+    const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(somebodyIsAway ? [texts.presence] : [])];
     const games = told.games.map(({ number, players, scores, game, outcome }) => {
       const names = versus(players);
       return {
@@ -162,7 +163,7 @@ export class StandingList extends Asking {
     this.redraw(
       h("h1", { tabindex: -1 }, texts.standings), this.trouble, h("p", {}, state.filter(Boolean).join(" · ")),
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
-      h("h2", {}, texts.roundGames), table(texts.roundGames, [texts.turn, texts.player, texts.score, ""], games));
+      h("h2", {}, isRound ? texts.roundGames : texts.games), table(texts.games, [texts.game, texts.players, texts.score, ""], games));
   }
 }
 

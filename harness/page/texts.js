@@ -60,6 +60,7 @@ export const texts = {
   points: "Points",
   spread: "Spread",
   played: "Games",
+  game: "Game",
   presence: "Here?",
   ranking: "Ranking",
 
@@ -278,7 +279,7 @@ export const texts = {
 
   // one's own screen
   now: "Now",
-  ownLive: "Your own screen: racks and thoughts as they are.",
+  ownLive: "Your own screen, with racks and thoughts",
   /** @param {string} why */
   ownLater: (why) => `Racks and thoughts show after each game: ${why}.`,
   codeTitle: "This page is yours alone",
