@@ -109,18 +109,33 @@ def _sentence(error: Exception) -> str:
     return (str(error) or type(error).__name__)[:200]
 
 
+def _once(encode: Callable[[Message], Frame]) -> Callable[[Message], Frame]:
+    """Return an encoder that keeps its last frame: what hundreds are told is encoded once."""
+    kept: tuple[Message | None, Frame] = (None, b"")
+
+    def encode_once(message: Message) -> Frame:
+        nonlocal kept
+        last, frame = kept
+        if last is not message:
+            frame = encode(message)
+            kept = message, frame
+        return frame
+
+    return encode_once
+
+
 MSGPACK = Codec(
     subprotocol="tilewire.v1.msgpack",
     format="MessagePack",
     frame_type=bytes,
-    encode=msgspec.msgpack.Encoder().encode,
+    encode=_once(msgspec.msgpack.Encoder().encode),
     load=_load_msgpack,
 )
 JSON = Codec(
     subprotocol="tilewire.v1.json",
     format="JSON",
     frame_type=str,
-    encode=lambda message: msgspec.json.encode(message).decode(),
+    encode=_once(lambda message: msgspec.json.encode(message).decode()),
     load=_load_json,
 )
 CODECS = {codec.subprotocol: codec for codec in (MSGPACK, JSON)}

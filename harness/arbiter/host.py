@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 import structlog
 
@@ -20,6 +19,7 @@ from protocol.messages import Message
 from protocol.parts import Style
 
 from . import views
+from .audience import Audience, Spectator
 from .journal import Journal
 from .journal_file import JournalError
 from .lag import LagMeter
@@ -35,8 +35,6 @@ NOTE_EVERY_MS = 250
 """Interval between the journal's notes of running clocks."""
 
 NONCE_BYTES = 32
-
-Spectator: TypeAlias = Callable[[Message], None]
 
 
 class GameHost:
@@ -64,8 +62,8 @@ class GameHost:
         self._journal = journal
         self._lag = lag
         self._inbox: asyncio.Queue[tuple[int, Happening]] = asyncio.Queue()
-        self._spectators: set[Spectator] = set()
-        self._owners: set[Spectator] = set()
+        self._spectators = Audience()
+        self._owners = Audience()
         """The host's own screens."""
         self._table = Table(
             book,
@@ -97,6 +95,7 @@ class GameHost:
         finally:
             for seat in self._seats:
                 await seat.stop()
+        await asyncio.gather(self._spectators.told(), self._owners.told())
         assert self.book.ended is not None
         log.info("game over", game=self.game, outcome=self.book.ended.outcome)
         return self.book.ended
@@ -122,12 +121,12 @@ class GameHost:
         for message in self._table.watched(now_ms(), recipient):
             spectator(message)
         if self.book.ended is None:
-            (self._owners if recipient == OWNER else self._spectators).add(spectator)
+            (self._owners if recipient == OWNER else self._spectators).join(spectator)
 
     def unwatch(self, spectator: Spectator) -> None:
         """Stop showing a spectator the game."""
-        self._spectators.discard(spectator)
-        self._owners.discard(spectator)
+        self._spectators.leave(spectator)
+        self._owners.leave(spectator)
 
     # --- the loop -------------------------------------------------------------------------------
 
@@ -213,14 +212,12 @@ class GameHost:
             if recipient is not None:
                 self._seats[recipient].send(message)
             else:
-                for spectator in tuple(self._spectators):
-                    spectator(message)
+                self._spectators.tell(message)
 
     def _tell_owners(self, records: Sequence[Record]) -> None:
         for record in records if self._owners else ():
             for message in views.on_own_screen(self.book, record, now_ms()):
-                for owner in tuple(self._owners):
-                    owner(message)
+                self._owners.tell(message)
 
     def _note(self, now: int) -> None:
         self._next_note_ms = now + NOTE_EVERY_MS

@@ -365,6 +365,44 @@ def attack(
 
 
 @app.command
+def watch(
+    *,
+    pages: Annotated[int, Meta(ge=1, le=10_000)] = 500,
+    rounds: Annotated[int, Meta(ge=1, le=1_000)] = 5,
+    think: PositiveDuration = 250,
+    json_: JsonOption = False,
+) -> None:
+    """Have pages watch a game on a server; print what its players notice.
+
+    Each round is three games: one that nobody watches, one that all watch, and the control, where
+    a bare server beside it pushes the same bytes to as many connections.
+
+    Args:
+        pages: How many.
+        rounds: How many; medians of all are printed.
+        think: Time that a player takes for a move.
+        json_: Print a JSON object for each kind of game.
+    """
+    from harness.lab.bench.watching import Watched, medians
+    from harness.lab.bench.watching import watch as measure
+    from protocol.channel import ChannelClosed
+
+    log_to_stderr(verbose=False)
+    games: list[Watched] = []
+
+    def tell(game: Watched) -> None:
+        games.append(game)
+        say(f"game {len(games)} of {3 * rounds}, {game.game}: p99 {game.p99_ms} ms")
+
+    try:
+        run(measure(load_words("scowl"), pages, rounds, think / 1_000, tell))
+    except ChannelClosed as closed:
+        raise CommandFailed(str(closed), status=1) from None
+    if games:
+        show_rows({"games": medians(games)}, json_)
+
+
+@app.command
 def idle(
     *,
     connections: Annotated[int, Meta(ge=1, le=60_000)] = 3_000,

@@ -179,21 +179,22 @@ def seen(bots: tuple[Honest, ...], since: float, until: float) -> Span:
 
 
 @asynccontextmanager
-async def _process(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdout=asyncio.subprocess.PIPE
+async def process(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run Python with these arguments, its input and output piped; kill it at the end."""
+    started = await asyncio.create_subprocess_exec(
+        *(sys.executable, *arguments), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
     try:
-        yield process
+        yield started
     finally:
         with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+            started.kill()
+        await started.wait()
 
 
 async def echoing(stack: AsyncExitStack) -> tuple[int, int]:
     """Run a bare echo; return its port and its process."""
-    echo = await stack.enter_async_context(_process("-c", ECHO))
+    echo = await stack.enter_async_context(process("-c", ECHO))
     assert echo.stdout is not None
     return int(await echo.stdout.readline()), echo.pid
 
@@ -254,7 +255,7 @@ class Field:
             if name is not None:
                 target = (name, str(port), str(self.addresses), self.url)
                 await stack.enter_async_context(
-                    _process("-m", "harness.lab.bench.attackers", *target)
+                    process("-m", "harness.lab.bench.attackers", *target)
                 )
                 await asyncio.sleep(1.5)  # it starts, and connects
             since, busy_s = time.perf_counter(), cpu_s(self.pid)
@@ -289,7 +290,7 @@ async def besiege(
         await owner.close()
         bots = (Honest(served.url, "ann", "bob"), Honest(served.url, "bob", "ann"))
         lives = [asyncio.create_task(bot.live()) for bot in bots]
-        stack.push_async_callback(_end, lives)
+        stack.push_async_callback(end, lives)
         await asyncio.sleep(1)
         port, _ = await echoing(stack)
         field = Field(served.url, served.pid, port, addresses, seconds, bots)
@@ -297,7 +298,8 @@ async def besiege(
             tell(await field.besiege(name))
 
 
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
+async def end(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel tasks, and wait for their end."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -62,8 +62,11 @@ class Idle:
 class Peer(asyncio.Protocol):
     """A raw client: it says hello, answers WebSocket pings, and counts messages."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, first: bytes = HANDSHAKE.format(path="").encode() + hello("spectator", "idle")
+    ) -> None:
         self.is_open = True
+        self._first = first
         self._due = 0
         """Messages that are still expected."""
         self._heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -72,7 +75,7 @@ class Peer(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Shake hands, and say hello."""
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
-        self._transport.write(HANDSHAKE.format(path="").encode() + hello("spectator", "idle"))
+        self._transport.write(self._first)
 
     def expect(self, count: int) -> asyncio.Future[None]:
         """Wait for so many messages; the first is the answer to hello."""
@@ -108,10 +111,14 @@ class Peer(asyncio.Protocol):
             self._buffer = self._buffer[start + length :]
             if opcode == 9:
                 self.send(frame(10, payload))
-            elif opcode == 2:
-                self._due -= 1
-                if self._due == 0:
-                    self._heard.set_result(None)
+            elif opcode in (1, 2):
+                self.message()
+
+    def message(self) -> None:
+        """Count a message."""
+        self._due -= 1
+        if self._due == 0:
+            self._heard.set_result(None)
 
     def connection_lost(self, _error: Exception | None) -> None:
         """Note that it is gone."""

@@ -1,0 +1,67 @@
+"""The spectators of a game: hundreds of them may not delay the players."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TypeAlias
+
+from protocol.messages import Message
+
+Spectator: TypeAlias = Callable[[Message], None]
+
+AT_ONCE = 16
+"""Spectators that are told in a turn of the loop; a socket is written to in some 20 µs."""
+
+
+class Audience:
+    """Tells spectators what happens, each in order, a few in each turn of the loop."""
+
+    def __init__(self) -> None:
+        self._since: dict[Spectator, int] = {}
+        """How many messages there had been when a spectator came."""
+        self._count = 0
+        self._all_told = asyncio.Event()
+        self._all_told.set()
+        self._untold: deque[tuple[int, Message, Iterator[Spectator]]] = deque()
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._since)
+
+    def join(self, spectator: Spectator) -> None:
+        """Tell a spectator what happens from now on."""
+        self._since[spectator] = self._count
+
+    def leave(self, spectator: Spectator) -> None:
+        """Tell a spectator nothing more."""
+        self._since.pop(spectator, None)
+
+    def tell(self, message: Message) -> None:
+        """Tell all who are there now, in the next turns of the loop."""
+        if not self._since:
+            return
+        self._count += 1
+        self._untold.append((self._count, message, iter(tuple(self._since))))
+        if self._all_told.is_set():
+            self._all_told.clear()
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+    async def told(self) -> None:
+        """Wait until all are told."""
+        await self._all_told.wait()
+
+    def _go_on(self) -> None:
+        number, message, spectators = self._untold[0]
+        some = tuple(islice(spectators, AT_ONCE))
+        for spectator in some:
+            if self._since.get(spectator, number) < number:  # it is here, and was then
+                spectator(message)
+        if len(some) < AT_ONCE:
+            self._untold.popleft()
+        if self._untold:
+            asyncio.get_running_loop().call_soon(self._go_on)
+        else:
+            self._all_told.set()

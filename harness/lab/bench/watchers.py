@@ -1,0 +1,96 @@
+"""Hundreds of pages that watch a game, in a process of its own: raw connections that speak JSON.
+
+It obeys lines: ``watch PORT GAME`` opens the connections and answers ``watching``; ``stop`` closes
+them and answers with how many were gone by then, and the times at which the last of them had its
+first message, its second, …
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from contextlib import suppress
+
+from bot.seat import runtime
+from protocol.codec import JSON
+from protocol.messages import Hello, Message, Watch
+
+from .attackers import HANDSHAKE, frame
+from .idle import Peer, raise_files
+
+JOINING = 2
+"""Messages to whoever begins to watch: ``welcome``, ``new_game``."""
+
+AT_ONCE = 100
+"""Connections that are opened at once."""
+
+
+def as_text(message: Message) -> bytes:
+    """Return a message as a page sends it."""
+    content = JSON.encode(message)
+    assert isinstance(content, str)
+    return frame(1, content.encode())
+
+
+class Watcher(Peer):
+    """A connection that watches a game and notes when messages come."""
+
+    def __init__(self, game: str) -> None:
+        protocol = f"Sec-WebSocket-Protocol: {JSON.subprotocol}\r\n\r\n"
+        hello = as_text(Hello(role="spectator", name="page")) + as_text(Watch(game=game))
+        super().__init__((HANDSHAKE.format(path="")[:-2] + protocol).encode() + hello)
+        self.times: list[float] = []
+
+    def message(self) -> None:
+        """Note when a message came."""
+        self.times.append(time.perf_counter())
+        super().message()
+
+
+async def _watch(port: int, game: str, count: int) -> list[Watcher]:
+    loop = asyncio.get_running_loop()
+    watchers: list[Watcher] = []
+    while len(watchers) < count:
+        new = [Watcher(game) for _ in range(min(AT_ONCE, count - len(watchers)))]
+        joined = [watcher.expect(JOINING) for watcher in new]
+        for watcher in new:
+            await loop.create_connection(lambda it=watcher: it, "127.0.0.1", port)  # type: ignore[misc]
+        await asyncio.gather(*joined)
+        watchers += new
+    return watchers
+
+
+def _last_times(watchers: list[Watcher]) -> list[float]:
+    """Return when the last watcher had each message, as far as all have the same count."""
+    fewest = min(len(watcher.times) for watcher in watchers)
+    return [max(watcher.times[at] for watcher in watchers) for at in range(fewest)]
+
+
+async def _obey(count: int) -> None:
+    raise_files(count + 100)
+    lines = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+    watchers: list[Watcher] = []
+    async for line in lines:
+        match line.decode().split():
+            case ["watch", port, game]:
+                watchers = await _watch(int(port), game, count)
+                print("watching", flush=True)
+            case ["stop"]:
+                gone = sum(not watcher.is_open for watcher in watchers)
+                for watcher in watchers:
+                    watcher.close()
+                print(json.dumps([gone, _last_times(watchers)]), flush=True)
+
+
+def main() -> None:
+    """Obey until the input ends: COUNT."""
+    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
+        runner.run(_obey(int(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    main()
