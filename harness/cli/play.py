@@ -47,8 +47,17 @@ from .serving import (
 
 HOST = "127.0.0.1"
 
-ANYBODY = "static"
+ANYBODY = "club"
 """The bot in a terminal, if none is named."""
+HANDICAPS = {
+    "beginner": ("static?temperature=15", "misses most good plays; about 180 points a game"),
+    "casual": ("static?temperature=10", "misses many good plays; about 250 points a game"),
+    "club": ("static?temperature=7", "often plays second best; about 325 points a game"),
+    "advanced": ("static?temperature=5", "plays well, with mistakes; about 375 points a game"),
+    "expert": ("static?temperature=3", "makes few mistakes; about 420 points a game"),
+    "champion-1s": ("champion?time=1s", "champion, with at most a second a turn"),
+}
+"""Bots beside those of ``serve``: seat, and a sentence (measured in ``docs/play.md``)."""
 NOBODY = "you"
 """The name of a person whose own can't be had."""
 
@@ -90,7 +99,9 @@ def play(
     open_doors({"admission": Admission(), "max_games": games, "port": port}, tell)
     equipment = tables.equipment(threads)
     try_out(specs, equipment)
-    offered = Offered({name: about(spec) for name, spec in specs.items()}, person, opponent)
+    abouts = {each: about(spec) for each, spec in specs.items()}
+    abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
+    offered = Offered(abouts, person, opponent, is_private=True)
     house = _House(equipment, specs, offered, clock, games, port, db)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         options.run(_in_terminal(house) if terminal else _on_page(house, opens=not no_browser))
@@ -98,7 +109,8 @@ def play(
 
 def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
     """Return the bots by name, with the one that is asked for; and its name."""
-    specs = read_bots({name: name for name in known_bots()})
+    texts = {name: seat for name, (seat, _) in HANDICAPS.items()}
+    specs = read_bots(texts | {name: name for name in known_bots()})
     if asked is None or asked in specs:
         return specs, asked
     with sentences():

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from websockets.http11 import Request
 
 from engine.rules.rules import standard_rules
 from lexicons.alphabet import BLANK, BLANK_FLAG
@@ -20,6 +23,8 @@ MOST_WORDS = 16
 """Words in a question; a play forms as many as its tiles, and its main word."""
 MOST_TILES = 32
 
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
 
 @dataclass(frozen=True)
 class Offered:
@@ -31,6 +36,26 @@ class Offered:
     """The name that a person has, unless another is chosen."""
     opponent: str | None = None
     """The bot that was asked for."""
+    is_private: bool = False
+    """Whether the server is for one person at this machine; it answers its own page only."""
+
+
+def refuse_strangers(request: Request) -> HttpAnswer | None:
+    """Refuse a page of another origin, which could play in a person's name.
+
+    A host's name that is not this machine's own may have been made to mean it (DNS rebinding).
+    """
+    hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+    try:
+        names = [urlsplit(f"//{host}").hostname for host in hosts]
+        theirs = [urlsplit(origin).netloc for origin in origins]
+    except ValueError:
+        names, theirs = [], []
+    if len(names) != 1 or names[0] not in _LOOPBACK:
+        return wrong(421, "this server answers at 127.0.0.1 and localhost only")
+    if theirs and theirs != hosts:
+        return wrong(403, "this server answers its own page only")
+    return None
 
 
 class PlayAnswers:

@@ -59,7 +59,7 @@ from .hosting import Hosting
 from .ladder.settings import LadderSettings
 from .lobby import Lobby
 from .metrics import Metrics
-from .play import Offered, PlayAnswers
+from .play import Offered, PlayAnswers, refuse_strangers
 from .players import Player
 from .relay import relay
 from .spectating import Spectating
@@ -248,6 +248,8 @@ class MatchServer:
         self._lobby.pair_soon()
 
     def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
+        if self.offered.is_private and (refusal := refuse_strangers(request)):
+            return refusal
         if request.path == "/healthz":
             return self._health()
         if request.path == "/metrics":

@@ -22,7 +22,14 @@ from engine.movegen.generator import legal_moves
 from engine.notation.move_text import format_full_move
 from engine.rules.rules import standard_rules
 from harness.cli.play_terminal import Left, Person, Terminal
+from lexicons.jit import warm_up
 from protocol.messages import Ping, Pong, Resign
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Kernels are there before a game waits for them, those of other tests too."""
+    warm_up()
 
 
 class Sitting:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from tables import words
+from websockets.datastructures import Headers
+from websockets.http11 import Request
 
-from harness.server.play import MOST_WORDS, Offered, PlayAnswers
+from harness.server.play import MOST_WORDS, Offered, PlayAnswers, refuse_strangers
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
@@ -52,3 +54,24 @@ def test_words_are_valid_or_not_blanks_among_them() -> None:
 )
 def test_a_question_that_makes_no_sense_is_refused(asked: str, sentence: str) -> None:
     assert sentence in told(play().words(asked), 400)["error"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "127.0.0.1:8484"}, None),
+        ({"Host": "localhost:9000", "Origin": "http://localhost:9000"}, None),
+        ({"Host": "[::1]:8484"}, None),
+        ({"Host": "127.0.0.1:8484", "Origin": "http://evil.example"}, 403),
+        ({"Host": "127.0.0.1:8484", "Origin": "http://127.0.0.1:8000"}, 403),
+        ({"Host": "127.0.0.1:8484", "Origin": "null"}, 403),
+        ({"Host": "evil.example:8484", "Origin": "http://evil.example:8484"}, 421),
+        ({"Host": "[:8484"}, 421),
+        ({}, 421),
+    ],
+)
+def test_a_persons_server_answers_its_own_page_only(
+    headers: dict[str, str], status: int | None
+) -> None:
+    answer = refuse_strangers(Request("/", Headers(headers)))
+    assert (answer and answer.status) == status
