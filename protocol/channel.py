@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import struct
 import time
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from .codec import MAX_FRAME, MSGPACK, Codec
@@ -78,6 +79,13 @@ class Channel(Protocol):
         """Wait for a message, ``PeerError`` if unreadable; raise ChannelClosed as ``send``."""
         ...
 
+    def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
+        """Have a message taken as it arrives, if none waits to be received; None: no more.
+
+        That spares a task's wake-up for each message. ``take`` raises nothing.
+        """
+        ...
+
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the channel; may be repeated."""
         ...
@@ -123,6 +131,9 @@ class PipeChannel:
             raise ChannelClosed(f"{self.peer}: the pipe is closed") from None
         self._length = None
         return Arrival.read(MSGPACK, frame, now_ms())
+
+    def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
+        """Hand nothing over: all messages are received."""
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the writing end."""

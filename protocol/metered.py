@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Any, cast
 
 from websockets.asyncio.client import ClientConnection
@@ -51,6 +52,8 @@ class Metered(Connection):
         """Whether messages wait that nobody has taken yet."""
         self._is_queued = False
         self._frames = self._work = self._arrived_ms = 0
+        self.take: Callable[[bytes, int], None] | None = None
+        """Takes a binary message, and when it came, if no other waits; it raises nothing."""
         self.stamps: deque[int] = deque(maxlen=MOST_STAMPS)
         """When messages arrived that nobody has taken yet, in milliseconds."""
         self._stalled: asyncio.TimerHandle | None = None
@@ -118,11 +121,22 @@ class Metered(Connection):
         elif event.opcode in _DATA and event.fin:
             self._frames += 1
             self._work += MESSAGE_WORK
+            if self._is_next(event) and self.take is not None:
+                self.take(bytes(event.data), self._arrived_ms)
+                return
             self.stamps.append(self._arrived_ms)
         else:
             self._frames += 1
             self._work += 1
         super().process_event(event)
+
+    def _is_next(self, frame: Frame) -> bool:
+        """Return whether a frame can be taken at once: the first of a slice, if none waits.
+
+        The others of a slice are received one a turn of the loop.
+        """
+        is_whole = frame.opcode is Opcode.BINARY
+        return is_whole and self._frames == 1 and not self.recv_messages.frames.queue
 
     def _fill(self) -> None:
         self._is_full = True

@@ -84,6 +84,16 @@ class WebSocketChannel:
             raise self._closed(error) from None
         return Arrival.read(self._codec, frame, self._connection.stamps.popleft())
 
+    def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
+        """Have a binary message taken in the socket's callback, if none waits; None: no more."""
+        codec = self._codec
+
+        def read(frame: bytes, at_ms: int) -> None:
+            assert take is not None
+            take(Arrival.read(codec, frame, at_ms))
+
+        self._connection.take = None if take is None else read
+
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the WebSocket with a code and a reason of at most 123 bytes."""
         try:

@@ -56,6 +56,7 @@ class MemoryChannel:
         self.peer = peer
         self._inbox: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._other: MemoryChannel = self
+        self.take: Callable[[Arrival], None] | None = None
 
     @classmethod
     def pair(cls) -> tuple[MemoryChannel, MemoryChannel]:
@@ -72,6 +73,9 @@ class MemoryChannel:
         assert isinstance(frame, bytes)
         self._other._inbox.put_nowait(frame)
         return True
+
+    def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
+        self.take = take
 
     async def send(self, message: Message) -> None:
         self.send_now(message)

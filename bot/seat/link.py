@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from protocol.channel import Channel, ChannelClosed, now_ms
+from protocol.channel import Arrival, Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.messages import Goodbye, Message, Ping, Pong
 
@@ -49,6 +49,9 @@ class Link:
         self._outbox: asyncio.Queue[Message] = asyncio.Queue(OUTBOX_LIMIT)
         self._is_writing = False
         self._errors = 0
+        self._running: asyncio.Task[Any] | None = None
+        self._failure: Exception | None = None
+        """What a message that was taken as it arrived has raised."""
 
     def send(self, message: Message) -> None:
         """Send a message, or queue it; cut off a peer with too many waiting."""
@@ -64,24 +67,42 @@ class Link:
 
     async def run(self) -> str:
         """Carry messages until the channel closes; return the reason."""
+        self._running = asyncio.current_task()
         writer = asyncio.create_task(self._write())
+        self.channel.hand_over(self._take_now)
         try:
             while True:
-                content, at_ms = await self.channel.receive()
-                self._take(content, at_ms)
+                self._take(await self.channel.receive())
                 if self.channel.has_more:
                     await asyncio.sleep(0)  # let other peers in before a talkative one
         except ChannelClosed as closed:
             await self.channel.close()
             return str(closed)
+        except asyncio.CancelledError:
+            if self._failure is None or self._running is None or self._running.uncancel():
+                raise
+            raise self._failure from None
         finally:
+            self.channel.hand_over(None)
+            self._running = None
             writer.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await writer
 
-    def _take(self, content: Message | PeerError, at_ms: int) -> None:
+    def _take_now(self, arrival: Arrival) -> None:
+        """Take a message outside ``run``, which ends with what that raises."""
+        try:
+            self._take(arrival)
+        except Exception as error:
+            self.channel.hand_over(None)
+            self._failure = error
+            if self._running is not None:
+                self._running.cancel()
+
+    def _take(self, arrival: Arrival) -> None:
         if self.closing is not None:
             return
+        content, at_ms = arrival
         try:
             if isinstance(content, PeerError):
                 raise content

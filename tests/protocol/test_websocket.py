@@ -9,8 +9,9 @@ import ssl
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
@@ -20,7 +21,7 @@ from websockets.http11 import Request
 from websockets.typing import Subprotocol
 from wire import made_message
 
-from protocol.channel import ChannelClosed, now_ms
+from protocol.channel import Arrival, ChannelClosed, now_ms
 from protocol.codec import CODECS, JSON, MAX_FRAME, MSGPACK
 from protocol.errors import PeerError
 from protocol.intake import SLICE, TURN_WORK, trusting_gate
@@ -131,6 +132,36 @@ async def test_arrivals_are_stamped_when_they_come_in_and_not_when_they_are_read
     assert len(stamps) == 3
     assert all(at <= sent_by <= began for at, began in stamps)
     assert [at for at, _ in stamps] == sorted(at for at, _ in stamps)
+
+
+async def test_messages_are_handed_over_in_order_the_first_of_a_slice_at_once() -> None:
+    heard: list[tuple[int, str]] = []
+    all_heard = asyncio.Event()
+
+    def hear(how: str, arrival: Arrival) -> None:
+        assert isinstance(arrival.content, Ping)
+        heard.append((arrival.content.id, how))
+        if len(heard) == 8:
+            all_heard.set()
+
+    async def listener(channel: WebSocketChannel, _request: Request) -> None:
+        channel.hand_over(partial(hear, "taken"))
+        with suppress(ChannelClosed):
+            while True:
+                hear("received", await channel.receive())
+
+    def frame(number: int, opcode: int = 0x82) -> bytes:
+        payload = cast("bytes", MSGPACK.encode(Ping(id=number)))
+        return bytes([opcode, 0x80 | len(payload), 0, 0, 0, 0]) + payload
+
+    async with server(listener) as url, bare(url) as client:
+        client.transport.write(b"".join(map(frame, range(3))))
+        client.transport.write(frame(3, opcode=0x02) + b"\x80\x80\0\0\0\0")  # in two fragments
+        client.transport.write(b"".join(map(frame, range(4, 8))))
+        await all_heard.wait()
+    assert [number for number, _ in heard] == list(range(8))
+    assert heard[0] == (0, "taken")
+    assert heard[3] == (3, "received")
 
 
 async def test_what_can_not_be_read_is_answered_and_the_conversation_goes_on() -> None:

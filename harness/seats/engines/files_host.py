@@ -100,6 +100,9 @@ class FilesHost:
         """Send nothing: files are written by ``send``."""
         return False
 
+    def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
+        """Hand nothing over: all messages are received."""
+
     async def send(self, message: Message) -> None:
         """Write the bot's message, if it is for the host."""
         game = self._game

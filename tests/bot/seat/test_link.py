@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
 from bot_table import MemoryChannel
 
 from bot.seat.link import Link
-from protocol.messages import Message, Standings
+from protocol.channel import Arrival
+from protocol.errors import PeerError
+from protocol.messages import Error, Message, Ping, Pong, Standings
 
 
 async def test_of_two_talkative_peers_each_is_heard_in_turn() -> None:
@@ -35,3 +38,50 @@ async def test_of_two_talkative_peers_each_is_heard_in_turn() -> None:
     for each in runs:
         each.cancel()
     await asyncio.gather(*runs, return_exceptions=True)
+
+
+class Fails(Exception):
+    pass
+
+
+async def test_what_is_taken_as_it_arrives_is_answered_refused_or_ends_the_run() -> None:
+    ours, theirs = MemoryChannel.pair()
+    heard: list[int] = []
+
+    def hear(_message: Message, at_ms: int) -> None:
+        heard.append(at_ms)
+        if at_ms == 2:
+            raise PeerError("no", "not now")
+        if at_ms == 3:
+            raise Fails
+
+    running = asyncio.create_task(Link(ours, hear).run())
+    await asyncio.sleep(0)
+    take = ours.take
+    assert take is not None
+    take(Arrival(Ping(id=7), 0))
+    for at_ms in (1, 2, 3):
+        take(Arrival(Standings(), at_ms))
+    assert ours.take is None, "nothing more is handed over"
+    with pytest.raises(Fails):
+        await running
+    assert heard == [1, 2, 3]
+    assert (await theirs.receive()).content == Pong(id=7)
+    answer = (await theirs.receive()).content
+    assert isinstance(answer, Error)
+    assert answer.code == "no"
+
+
+async def test_a_run_that_is_cancelled_is_cancelled_even_if_it_has_failed() -> None:
+    ours, _ = MemoryChannel.pair()
+
+    def hear(_message: Message, _at_ms: int) -> None:
+        raise Fails
+
+    running = asyncio.create_task(Link(ours, hear).run())
+    await asyncio.sleep(0)
+    assert ours.take is not None
+    ours.take(Arrival(Standings(), 0))
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
