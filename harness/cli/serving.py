@@ -32,6 +32,10 @@ from .failing import CommandFailed, sentences
 RESERVE_BYTES = 64 << 20
 """No game begins with less free on the journal's disk: a game takes up to 100 KB."""
 
+FULL_EVERY = 50
+"""Collections of younger garbage for each full one, which stops all clocks for 10 to 50 ms with 200
+connections. Usual are 10; what waits meanwhile is at most what 3,000 connections leave behind."""
+
 
 def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
     """Read the seats of a server's bots by name, or fail with a sentence."""
@@ -116,6 +120,8 @@ async def until_stopped(server: MatchServer, started: Callable[[], None]) -> Non
     await server.start()
     gc.collect()
     gc.freeze()  # a full collection over numba's objects would stop all clocks for 50 ms
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, FULL_EVERY)
     started()
     told = asyncio.ensure_future(options.until_told_to_stop())
     ends: set[asyncio.Future[Any]] = {told, server.playing} if server.playing else {told}

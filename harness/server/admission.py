@@ -218,8 +218,11 @@ class Caller:
         return has_own and (has_shared or self._own.owed(now) <= NEWCOMER_S)
 
     def owed(self, now: float) -> float:
-        """Return what the connection owes, in seconds."""
-        return self._own.owed(now)
+        """Return what the connection owes, and its address, in seconds.
+
+        So the many connections of an address, of which each sends little, wait for those elsewhere.
+        """
+        return self._own.owed(now) + self.at.traffic.owed(now)
 
     def charge(self, frames: int) -> None:
         """Have it pay for a message that costs as much as so many frames.

@@ -170,6 +170,17 @@ def test_who_sends_little_is_not_cut_off_for_what_its_address_sends() -> None:
         assert honest.spend(1, 30, house.clock.now)
 
 
+def test_whoever_comes_from_an_address_that_sends_much_is_read_later() -> None:
+    house = House()
+    alone = house.came("192.0.2.2")
+    alone.spend(10, 100, house.clock.now)
+    crowd = [house.came() for _ in range(40)]
+    assert crowd[0].owed(house.clock.now) < alone.owed(house.clock.now)
+    for each in crowd:
+        each.spend(1, 10, house.clock.now)
+    assert crowd[0].owed(house.clock.now) > alone.owed(house.clock.now)
+
+
 def test_a_message_that_takes_long_costs_more() -> None:
     house = House()
     caller = house.came()
