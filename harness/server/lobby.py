@@ -7,7 +7,7 @@ import secrets
 from asyncio import FIRST_COMPLETED
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from bot.seat.link import Link
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import JournalError
+from harness.arbiter.journal_reading import read_past
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat
@@ -40,6 +41,8 @@ log = structlog.get_logger(__name__)
 
 MOST_COMPARED = 32
 """Length of an unknown name that is compared with those of bots; a comparison takes time."""
+PAST_GAMES = 50
+"""Games of earlier starts of which it is known who moved first."""
 PAIRS_KEPT = 1_024
 """Pairs of players of whom it is known who moved first in their last game."""
 
@@ -341,6 +344,9 @@ class Lobby:
 
     def restore_all(self) -> None:
         """Resume the games of the journal; their players will reconnect."""
+        with suppress(JournalError):
+            for past in reversed(read_past(self.journal.path, PAST_GAMES)):
+                self._note_first(*past.opened.players)
         for book, label in self.hosting.restored():
             if self.ladder is not None and LABEL in label:
                 self.ladder.goes_on(label)
