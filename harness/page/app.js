@@ -74,6 +74,7 @@ addEventListener("locked", () => import("./own.js").then(({ CodeEntry }) => {
 route();
 ask("api/games").then(({ tournament, ladder, own }) => {
   if (own) {
+    if (!location.hash) location.replace("#/now");
     nav.prepend(link("#/now", texts.now));
     nav.after(h("p", { class: "note own" }, own.live ? texts.ownLive : texts.ownLater(own.why)));
   }

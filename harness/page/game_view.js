@@ -272,7 +272,7 @@ export class GameView extends HTMLElement {
           h("div", { class: "controls", role: "group", "aria-label": texts.steps }, first, back, this.where, forward, last),
           this.latest,
           h("p", { class: "note keyboard" }, texts.keys)),
-        h("div", { class: "told" },
+        h("div", { class: game.turns && !game.over ? "told live" : "told" },
           h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves),
           h("section", {}, this.thoughts)),
         h("div", { class: "more" },

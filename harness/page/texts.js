@@ -288,6 +288,12 @@ export const texts = {
   enter: "Enter",
   /** @param {string} name @param {number} turn */
   thinks: (name, turn) => `What ${name} thinks in turn ${turn}`,
+  /** @param {string} name */
+  believes: (name) => `What it believes of ${name}`,
+  /** @param {string} rack */
+  holds: (rack) => `In truth it holds ${rack}.`,
+  /** @param {string} rack @param {string} leave */
+  holdsAndKept: (rack, leave) => `In truth it holds ${rack}, and has kept ${leave}.`,
   thoughtsSoon: "What the players think shows here as they say it.",
   /** @param {string} time */
   took: (time) => `${time} used`,

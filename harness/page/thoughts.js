@@ -76,10 +76,11 @@ const belief = (game, told) => {
   const rack = game.rack(other, told.seq - 1);
   const last = game.turns?.[told.seq - 2];
   const kept = last && leaveOf(last.rack, usedBy(readMove(last.move, game.layout.columns)));
-  const truth = kept === undefined ? texts.truth(rack) : texts.truthKept(rack, kept || texts.nothing);
+  const truth = kept === undefined ? (told.move ? texts.truth : texts.holds)(rack)
+    : (told.move ? texts.truthKept : texts.holdsAndKept)(rack, kept || texts.nothing);
   const { tiles, top, bingo, note } = told.belief;
   return [
-    h("h3", {}, texts.belief(game.offer.players[other])),
+    h("h3", {}, (told.move ? texts.belief : texts.believes)(game.offer.players[other])),
     h("p", {}, truth, bingo !== null && ` ${texts.bingo(percent(bingo))}`),
     h("p", { class: "note" }, note),
     h("div", { class: "beliefs" }, tileChances(tiles, rack), leaves(top, kept)),

@@ -17,14 +17,15 @@ import contextlib
 import hmac
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, closing
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, closing, contextmanager
+from pathlib import Path
 from typing import Self
 
 from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
-from bot.seat.containment import containment
+from bot.seat.containment import containment, hide, unhide
 from bot.seat_text import parse_seat
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
@@ -103,6 +104,7 @@ class OwnScreen:
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             stack.enter_context(closing(self.journal))
+            stack.enter_context(_hidden(Path.home() / "snap"))
             await stack.enter_async_context(self._lag)
             gate = Admissions(Admission()).enter
             server = await listen(HOST, 0, self._on_channel, on_http=self._on_http, gate=gate)
@@ -220,6 +222,14 @@ def _over(result: GameResult) -> RoundGame:
         game=result.game,
         outcome=result.outcome,
     )
+
+
+@contextmanager
+def _hidden(browsers: Path) -> Iterator[None]:
+    """Keep bots in the home folder from what browsers keep where no dot hides it."""
+    hide(browsers)
+    yield
+    unhide(browsers)
 
 
 def _new_code() -> Code:
