@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -235,3 +236,22 @@ def test_a_tournament_goes_on_as_one(tilewire: CommandLine, tmp_path: Path) -> N
     assert "only --rounds can be given" in tilewire.err
     assert tilewire("tournament", "--resume", tmp_path, "--rounds", 2) == 1
     assert "other words than when the tournament began" in tilewire.err
+
+
+def test_the_page_of_a_match_stays_and_its_code_is_in_no_address(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(tmp_path)
+    opened: list[str] = []
+
+    async def at_once() -> None:
+        """Stop as soon as the match waits for that."""
+
+    monkeypatch.setattr("harness.cli.match_page.open_in_browser", opened.append)
+    monkeypatch.setattr("harness.cli.options.until_told_to_stop", at_once)
+    assert tilewire("match", "--resume", tmp_path, "--page") == 0
+    said = re.search(r"the page is (http://127\.0\.0\.1:\d+); type (\S+) there", tilewire.err)
+    assert said is not None
+    assert opened == [said[1]]
+    assert "the match is over; its page stays until Ctrl-C" in tilewire.err
+    assert "4 games" in tilewire.out
