@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -18,6 +19,7 @@ from bot.seat.connection import BotRunner
 from bot.seat.draws import DrawsWitness
 from bot.seat.player_thread import Bot
 from harness.arbiter.journal import Journal
+from harness.lab.bench.attackers import HANDSHAKE, hello, said
 from harness.lab.bench.client import Client
 from harness.server.admission import Admission
 from harness.server.server import MatchServer
@@ -26,7 +28,7 @@ from lexicons.jit import warm_up
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
-from protocol.messages import Error, GameOver, Hello, Message, NewGame, Seek, Seeking
+from protocol.messages import Error, GameOver, Hello, Message, NewGame, Seek, Seeking, Watch
 from protocol.websocket import dial
 
 
@@ -219,6 +221,44 @@ async def test_spectators_have_so_many_places(running: Running) -> None:
     with pytest.raises(ChannelClosed, match="1013 busy"):
         await Client.login(running.url, "s2", "spectator")
     await first.close()
+
+
+@pytest.mark.parametrize(
+    "running",
+    [Admission(spectators=1, frames_per_s=1_000_000, bytes_per_s=1 << 30)],
+    indirect=True,
+)
+async def test_a_page_that_does_not_read_is_cut_off_and_the_game_goes_on(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("protocol.websocket.CLOSE_S", 0.1)
+    ann, bob = [await Client.login(running.url, name) for name in ("ann", "bob")]
+    await ann.seek("bob")
+    await bob.seek("ann")
+    game = await ann.get_ready()
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(running.url.split(":")[2]))
+    writer.write(HANDSHAKE.format(path="").encode() + hello("spectator", "page"))
+    await reader.readuntil(b"\r\n\r\n")
+    reader._transport.pause_reading()  # type: ignore[attr-defined]
+    asking = said(Watch(game=game)) * 100
+
+    async def ask_and_never_read() -> None:
+        with suppress(ConnectionError):
+            while True:
+                writer.write(asking)
+                await writer.drain()
+
+    async with asyncio.timeout(60):
+        over, _, _ = await asyncio.gather(
+            ann.pass_to_the_end(), bob.pass_to_the_end(), ask_and_never_read()
+        )
+    assert (over.game, over.outcome) == (game, "zeroes")
+    other = await Client.login(running.url, "other", "spectator")
+    for client in (ann, bob, other):
+        await client.close()
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 @pytest.mark.parametrize("running", [Admission(seeks_per_minute=2)], indirect=True)
