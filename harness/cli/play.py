@@ -201,4 +201,4 @@ async def _in_terminal(house: _House) -> None:
             at_once = asyncio.Event()
             at_once.set()
             if await server.stop(at_once):
-                print(f"the game goes on when you come again; it is kept in {house.db}")
+                print(f"\nthe game goes on when you come again; it is kept in {house.db}")

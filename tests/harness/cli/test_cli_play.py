@@ -1,19 +1,28 @@
-"""``tilewire play``: who plays whom."""
+"""``tilewire play``: who plays whom, and the server that it starts."""
 
 from __future__ import annotations
 
+import asyncio
 import getpass
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
+from command_line import CommandLine
 
-from harness.cli.play import NOBODY, _bots, _person
+from harness.cli import options
+from harness.cli.play import HANDICAPS, NOBODY, _bots, _person
 
 
 def test_the_bot_that_is_asked_for_is_among_the_others() -> None:
     specs, opponent = _bots("static?temperature=5")
     assert opponent == "static (temperature=5)"
     assert specs[opponent].options == (("temperature", "5"),)
-    assert {"static", "champion"} < specs.keys()
+    assert {"static", "champion", *HANDICAPS} < specs.keys()
     assert _bots("greedy")[1] == "greedy"
     assert _bots(None)[1] is None
 
@@ -27,3 +36,35 @@ def test_a_person_has_the_name_of_the_login_unless_a_bot_has_it(
     assert _person("bob", specs) == "bob"
     monkeypatch.setattr(getpass, "getuser", lambda: "greedy")
     assert _person(None, specs) == NOBODY
+
+
+def test_a_page_is_served_until_a_signal_comes(
+    tilewire: CommandLine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told: dict[str, Any] = {}
+
+    def ask(address: str, **headers: str) -> Any:
+        try:
+            with urlopen(Request(address, headers=headers), timeout=60) as answer:
+                return json.load(answer)
+        except HTTPError as error:
+            return error.code
+
+    async def look() -> asyncio.Event:
+        out = capsys.readouterr().out
+        found = re.fullmatch(r"play at (http://127\.0\.0\.1:\d+)/#/play \(Ctrl-C .*\)\n", out)
+        assert found, out
+        told["play"] = await asyncio.to_thread(ask, f"{found[1]}/api/play")
+        told["away"] = await asyncio.to_thread(ask, f"{found[1]}/api/play", Host="evil.example")
+        return asyncio.Event()
+
+    monkeypatch.setattr(options, "until_told_to_stop", look)
+    db = tmp_path / "play.db"
+    assert tilewire("play", "club", "--no-browser", "--name", "ann", "--db", db) == 0
+    assert (told["play"]["opponent"], told["play"]["name"]) == ("club", "ann")
+    assert told["play"]["bots"][0] == {"name": "beginner", "about": HANDICAPS["beginner"][1]}
+    assert told["away"] == 421
+    assert tilewire.err.endswith("stopped\n")
