@@ -42,16 +42,16 @@ SETTLE_S = 5.0
 YES = ("y", "yes")
 
 HELP = """\
-  8D WORD         play a word across, D8 WORD down; a tile that is there already may be
-                  named or be a dot; a blank is a small letter: 8D QUiZ
-  try 8D WORD     what it would score
-  check WORD      whether a word is valid
-  exch ABC?       exchange tiles; ? is a blank
-  pass            play nothing
-  resign          give up the game
-  shuffle         have the rack in another order
-  Enter           draw the board again, with the clocks as they are
-  quit            leave (Ctrl-D too); the game goes on when you come again"""
+  8D WORD       play a word across, D8 WORD down; tiles on the board may be
+                named, or be dots; a blank is a small letter: 8D QUiZ
+  try 8D WORD   what it would score
+  check WORD    whether a word is valid
+  exch ABC?     exchange tiles; ? is a blank
+  pass          play nothing
+  resign        give up the game
+  shuffle       have the rack in another order
+  Enter         draw the board again, with the clocks as they are
+  quit          leave (Ctrl-D too); the game goes on when you come again"""
 
 
 class Left(Exception):
@@ -166,7 +166,8 @@ class Person(Player):
                 line = self._terminal.ask("your move (? for help): ", self)
                 if line is None or line == "quit":
                     raise Left
-                if move := self._done(view, line, asked_ms):
+                move = self._done(view, line, asked_ms)
+                if move is not None:
                     self._terminal.say(f"{view.players[view.opponent]} is to move")
                     return Choice(move)
             except _Woken:
