@@ -82,7 +82,8 @@ class Channel(Protocol):
     def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
         """Have a message taken as it arrives, if none waits to be received; None: no more.
 
-        That spares a task's wake-up for each message. ``take`` raises nothing.
+        That spares a task's wake-up for each message, and who is heard is decided where bytes are
+        read, by what each owes (``protocol.intake``). ``take`` raises nothing.
         """
         ...
 

@@ -52,8 +52,8 @@ class Metered(Connection):
         """Whether messages wait that nobody has taken yet."""
         self._is_queued = False
         self._frames = self._work = self._arrived_ms = 0
-        self.take: Callable[[bytes, int], None] | None = None
-        """Takes a binary message, and when it came, if no other waits; it raises nothing."""
+        self.take: Callable[[bytes | str, int], None] | None = None
+        """Takes a message, and when it came, if no other waits; it raises nothing."""
         self.stamps: deque[int] = deque(maxlen=MOST_STAMPS)
         """When messages arrived that nobody has taken yet, in milliseconds."""
         self._stalled: asyncio.TimerHandle | None = None
@@ -121,8 +121,8 @@ class Metered(Connection):
         elif event.opcode in _DATA and event.fin:
             self._frames += 1
             self._work += MESSAGE_WORK
-            if self._is_next(event) and self.take is not None:
-                self.take(bytes(event.data), self._arrived_ms)
+            if self.take is not None and (message := self._next(event)) is not None:
+                self.take(message, self._arrived_ms)
                 return
             self.stamps.append(self._arrived_ms)
         else:
@@ -130,13 +130,20 @@ class Metered(Connection):
             self._work += 1
         super().process_event(event)
 
-    def _is_next(self, frame: Frame) -> bool:
-        """Return whether a frame can be taken at once: the first of a slice, if none waits.
+    def _next(self, frame: Frame) -> bytes | str | None:
+        """Return the message of a last frame, or None if it has to be received.
 
-        The others of a slice are received one a turn of the loop.
+        That is so if others wait, if it comes in fragments, or if its text is no UTF-8.
         """
-        is_whole = frame.opcode is Opcode.BINARY
-        return is_whole and self._frames == 1 and not self.recv_messages.frames.queue
+        if frame.opcode is Opcode.CONT or self.recv_messages.frames.queue:
+            return None
+        data = bytes(frame.data)
+        if frame.opcode is Opcode.BINARY:
+            return data
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return None
 
     def _fill(self) -> None:
         self._is_full = True

@@ -85,10 +85,10 @@ class WebSocketChannel:
         return Arrival.read(self._codec, frame, self._connection.stamps.popleft())
 
     def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
-        """Have a binary message taken in the socket's callback, if none waits; None: no more."""
+        """Have a message taken in the socket's callback, if none waits; None: no more."""
         codec = self._codec
 
-        def read(frame: bytes, at_ms: int) -> None:
+        def read(frame: bytes | str, at_ms: int) -> None:
             assert take is not None
             take(Arrival.read(codec, frame, at_ms))
 
