@@ -1,8 +1,9 @@
-"""``docs/tilewire.service`` is a unit that systemd takes, and starts what there is."""
+"""``docs/tilewire.service`` and ``Containerfile`` start what there is; systemd takes its unit."""
 
 from __future__ import annotations
 
 import configparser
+import json
 import shlex
 import shutil
 import subprocess
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-UNIT = Path(__file__).parents[3] / "docs" / "tilewire.service"
+ROOT = Path(__file__).parents[3]
+UNIT = ROOT / "docs" / "tilewire.service"
 
 
 def test_the_command_of_the_unit_is_one(tilewire: CommandLine) -> None:
@@ -35,3 +37,20 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_container_file_copies_and_starts_what_there_is(tilewire: CommandLine) -> None:
+    lines = (ROOT / "Containerfile").read_text().replace("\\\n", "").splitlines()
+    steps = [line.partition(" ")[::2] for line in lines if line and not line.startswith("#")]
+    copied = {name for step, what in steps if step == "COPY" for name in what.split()[:-1]}
+    packages = {path.parent.name for path in ROOT.glob("*/py.typed")}
+    assert packages | {"pyproject.toml", "README.md", "LICENSE"} == copied - {
+        "--from=build",
+        "/opt/tilewire",
+    }
+    (entry,) = (what for step, what in steps if step == "ENTRYPOINT")
+    program, *arguments = json.loads(entry)
+    assert (program, tilewire(*arguments, "--config", "/none/server.toml")) == ("tilewire", 2)
+    assert "/none/server.toml: No such file" in tilewire.err
+    (warm_up,) = (what for step, what in steps if step == "RUN" and "warm_up()" in what)
+    compile(shlex.split(warm_up)[-1], "Containerfile", "exec")
