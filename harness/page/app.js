@@ -3,6 +3,7 @@
 //   #/                 games that are on, and past ones
 //   #/game/ID          a game; #/game/ID/7: after its turn 7
 //   #/now              on one's own screen, the game that is on, and the next when it is over
+//   #/review           a game of one's own to review; #/review/ID: one of the server; #/review/ID/7: its turn 7
 //   #/standings        how the tournament stands
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
 
@@ -34,11 +35,28 @@ const route = () => {
     if (view instanceof GameView) view.open(id, turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null);
   } else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
   else if (kind === "now") import("./own.js").then(({ NowView }) => put(new NowView()));
+  else if (kind === "review") review(id, turn);
   else if (kind === "standings") put(new StandingList());
   else if (kind === "") put(new GameList());
   else {
     put(h("div", {}, h("h1", { tabindex: -1 }, texts.unknownPage(hash)), h("p", {}, h("a", { href: "#/" }, texts.toGames))));
   }
+};
+
+/** Show a view whose module is loaded first, unless another is asked for meanwhile. @param {() => Promise<HTMLElement>} load */
+const later = async (load) => {
+  const { hash } = location;
+  const view = await load();
+  if (hash === location.hash) put(view);
+};
+
+/** @param {string} id @param {string | undefined} turn */
+const review = async (id, turn) => {
+  const { ReviewView } = await import("./review_view.js");
+  const line = turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null;
+  let view = main.firstElementChild;
+  if (!(view instanceof ReviewView) || !id || view.id_ !== id) await later(async () => (view = new ReviewView()));
+  if (view instanceof ReviewView && view.isConnected) view.open(id, line);
 };
 
 /** Mark the view that is shown. */
@@ -72,7 +90,7 @@ addEventListener("locked", () => import("./own.js").then(({ CodeEntry }) => {
   if (!(main.firstElementChild instanceof CodeEntry)) put(new CodeEntry());
 }));
 route();
-ask("api/games").then(({ tournament, ladder, own }) => {
+ask("api/games").then(({ tournament, ladder, own, analysis }) => {
   if (own) {
     if (!location.hash) location.replace("#/now");
     nav.prepend(link("#/now", texts.now));
@@ -80,5 +98,6 @@ ask("api/games").then(({ tournament, ladder, own }) => {
   }
   if (ladder) nav.append(link("#/ladder", texts.ladder));
   if (tournament) nav.append(link("#/standings", texts.standings));
+  if (analysis) nav.append(link("#/review", texts.reviews));
   mark();
 }, () => {}); // the view says that the server does not answer

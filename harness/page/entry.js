@@ -20,14 +20,17 @@ import { texts } from "./texts.js";
 /** @typedef {import("./scoring.js").Placement} Placement */
 /** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number, canExchange?: boolean }} Asked `rack` is
  *   text, as "?AEI[CH]"; `fresh`: the squares of the last move. */
+/** @typedef {Pick<typeof texts, "play" | "playFor" | "exchangeNow" | "entryKeys">} Wording What the element says of playing. */
 
 const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
   ArrowRight: [true, 1], ArrowLeft: [true, -1], ArrowDown: [false, 1], ArrowUp: [false, -1],
 });
 
 export class MoveEntry extends HTMLElement {
-  constructor() {
+  /** @param {Wording} [wording] where a move is not played but tried, say */
+  constructor(wording = texts) {
     super();
+    this.wording = wording;
     /** @type {Draft | null} */
     this.draft = null;
     /** @type {Asked} */
@@ -46,7 +49,7 @@ export class MoveEntry extends HTMLElement {
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.hand = h("div", { class: "hand", role: "group", "aria-label": texts.yourRack });
     const button = (/** @type {string} */ text, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, text);
-    this.playing = button(texts.play, () => this.play());
+    this.playing = button(wording.play, () => this.play());
     this.playing.classList.add("main");
     this.shuffling = button(texts.shuffle, () => this.shuffle());
     this.recalling = button(texts.recall, () => this.recall());
@@ -62,7 +65,7 @@ export class MoveEntry extends HTMLElement {
       this.board, this.formed, this.said, this.hand,
       h("div", { class: "controls", role: "group", "aria-label": texts.yourMove },
         this.playing, this.shuffling, this.recalling, this.exchanging, this.passing),
-      h("p", { class: "note keyboard" }, texts.entryKeys), this.picker);
+      h("p", { class: "note keyboard" }, this.wording.entryKeys), this.picker);
     this.addEventListener("keydown", (event) => this.press(event));
     this.board.addEventListener("click", ({ target }) => this.tap(this.squareOf(target)));
     this.board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
@@ -425,7 +428,7 @@ export class MoveEntry extends HTMLElement {
     const isMove = typeof placement !== "string";
     this.formed.replaceChildren(...(exchanged ? [exchanged.size ? texts.toExchange(exchanged.size) : texts.chooseTiles]
       : isMove ? this.words(placement) : [draft.placed.size ? placement : ""]));
-    this.playing.textContent = exchanged ? texts.exchangeNow(exchanged.size) : isMove ? texts.playFor(placement.score) : texts.play;
+    this.playing.textContent = exchanged ? this.wording.exchangeNow(exchanged.size) : isMove ? this.wording.playFor(placement.score) : this.wording.play;
     this.playing.setAttribute("aria-disabled", String(!this.on || !(exchanged ? exchanged.size : isMove)));
   }
 

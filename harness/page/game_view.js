@@ -307,6 +307,7 @@ export class GameView extends HTMLElement {
     if (this.status) this.status.textContent = game.over ? this.ending() : game.hasBegun ? texts.isOn : texts.notBegun;
     this.links?.replaceChildren(
       game.over ? h("a", { href: `api/games/${encodeURIComponent(this.id_)}.gcg`, download: `${this.id_}.gcg` }, texts.gcg) : "",
+      " ", game.over ? h("a", { href: `#/review/${encodeURIComponent(this.id_)}` }, texts.toReview) : "",
       " ", h("a", { href: "#/" }, texts.toGames));
   }
 

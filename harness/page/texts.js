@@ -298,4 +298,102 @@ export const texts = {
   /** @param {string} time */
   took: (time) => `${time} used`,
   noneNow: "No game is on at the moment. The next one appears here by itself.",
+
+  // a review
+  reviews: "Review",
+  reviewTitle: "Review a game",
+  reviewOf: "Review: ",
+  reviewAbout: "Each turn is analysed on the server: what it cost, what was best, and why. Other moves can be tried on the board.",
+  dropHere: "Drop a game (GCG) or a position (CGP) here.",
+  chooseFile: "A file with a game or a position",
+  orPaste: "Or paste it:",
+  pasteLabel: "A game as GCG or a position as CGP",
+  reviewIt: "Review",
+  reviewOwn: "Games that ended on this server have a link to their review.",
+  dropAgain: "The game that you dropped here is gone with its window. Drop it again.",
+  tooLarge: "That is too large to be a game or a position.",
+  /** @param {string} why */
+  cantReview: (why) => `This can't be reviewed: ${why}. Mend it, and drop it again.`,
+  analysisLost: "The connection to the server is lost.",
+  tryAgain: "Try again",
+  /** @param {number} ahead */
+  waiting: (ahead) => `No engine is free: ${counted(ahead, "request")} before yours. It begins by itself.`,
+  aPosition: "A position",
+  /** @param {number} done @param {number} of */
+  reviewed: (done, of) => `Analysing: ${done} of ${counted(of, "turn")}`,
+  /** @param {number} done @param {number} of */
+  reviewedSome: (done, of) => `${done} of ${counted(of, "turn")} analysed`,
+  /** @param {number} of */
+  reviewedAll: (of) => `${counted(of, "turn")} analysed`,
+  stop: "Stop",
+  goOn: "Go on",
+  reviewStopped: "The review was stopped.",
+  reviewDone: "All turns are analysed.",
+  onAverage: "Lost a turn, on average",
+  lostWin: "Chance lost",
+  lostPoints: "Points lost",
+  bestPlayed: "Best move played",
+  /** @param {number} best @param {number} of */
+  bestOf: (best, of) => `${best} of ${of}`,
+  turnsHead: "Turns",
+  byCost: "Costliest first",
+  costAbout: "Chance lost: of winning, against the best move. ± is a 95 % interval. ✓: the best was played; *: a phony.",
+  playedHead: "Played",
+  bestHead: "Best",
+  leftOut: "–",
+  wasBest: "the best",
+  winReview: "Chance that the first player wins",
+  /** @param {string} name @param {string} chance @param {number} line */
+  winReviewed: (name, chance, line) => `${name} wins with ${chance} before turn ${line}.`,
+  /** @param {number} line */
+  turnNumber: (line) => `Turn ${line}`,
+  /** @param {number} line @param {string} name */
+  turnOf: (line, name) => `Turn ${line}: ${name}`,
+  turnBefore: "The turn before in the list",
+  turnAfter: "The next turn of the list",
+  chooseTurn: "Choose a turn to see what was best, and why.",
+  /** @param {number} line */
+  noSuchTurn: (line) => `There is no turn ${line} in this game. Choose another.`,
+  notYet: "This turn is not analysed yet.",
+  /** @param {string} why */
+  leftOutSince: (why) => `This turn is not analysed: ${why}.`,
+  whyBest: "Why the best is better:",
+  comparison: "Best and played",
+  /** @param {string} move */
+  bestIs: (move) => `Best: ${move}`,
+  /** @param {string} move */
+  playedIs: (move) => `Played: ${move}`,
+  scoreNow: "Score now",
+  keeps: "Keeps",
+  leaveWorth: "Worth of what it keeps",
+  replyScore: "Opponent's next turn",
+  bestMark: "best",
+  /** @param {number} seconds */
+  inSeconds: (seconds) => `${seconds.toFixed(1)} s`,
+  interval: "± is a 95 % interval",
+  exactNote: "the bag is empty: played on once, without looking ahead",
+  lookLonger: "Look longer",
+  lookingLonger: "Looking longer …",
+  onBoard: "On the board",
+  tryMove: "Try a move",
+  showBest: "Best",
+  showPlayed: "Played",
+  showBoth: "Played, the best",
+  analyseMove: "Analyse",
+  /** @param {number} score */
+  analyseFor: (score) => `Analyse, ${counted(score, "point")}`,
+  /** @param {number} count */
+  analyseExchange: (count) => (count ? `Analyse, exchange ${count}` : "Choose tiles to exchange"),
+  tryKeys: "Click a square and type. Arrow keys turn and move, Shift and a letter lays a blank, Backspace takes back, Enter analyses.",
+  /** @param {string} rack */
+  rackHeld: (rack) => `Rack: ${rack}`,
+  triedMoves: "Your moves",
+  nobody: "nobody",
+  keepMistakes: "Keep for the drill the mistakes of",
+  /** @param {number} count */
+  keptMistakes: (count) => (count ? `${counted(count, "mistake")} kept in this browser.` : "None is clear enough so far."),
+  asHtml: "Save as HTML",
+  asGcg: "Save as GCG with notes",
+  toGame: "To the game",
+  toReview: "Review",
 };

@@ -1,0 +1,97 @@
+// Analysis by the server: requests over a WebSocket of their own, as docs/analysis.md has them.
+
+import { Trouble } from "./server.js";
+import { texts } from "./texts.js";
+
+/** @typedef {(message: any) => void} Hear Takes the answers to a request, up to `done` or `error`. */
+/** @typedef {{ line?: number, move?: string, seconds?: number }} Wish What to analyse; without a line every turn. */
+
+const SUBPROTOCOL = "tilewire.analysis.v1";
+
+export class Analysis {
+  constructor() {
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    this.last = 0;
+    /** @type {Map<number, Hear>} */
+    this.hearers = new Map();
+  }
+
+  /** Ask; return the number of the request. @param {string} data a GCG or a CGP in base64 @param {Wish} wish @param {Hear} hear */
+  ask(data, wish, hear) {
+    const id = ++this.last;
+    this.hearers.set(id, hear);
+    this.say({ type: "analyse", id, data, ...wish });
+    return id;
+  }
+
+  /** End a request; `done` follows. @param {number} id */
+  cancel(id) {
+    if (this.hearers.has(id)) this.say({ type: "cancel", id });
+  }
+
+  /** @param {object} message */
+  say(message) {
+    const text = JSON.stringify(message), socket = this.socket ?? this.connect();
+    if (socket.readyState === WebSocket.OPEN) socket.send(text);
+    else socket.addEventListener("open", () => socket.send(text));
+  }
+
+  connect() {
+    const url = new URL("./", location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    url.hash = url.search = "";
+    const socket = new WebSocket(url, SUBPROTOCOL);
+    socket.onmessage = ({ data }) => this.hear(JSON.parse(data));
+    socket.onclose = () => this.fail({ type: "error", code: "lost", message: texts.analysisLost });
+    this.socket = socket;
+    return socket;
+  }
+
+  /** @param {any} message */
+  hear(message) {
+    if (message.id === null) return this.fail(message); // about the connection
+    const hear = this.hearers.get(message.id);
+    if (message.type === "done" || message.type === "error") this.hearers.delete(message.id);
+    hear?.(message);
+  }
+
+  /** End all requests. @param {{ type: "error", code: string, message: string }} message */
+  fail(message) {
+    const hearers = [...this.hearers.values()];
+    this.close();
+    for (const hear of hearers) hear(message);
+  }
+
+  close() {
+    this.hearers.clear();
+    if (this.socket) this.socket.onclose = this.socket.onmessage = null;
+    this.socket?.close();
+    this.socket = null;
+  }
+}
+
+/** Return a game of the server as GCG, in base64. @param {string} game */
+export const gcgOf = async (game) => {
+  let answer, text;
+  try {
+    answer = await fetch(`api/games/${encodeURIComponent(game)}.gcg`);
+    text = await answer.text();
+  } catch {
+    throw new Trouble(texts.unreachable, 0);
+  }
+  if (!answer.ok) throw new Trouble(texts.refused(said(text) || String(answer.status)), answer.status);
+  return inBase64(new TextEncoder().encode(text));
+};
+
+/** The sentence of an answer that is none. @param {string} text */
+const said = (text) => {
+  try {
+    return String(JSON.parse(text).error);
+  } catch {
+    return "";
+  }
+};
+
+/** @param {Uint8Array} bytes */
+export const inBase64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));

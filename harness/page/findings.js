@@ -1,0 +1,79 @@
+// What an analysis found, as elements: the verdict, why the best move is better, all candidates.
+
+import { TileBoard } from "./board.js";
+import { h, table } from "./dom.js";
+import { readMove, withMove } from "./notation.js";
+import { decimal, percent, texts } from "./texts.js";
+
+/** @typedef {import("./review.js").Candidate} Candidate */
+/** @typedef {import("./review.js").Findings} Findings */
+/** @typedef {import("./review.js").Review} Review */
+/** @typedef {import("./review.js").Turn} Turn */
+
+const INTERVAL = 1.96; // standard errors, as `tilewire analyze` has them
+
+/** A figure with its 95 % interval. @param {number | null} value @param {number | null} error @param {(value: number) => string} shown */
+export const within = (value, error, shown) =>
+  value === null ? "" : error ? `${shown(value)} ± ${shown(INTERVAL * error).replace(" %", "")}` : shown(value);
+
+/** What was best, what the played move cost, and why. @param {Findings} found */
+export const verdictOf = ({ verdict }) => [
+  h("p", { class: "verdict" }, verdict.text),
+  ...(verdict.why ? [h("p", {}, h("strong", {}, texts.whyBest), " ", `${verdict.why}.`)] : []),
+];
+
+/** The figures behind it. @param {Review} review @param {Turn} turn @param {Findings} found */
+export const figuresOf = (review, turn, found) => {
+  const table = compared(review, turn, found);
+  return [
+    ...(table ? [h("h3", {}, texts.comparison), table] : []),
+    h("h3", {}, texts.candidates), candidates(review, turn, found),
+    h("p", { class: "note" }, effort(found)),
+  ];
+};
+
+/** The board with a move, or without. @param {Review} review @param {Turn} turn @param {string | null} move */
+export const boardWith = (review, turn, move) => {
+  const { layout, tiles } = review.equipment, board = new TileBoard();
+  const before = review.board(turn), played = readMove(move ?? "-", layout.columns);
+  const fresh = new Set(played.kind === "place" ? played.squares.filter(([, tile]) => tile !== ".").map(([square]) => square) : []);
+  const points = new Map(tiles.map(({ tile, points }) => [tile, points]));
+  board.show({ layout, points }, { turn: turn.line, board: withMove(before, played), fresh });
+  return board;
+};
+
+/** What differs between the best and the played move. @param {Review} review @param {Turn} turn @param {Findings} found */
+const compared = (review, turn, { verdict, candidates, replies }) => {
+  const of = (/** @type {string | undefined} */ move) => candidates.find((each) => each.move === move);
+  const best = of(verdict.best), played = of(verdict.ahead_of_played?.move);
+  if (!best || !played || best === played) return null;
+  const row = (/** @type {string} */ head, /** @type {(each: Candidate) => string} */ shown) => ({ cells: [head, shown(best), shown(played)] });
+  const rows = [
+    ...(best.win !== null && played.win !== null ? [row(texts.win, ({ win, win_error }) => within(win, win_error, percent))] : []),
+    row(texts.equity, ({ equity, equity_error }) => within(equity, equity_error, decimal)),
+    row(texts.scoreNow, ({ score }) => String(score)),
+    row(texts.keeps, ({ leave }) => leave || texts.nothing),
+    row(texts.leaveWorth, (each) => decimal(each.static - each.score)),
+    ...(replies ? [{ cells: [texts.replyScore, decimal(replies.best.score), decimal(replies.played.score)] }] : []),
+  ];
+  return table(texts.comparison, ["", texts.bestIs(review.text(best.move, turn)), texts.playedIs(review.text(played.move, turn))], rows, "compared");
+};
+
+/** @param {Review} review @param {Turn} turn @param {Findings} found */
+const candidates = (review, turn, { candidates, verdict }) => {
+  const rows = candidates.map((each) => ({
+    attributes: { "aria-current": each.move === verdict.best ? "true" : null },
+    cells: [
+      h("span", {}, review.text(each.move, turn),
+        h("small", {}, ` ${[each.move === verdict.best && texts.bestMark, each.move === turn.played && texts.playedMark].filter(Boolean).join(", ")}`)),
+      each.score, each.leave, within(each.win, each.win_error, percent), within(each.equity, each.equity_error, decimal),
+    ],
+  }));
+  return table(texts.candidates, [texts.move, texts.score, texts.keeps, texts.win, texts.equity], rows, "considered");
+};
+
+/** @param {Findings} found */
+const effort = ({ rollouts, seconds, plies, exact }) => [
+  texts.rollouts(rollouts), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
+  exact ? texts.exactNote : texts.interval,
+].join(" · ");

@@ -1,0 +1,126 @@
+// What is known of a game that is being reviewed: its turns, what each came to, what is to be kept of it.
+
+import { readMove, readOpening } from "./notation.js";
+import { moveText } from "./game.js";
+
+/** @typedef {import("./game.js").TileKind} TileKind */
+/** @typedef {import("./game.js").Layout} Layout */
+/** @typedef {{ line: number, seat: 0 | 1, cgp: string, rack: string, played: string | null, score: number | null, left_out: string | null }} Turn */
+/** @typedef {{ title: string, players: string[], notice: string, gcg: string | null, scores: [number, number], turns: Turn[],
+ *   board: Layout, tiles: TileKind[] }} Told */
+/** @typedef {{ move: string, win: number | null, win_error: number | null, points: number, points_error: number | null }} Lead */
+/** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
+ *   equity: number | null, equity_error: number | null, samples: number }} Candidate */
+/** @typedef {{ turns: number, score: number }} Ply */
+/** @typedef {{ text: string, best: string, certain: boolean, ahead_of_played: Lead | null, why: string | null, phony: string | null,
+ *   not_compared: string | null }} Verdict */
+/** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean,
+ *   rollouts: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
+/** @typedef {{ position: string, played: string, best: string, lost_win: number | null, lost_points: number, game: string,
+ *   turn: number, when: string }} Mistake */
+/** @typedef {{ turns: number, best: number, win: number | null, points: number }} Total Means over turns. */
+
+export const MOST_MISTAKES = 500;
+
+export class Review {
+  /** @param {Told} told @param {string} game its number on the server; empty for another's */
+  constructor(told, game) {
+    this.told = told;
+    this.game = game;
+    this.equipment = { layout: told.board, tiles: told.tiles };
+    /** @type {Map<number, Findings>} By line. */
+    this.found = new Map();
+    /** @type {Map<number, string>} Why turns were left out, by line. */
+    this.leftOut = new Map();
+    for (const { line, left_out } of told.turns) if (left_out) this.leftOut.set(line, left_out);
+  }
+
+  /** How many turns are done. */
+  get done() {
+    return this.told.turns.filter(({ line }) => this.found.has(line) || this.leftOut.has(line)).length;
+  }
+
+  /** @param {number} line */
+  turn(line) {
+    return this.told.turns.find((turn) => turn.line === line) ?? null;
+  }
+
+  /** The board before a turn. @param {Turn} turn */
+  board({ cgp }) {
+    return readOpening(cgp).board;
+  }
+
+  /** A move as text for people. @param {string} move @param {Turn} turn */
+  text(move, turn) {
+    return moveText(readMove(move, this.told.board.columns), this.board(turn));
+  }
+
+  /** What the played move of a turn lost; null if that is not known. @param {number} line @returns {Lead | null} */
+  loss(line) {
+    return this.found.get(line)?.verdict.ahead_of_played ?? null;
+  }
+
+  /** Turns, the costliest first: those that were clearly worse than the best, then the others. */
+  get costliest() {
+    const weights = new Map(this.told.turns.map(({ line }) => [line, weight(this.found.get(line))]));
+    const apart = (/** @type {number[]} */ one, /** @type {number[]} */ other) => one.map((value, at) => (other[at] ?? 0) - value).find(Boolean) ?? 0;
+    return [...this.told.turns].sort((one, other) => apart(weights.get(one.line) ?? [], weights.get(other.line) ?? []));
+  }
+
+  /** The means of a player's turns, without phonies and forced ones. @param {number} seat @returns {Total} */
+  total(seat) {
+    const counted = this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line }) => {
+      const found = this.found.get(line), loss = this.loss(line);
+      return found && loss && !found.verdict.phony && !isForced(found) ? [{ found, loss }] : [];
+    });
+    const mean = (/** @type {(lead: Lead) => number} */ of) =>
+      counted.reduce((sum, { loss }) => sum + of(loss), 0) / Math.max(counted.length, 1);
+    return {
+      turns: counted.length,
+      best: counted.filter(({ found, loss }) => loss.move === found.verdict.best).length,
+      win: counted.every(({ loss }) => loss.win !== null) ? mean(({ win }) => win ?? 0) : null,
+      points: mean(({ points }) => points),
+    };
+  }
+
+  /** Turns of a player that were clearly worse than the best. @param {number} seat @param {string} when @returns {Mistake[]} */
+  mistakes(seat, when) {
+    return this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line, played }) => {
+      const found = this.found.get(line), loss = this.loss(line);
+      if (!found?.verdict.why || !loss || !played) return [];
+      const { best } = found.verdict;
+      return [{ position: found.cgp, played, best, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when }];
+    });
+  }
+
+  /** The game as GCG, with a note behind each turn that was analysed. */
+  get annotated() {
+    let line = 0;
+    return (this.told.gcg ?? "").split("\n").flatMap((text) => {
+      const found = text.startsWith(">") ? this.found.get(++line) : undefined;
+      return found ? [text, `#note ${noteOf(found)}`] : [text];
+    }).join("\n");
+  }
+}
+
+/** @param {Findings | undefined} found */
+const weight = (found) => {
+  const loss = found?.verdict.ahead_of_played;
+  return [found?.verdict.why ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
+};
+
+/** @param {Findings} found */
+const isForced = ({ candidates }) => candidates.length === 1 && candidates[0]?.move === "-";
+
+/** @param {Findings} found */
+const noteOf = ({ verdict }) => (verdict.why ? `${verdict.text} Why: ${verdict.why}.` : verdict.text);
+
+/**
+ * Put mistakes before those that were kept, once each.
+ * @param {Mistake[]} kept @param {Mistake[]} more
+ */
+export const withMistakes = (kept, more) => {
+  const key = (/** @type {Mistake} */ { position, played }) => `${position} ${played}`;
+  const known = new Set(more.map(key));
+  return [...more, ...kept.filter((mistake) => !known.has(key(mistake)))].slice(0, MOST_MISTAKES);
+};

@@ -1,0 +1,368 @@
+// The review of a game: its turns as they are analysed, one of them in full. A game of the server, or
+// a GCG or CGP that was dropped here.
+
+import { Analysis, gcgOf, inBase64 } from "./analysis.js";
+import { h, table } from "./dom.js";
+import { within } from "./findings.js";
+import { TurnGraph } from "./graph.js";
+import { inBrowser, inWindow } from "./kept.js";
+import { Review, withMistakes } from "./review.js";
+import { save, saveAsHtml } from "./review_export.js";
+import { Trouble } from "./server.js";
+import { decimal, percent, texts, versus } from "./texts.js";
+import { TurnReview } from "./turn_review.js";
+
+/** @typedef {import("./review.js").Turn} Turn */
+
+/** The address of what was dropped here, in place of a game's number. */
+const DROPPED = "mine";
+const MOST_BYTES = 100000;
+const SEATS = /** @type {const} */ ([0, 1]);
+
+export class ReviewView extends HTMLElement {
+  constructor() {
+    super();
+    this.id_ = "";
+    /** @type {number | null} The line that is looked at. */
+    this.line = null;
+    /** @type {Review | null} */
+    this.review = null;
+    this.analysis = new Analysis();
+    this.data = "";
+    this.request = 0;
+    this.byCost = true;
+    this.banner = h("p", { class: "banner", role: "status", hidden: true });
+    this.said = h("p", { class: "hidden", "aria-live": "polite" });
+    this.addEventListener("dragover", (event) => event.preventDefault());
+    this.addEventListener("drop", (event) => this.dropped(event));
+  }
+
+  disconnectedCallback() {
+    this.analysis.close();
+  }
+
+  /** @param {string} id a game of the server; `mine`: what was dropped; empty: nothing yet @param {number | null} line */
+  open(id, line) {
+    const isNew = id !== this.id_ || !id;
+    this.id_ = id;
+    this.line = line ?? (isNew ? null : this.line);
+    this.isChosen = line !== null;
+    if (isNew) this.load();
+    else if (this.review) this.look();
+  }
+
+  async load() {
+    this.review = null;
+    this.analysis.close();
+    if (!this.id_) return this.showForm();
+    this.replaceChildren(h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, this.progress = h("p", {}, texts.loading));
+    try {
+      this.data = this.id_ === DROPPED ? inWindow.get("review") ?? "" : await gcgOf(this.id_);
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      return this.showForm(error.status === 404 ? `${texts.unknownGame} ${error.message}` : error.message);
+    }
+    if (!this.isConnected) return;
+    if (this.data) this.begin();
+    else this.showForm(texts.dropAgain);
+  }
+
+  // --- what is given ---
+
+  /** @param {string} [trouble] a sentence about what was given before */
+  showForm(trouble = "") {
+    const text = h("textarea", { rows: 6, spellcheck: "false", autocomplete: "off", "aria-label": texts.pasteLabel });
+    const file = h("input", { type: "file", "aria-label": texts.chooseFile, change: () => this.take(file.files?.[0]) });
+    const submit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      if (text.value.trim()) this.give(new TextEncoder().encode(text.value));
+      else text.focus();
+    };
+    this.banner.hidden = !trouble;
+    this.banner.textContent = trouble;
+    document.title = `${texts.reviews} – ${texts.title}`;
+    this.replaceChildren(
+      h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, h("p", {}, texts.reviewAbout),
+      h("form", { class: "drop", submit },
+        h("p", {}, h("strong", {}, texts.dropHere)), h("p", {}, file),
+        h("p", {}, texts.orPaste), text,
+        h("p", {}, h("button", { type: "submit", class: "main" }, texts.reviewIt))),
+      h("p", { class: "note" }, texts.reviewOwn, " ", h("a", { href: "#/" }, texts.toGames)));
+  }
+
+  /** @param {DragEvent} event */
+  dropped(event) {
+    event.preventDefault();
+    const file = event.dataTransfer?.files[0], text = event.dataTransfer?.getData("text/plain");
+    if (file) this.take(file);
+    else if (text) this.give(new TextEncoder().encode(text));
+  }
+
+  /** @param {File | undefined} file */
+  async take(file) {
+    if (file) this.give(new Uint8Array(await file.arrayBuffer()));
+  }
+
+  /** @param {Uint8Array} bytes */
+  give(bytes) {
+    if (bytes.length > MOST_BYTES) return this.showForm(texts.tooLarge);
+    inWindow.set("review", inBase64(bytes));
+    this.id_ = "";
+    history.pushState(null, "", `#/review/${DROPPED}`);
+    this.open(DROPPED, null);
+  }
+
+  // --- what the server says ---
+
+  begin() {
+    this.banner.hidden = true;
+    this.request = this.analysis.ask(this.data, {}, (message) => this.hear(message));
+  }
+
+  /** @param {any} message @param {boolean} [goesOn] whether more is to be asked for when it is done */
+  hear(message, goesOn = false) {
+    const { review } = this;
+    if (message.type === "waiting") this.tellProgress(texts.waiting(message.ahead));
+    else if (message.type === "game") this.build(new Review(message, this.id_ === DROPPED ? "" : this.id_));
+    else if (message.type === "error") this.fail(message);
+    else if (review && message.type !== "so_far") {
+      if (message.type === "turn") review.found.set(message.line, message);
+      else if (message.type === "left_out") review.leftOut.set(message.line, message.why);
+      else if (message.type === "done") this.request = 0;
+      this.show(message.line ?? null);
+      if (message.type !== "done") return;
+      if (goesOn) this.goOn();
+      else this.finish(message.stopped);
+    }
+  }
+
+  /** @param {{ code: string, message: string }} error */
+  fail({ code, message }) {
+    this.request = 0;
+    const sentence = code === "lost" ? message : texts.refused(message);
+    if (code === "bad_game") return this.showForm(texts.cantReview(message));
+    if (!this.review) return this.showForm(sentence);
+    this.banner.hidden = false;
+    this.banner.replaceChildren(sentence, " ", h("button", { type: "button", click: () => this.goOn() }, texts.tryAgain));
+    this.show(null);
+  }
+
+  /** Ask for the turns that are lacking, one after another. */
+  goOn() {
+    const { review } = this;
+    const turn = review?.told.turns.find(({ line }) => !review.found.has(line) && !review.leftOut.has(line));
+    this.banner.hidden = true;
+    if (!turn) return this.finish(false);
+    this.request = this.analysis.ask(this.data, { line: turn.line }, (message) => {
+      this.hear(message, !message.stopped);
+    });
+    this.show(null);
+  }
+
+  /** @param {boolean} stopped */
+  finish(stopped) {
+    this.say(stopped ? texts.reviewStopped : texts.reviewDone);
+    this.keep();
+    const [first] = this.review?.costliest ?? [];
+    if (!this.isChosen && first) {
+      this.line = first.line;
+      this.look(false);
+    }
+  }
+
+  /** @param {string} sentence */
+  tellProgress(sentence) {
+    if (this.progress && this.progress.textContent !== sentence) this.progress.textContent = sentence;
+  }
+
+  /** @param {string} sentence */
+  say(sentence) {
+    this.said.textContent = sentence;
+  }
+
+  // --- the page ---
+
+  /** @param {Review} review */
+  build(review) {
+    this.review = review;
+    const { players, notice, turns } = review.told, [position] = turns;
+    const isGame = players.length > 0;
+    const names = isGame ? [h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])] : [texts.aPosition];
+    document.title = `${isGame ? versus(players) : texts.aPosition} – ${texts.title}`;
+    this.progress = h("p", { class: "status" });
+    this.stopping = h("button", { type: "button", click: () => (this.request ? this.analysis.cancel(this.request) : this.goOn()) });
+    this.totals = h("div");
+    this.sheet = h("div");
+    this.graph = new TurnGraph();
+    this.sorting = h("button", { type: "button", "aria-pressed": "true", click: () => this.sort() }, texts.byCost);
+    this.detail = new TurnReview(review, this.analysis, () => this.data);
+    this.detail.addEventListener("found", () => this.show(this.line));
+    this.detail.addEventListener("step", (event) => this.step(/** @type {CustomEvent<number>} */ (event).detail));
+    this.isChosen = this.line !== null;
+    this.line ??= position?.line ?? null;
+    this.replaceChildren(
+      h("h1", { tabindex: -1 }, texts.reviewOf, ...names),
+      this.banner, this.said,
+      h("div", { class: "reviewing" }, this.progress, this.stopping),
+      h("p", { class: "note" }, notice),
+      h("div", { class: isGame ? "review" : "review single" },
+        isGame && h("section", { class: "turns" },
+          h("div", { class: "heading" }, h("h2", {}, texts.turnsHead), this.sorting),
+          this.sheet, h("p", { class: "note" }, texts.costAbout)),
+        this.detail,
+        isGame && h("section", { class: "more" }, this.totals, h("div", { class: "graphs" }, this.graph), this.keeping()),
+        this.exports()));
+    this.show(null);
+    this.look(false);
+  }
+
+  /** Show what has come in. @param {number | null} line the turn that it is about */
+  show(line) {
+    const { review } = this;
+    if (!review || !this.stopping) return;
+    const { turns } = review.told;
+    this.tellProgress(this.request ? texts.reviewed(review.done, turns.length)
+      : review.done < turns.length ? texts.reviewedSome(review.done, turns.length) : texts.reviewedAll(turns.length));
+    this.stopping.hidden = review.done === turns.length;
+    this.stopping.textContent = this.request ? texts.stop : texts.goOn;
+    this.exporting?.toggleAttribute("hidden", !review.found.size);
+    this.showTotals();
+    this.showTurns();
+    this.showGraph();
+    if (line === this.line || line === null) this.detail?.refresh();
+  }
+
+  showTotals() {
+    const { review } = this;
+    const rows = SEATS.flatMap((seat) => {
+      const name = review?.told.players[seat], total = review?.total(seat);
+      return name !== undefined && total?.turns ? [{ cells: [
+        h("bdi", {}, name), total.win === null ? "" : percent(total.win), decimal(total.points), texts.bestOf(total.best, total.turns),
+      ] }] : [];
+    });
+    const heads = [texts.player, texts.lostWin, texts.lostPoints, texts.bestPlayed];
+    this.totals?.replaceChildren(...(rows.length ? [h("h2", {}, texts.onAverage), table(texts.onAverage, heads, rows, "totals")] : []));
+  }
+
+  showTurns() {
+    const { review, sheet } = this;
+    if (!review || !sheet) return;
+    const at = document.activeElement;
+    const focused = at instanceof HTMLAnchorElement && sheet.contains(at) ? at.hash : "";
+    const scrolled = sheet.firstElementChild?.scrollTop ?? 0;
+    const turns = this.byCost ? review.costliest : review.told.turns;
+    const heads = [texts.turn, texts.player, texts.playedHead, texts.lostWin, texts.lostPoints, texts.bestHead];
+    sheet.replaceChildren(table(texts.turnsHead, heads, turns.map((turn) => this.row(review, turn)), "sheet"));
+    if (sheet.firstElementChild) sheet.firstElementChild.scrollTop = scrolled;
+    if (focused) [...sheet.querySelectorAll("a")].find((link) => link.hash === focused)?.focus({ preventScroll: true });
+  }
+
+  /** @param {Review} review @param {Turn} turn */
+  row(review, turn) {
+    const { line, seat, played } = turn;
+    const found = review.found.get(line), loss = review.loss(line), verdict = found?.verdict;
+    const isBest = verdict !== undefined && verdict.best === played;
+    const best = !verdict ? review.leftOut.has(line) ? texts.leftOut : "…" : isBest ? h("span", { role: "img", "aria-label": texts.wasBest }, "✓") : review.text(verdict.best, turn);
+    const was = played === null ? "" : `${review.text(played, turn)}${verdict?.phony ? "*" : ""}`;
+    return {
+      attributes: { "aria-current": line === this.line ? "true" : null, class: verdict?.why ? "blunder" : null },
+      cells: [
+        h("a", { href: `#/review/${encodeURIComponent(this.id_)}/${line}`, "aria-label": texts.turnNumber(line) }, line),
+        h("bdi", {}, review.told.players[seat]), was,
+        isBest || !loss || loss.win === null ? "" : within(loss.win, loss.win_error, percent),
+        isBest || !loss ? "" : decimal(loss.points),
+        best,
+      ],
+    };
+  }
+
+  showGraph() {
+    const { review, graph } = this;
+    if (!review || !graph) return;
+    const points = review.told.turns.flatMap(({ line, seat }, at) => {
+      const found = review.found.get(line), win = found?.candidates.find(({ move }) => move === found.verdict.best)?.win ?? null;
+      return win === null ? [] : [/** @type {[number, number]} */ ([at + 1, seat ? 1 - win : win])];
+    });
+    graph.hidden = points.length < 2;
+    const { turns, players } = review.told, last = points.at(-1);
+    if (!last || graph.hidden) return;
+    const first = players[0] ?? "", second = players[1] ?? "";
+    graph.show({
+      title: texts.winReview, label: texts.winReviewed(first, percent(last[1]), turns[last[0] - 1]?.line ?? 0),
+      series: [{ name: first, points }], turns: turns.length, turn: turns.findIndex(({ line }) => line === this.line) + 1,
+      low: 0, high: 1, middle: .5, shown: (value) => `${100 * value} %`, notes: [first, second], end: String(turns.at(-1)?.line ?? ""),
+      go: (at) => this.go(turns[at - 1]?.line ?? null),
+    });
+  }
+
+  sort() {
+    this.byCost = !this.byCost;
+    this.sorting?.setAttribute("aria-pressed", String(this.byCost));
+    this.showTurns();
+  }
+
+  // --- a turn ---
+
+  /** @param {number | null} line */
+  go(line) {
+    if (line !== null) location.hash = `#/review/${encodeURIComponent(this.id_)}/${line}`;
+  }
+
+  /** Go to the next turn of the list, or the one before. @param {number} by */
+  step(by) {
+    const { review } = this;
+    if (!review) return;
+    const turns = this.byCost ? review.costliest : review.told.turns;
+    this.go(turns[turns.findIndex(({ line }) => line === this.line) + by]?.line ?? null);
+  }
+
+  /** Show the turn that is looked at. @param {boolean} [scrolls] */
+  look(scrolls = true) {
+    const { review, detail } = this;
+    if (!review || !detail) return;
+    const turn = this.line === null ? null : review.turn(this.line);
+    detail.show(turn, this.line);
+    this.showTurns();
+    this.showGraph();
+    if (!turn || !scrolls) return;
+    if (detail.getBoundingClientRect().top < 0 || detail.getBoundingClientRect().top > innerHeight / 2) detail.scrollIntoView();
+    const verdict = review.found.get(turn.line)?.verdict;
+    this.say([texts.turnNumber(turn.line), verdict?.text].filter(Boolean).join(": "));
+  }
+
+  // --- what is kept ---
+
+  keeping() {
+    const { review } = this, { players = [] } = review?.told ?? {};
+    const name = inBrowser.get("me") ?? inBrowser.get("name");
+    const choice = h("select", { id: "mistakes-of", change: () => {
+      inBrowser.set("me", choice.value ? players[Number(choice.value)] : null);
+      this.keep();
+    } }, h("option", { value: "" }, texts.nobody), ...players.map((player, seat) => h("option", { value: seat, selected: player === name }, player)));
+    this.whose = choice;
+    this.kept = h("span", { role: "status" });
+    return h("p", {}, h("label", { for: "mistakes-of" }, texts.keepMistakes), " ", choice, " ", this.kept);
+  }
+
+  keep() {
+    const { review, whose } = this;
+    if (!review || !whose || !this.kept) return;
+    const more = whose.value ? review.mistakes(Number(whose.value), new Date().toISOString()) : [];
+    if (more.length) inBrowser.set("mistakes", withMistakes(inBrowser.get("mistakes") ?? [], more));
+    this.kept.textContent = whose.value ? texts.keptMistakes(more.length) : "";
+  }
+
+  exports() {
+    const { review } = this;
+    if (!review) return null;
+    const name = this.id_ === DROPPED ? "review" : `${this.id_}-review`;
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, text);
+    this.exporting = h("p", { class: "links" },
+      button(texts.asHtml, () => saveAsHtml(review, `${name}.html`)),
+      review.told.gcg !== null && button(texts.asGcg, () => save(`${name}.gcg`, review.annotated, "text/plain;charset=utf-8")),
+      review.game && h("a", { href: `#/game/${encodeURIComponent(review.game)}` }, texts.toGame));
+    return this.exporting;
+  }
+}
+
+customElements.define("review-view", ReviewView);

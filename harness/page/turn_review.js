@@ -1,0 +1,192 @@
+// A turn of a review in full: what was found, and the board to try other moves on.
+
+import { h, table } from "./dom.js";
+import { MoveEntry } from "./entry.js";
+import { boardWith, figuresOf, verdictOf, within } from "./findings.js";
+import { decimal, grouped, percent, texts } from "./texts.js";
+
+/** @typedef {import("./analysis.js").Analysis} Analysis */
+/** @typedef {import("./review.js").Candidate} Candidate */
+/** @typedef {import("./review.js").Findings} Findings */
+/** @typedef {import("./review.js").Lead} Lead */
+/** @typedef {import("./review.js").Review} Review */
+/** @typedef {import("./review.js").Turn} Turn */
+/** @typedef {{ move: string, request: number, lead: Lead | null, best: string, rollouts: number, note: string }} Tried */
+
+const LONGER_S = 10, TRY_S = 4;
+const WORDS = { play: texts.analyseMove, playFor: texts.analyseFor, exchangeNow: texts.analyseExchange, entryKeys: texts.tryKeys };
+
+export class TurnReview extends HTMLElement {
+  /** @param {Review} review @param {Analysis} analysis @param {() => string} data the game, in base64 */
+  constructor(review, analysis, data) {
+    super();
+    this.review = review;
+    this.analysis = analysis;
+    this.data = data;
+    /** @type {Turn | null} */
+    this.turn = null;
+    /** @type {Map<number, Tried[]>} By line. */
+    this.tried = new Map();
+    /** What the board shows: "try", or a move. */
+    this.shown = "try";
+    this.longer = 0;
+  }
+
+  /** @param {Turn | null} turn @param {number | null} line what was asked for */
+  show(turn, line) {
+    this.turn = turn;
+    this.shown = "try";
+    if (!turn) {
+      this.replaceChildren(h("p", { class: "look note" }, line === null ? texts.chooseTurn : texts.noSuchTurn(line)));
+      return;
+    }
+    this.entry = new MoveEntry(WORDS);
+    this.entry.addEventListener("play", (event) => this.try_(/** @type {CustomEvent<{ move: string }>} */ (event).detail.move));
+    this.board = h("div");
+    this.verdict = h("div");
+    this.figures = h("div", { class: "figures-of" });
+    this.tries = h("div", { "aria-live": "polite" });
+    this.choices = h("div", { class: "choices", role: "group", "aria-label": texts.onBoard });
+    const name = this.review.told.players[turn.seat];
+    const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {number} */ by) =>
+      h("button", { type: "button", "aria-label": label, title: label, click: () => this.dispatchEvent(new CustomEvent("step", { detail: by })) }, sign);
+    this.replaceChildren(
+      h("div", { class: "look" },
+        h("div", { class: "heading" },
+          h("h2", {}, name === undefined ? texts.aPosition : h("bdi", {}, texts.turnOf(turn.line, name))),
+          ...(this.review.told.turns.length > 1 ? [step("◀", texts.turnBefore, -1), step("▶", texts.turnAfter, 1)] : [])),
+        this.verdict, this.choices, this.board, this.tries),
+      this.figures);
+    this.showBoard();
+    this.refresh();
+  }
+
+  /** Show what is known now. */
+  refresh() {
+    const { turn, review } = this;
+    if (!turn) return;
+    const found = review.found.get(turn.line), why = review.leftOut.get(turn.line);
+    this.showChoices(found);
+    this.showTries();
+    const nothing = h("p", { class: "note" }, why ? texts.leftOutSince(why) : texts.notYet);
+    this.verdict?.replaceChildren(...(found ? verdictOf(found) : [nothing]));
+    this.figures?.replaceChildren(...(found ? [...figuresOf(review, turn, found), this.longerButton(turn)] : []));
+  }
+
+  // --- what was found ---
+
+  /** @param {Turn} turn */
+  longerButton(turn) {
+    const attributes = { type: "button", "aria-disabled": this.longer ? "true" : null, click: () => this.lookLonger(turn) };
+    return h("p", {}, h("button", attributes, this.longer ? texts.lookingLonger : texts.lookLonger));
+  }
+
+  /** @param {Turn} turn */
+  lookLonger(turn) {
+    if (this.longer) return;
+    this.longer = this.analysis.ask(this.data(), { line: turn.line, seconds: LONGER_S }, (message) => {
+      if (message.type === "turn") this.review.found.set(turn.line, message);
+      if (message.type === "error") this.say(texts.refused(message.message));
+      if (message.type !== "done" && message.type !== "error") return;
+      this.longer = 0;
+      this.dispatchEvent(new Event("found"));
+    });
+    this.refresh();
+  }
+
+  // --- the board ---
+
+  /** @param {Findings | undefined} found */
+  showChoices(found) {
+    const { turn } = this;
+    if (!turn) return;
+    const best = found?.verdict.best;
+    const moves = [turn.played, best].filter((move, index, all) => typeof move === "string" && all.indexOf(move) === index && !move.startsWith("-"));
+    const choice = (/** @type {string} */ shown, /** @type {string} */ text) =>
+      h("button", { type: "button", "aria-pressed": String(this.shown === shown), click: () => this.put(shown) }, text);
+    const at = this.choices?.contains(document.activeElement) ? [...this.choices.children].indexOf(/** @type {Element} */ (document.activeElement)) : -1;
+    this.choices?.replaceChildren(choice("try", texts.tryMove), ...moves.map((move) =>
+      choice(move ?? "", move === best ? move === turn.played ? texts.showBoth : texts.showBest : texts.showPlayed)));
+    const button = this.choices?.children[at];
+    if (button instanceof HTMLElement) button.focus();
+  }
+
+  /** @param {string} shown */
+  put(shown) {
+    this.shown = shown;
+    this.showBoard();
+    this.showChoices(this.turn ? this.review.found.get(this.turn.line) : undefined);
+  }
+
+  showBoard() {
+    const { turn, review, entry } = this;
+    if (!turn || !entry) return;
+    if (this.shown === "try") {
+      this.board?.replaceChildren(entry);
+      entry.show(review.equipment, { board: review.board(turn), rack: turn.rack, turn: turn.line });
+    } else this.board?.replaceChildren(boardWith(review, turn, this.shown), h("p", { class: "note" }, texts.rackHeld(turn.rack)));
+  }
+
+  // --- other moves ---
+
+  /** Have a move analysed that was made on the board. @param {string} move */
+  try_(move) {
+    const { turn } = this;
+    if (!turn) return;
+    const all = this.tried.get(turn.line) ?? [];
+    if (all.some((each) => each.move === move && each.request)) return;
+    /** @type {Tried} */
+    const tried = { move, request: 0, lead: null, best: "", rollouts: 0, note: texts.loading };
+    this.tried.set(turn.line, [tried, ...all.filter((each) => each.move !== move)]);
+    tried.request = this.analysis.ask(this.data(), { line: turn.line, move, seconds: TRY_S }, (message) => {
+      this.hearTry(tried, message);
+      if (this.turn === turn) this.showTries();
+    });
+    this.showTries();
+  }
+
+  /** @param {Tried} tried @param {any} message */
+  hearTry(tried, message) {
+    if (message.type === "waiting") tried.note = texts.waiting(message.ahead);
+    else if (message.type === "so_far") Object.assign(tried, soFar(tried.move, message));
+    else if (message.type === "turn") {
+      const { verdict, rollouts } = /** @type {Findings} */ (message);
+      Object.assign(tried, { lead: verdict.ahead_of_played, best: verdict.best, rollouts, note: verdict.not_compared ?? verdict.phony ?? "" });
+      if (verdict.ahead_of_played) tried.move = verdict.ahead_of_played.move;
+    } else if (message.type === "left_out") tried.note = message.why;
+    else if (message.type === "error") tried.note = texts.refused(message.message);
+    if (message.type === "done" || message.type === "error") tried.request = 0;
+  }
+
+  showTries() {
+    const { turn, review } = this, all = turn ? this.tried.get(turn.line) ?? [] : [];
+    if (!turn || !all.length) return this.tries?.replaceChildren();
+    const rows = all.map(({ move, lead, best, rollouts, note, request }) => ({
+      attributes: { class: request ? "busy" : null },
+      cells: [
+        review.text(move, turn),
+        lead ? move === best ? "✓" : lead.win === null ? "" : within(lead.win, lead.win_error, percent) : "",
+        lead ? move === best ? "✓" : within(lead.points, lead.points_error, decimal) : "",
+        rollouts ? grouped(rollouts) : "", h("span", {}, note, request && h("button", { type: "button", class: "small", click: () => this.analysis.cancel(request) }, texts.stop)),
+      ],
+    }));
+    this.tries?.replaceChildren(h("h3", {}, texts.triedMoves),
+      table(texts.triedMoves, [texts.move, texts.lostWin, texts.lostPoints, texts.samples, ""], rows, "tries"));
+  }
+
+  /** @param {string} sentence */
+  say(sentence) {
+    this.tries?.replaceChildren(h("p", { class: "banner" }, sentence));
+  }
+}
+
+/** What is known of a tried move in the middle of its analysis. @param {string} move @param {{ candidates: Candidate[], rollouts: number }} told */
+const soFar = (move, { candidates, rollouts }) => {
+  const [best] = candidates, own = candidates.find((each) => each.move === move);
+  if (!best || !own || own.equity === null || best.equity === null) return { rollouts, note: "" };
+  const win = own.win === null || best.win === null ? null : best.win - own.win;
+  const lead = { move, win, win_error: null, points: best.equity - own.equity, points_error: null };
+  return { lead, best: best.move, rollouts, note: "" };
+};
+
+customElements.define("turn-review", TurnReview);

@@ -1,0 +1,186 @@
+"""The review on the page: a game that is dropped, turn by turn, and other moves that are tried."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+from e2e.browsing import AXE, PHONE, find_faults, opened
+from msgspec.structs import replace
+
+from bot.equipment import Equipment
+from engine.notation.gcg import read_gcg
+from engine.notation.replaying import replay
+from engine.rules.rules import standard_rules
+from harness.analysis.task import Task
+from harness.arbiter.journal import Journal
+from harness.server.analysis.process import AnalysisProcess
+from harness.server.server import MatchServer
+from harness.server.tokens import Gatekeeper
+from lexicons.store import load_lexicon
+from protocol.errors import PeerError
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Download, Page
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+GAME = Path(__file__).parents[1] / "fixtures" / "games" / "static_greedy.gcg"
+TURNS = 23
+ROLLOUTS = 400
+HOSTILE = "<img src=x onerror=alert(1)>"
+SLOW_MS = 120_000
+"""For what an analysing process does, on a machine that may be busy."""
+
+
+class Counted(AnalysisProcess):
+    """An analysing process that counts rollouts, not time: it finds the same on any machine."""
+
+    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        return await super().do(replace(task, rollouts=ROLLOUTS), told)
+
+
+@dataclass
+class Running:
+    """A server that analyses."""
+
+    url: str
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
+    async def no_bot(name: str) -> Any:
+        raise PeerError("unknown_bot", f"{name} is not lent here")
+
+    journal = Journal(tmp_path_factory.mktemp("review") / "games.db")
+    server = MatchServer(
+        load_lexicon(),
+        journal,
+        Gatekeeper(journal),
+        {},
+        no_bot,
+        drain_s=0,
+        analyst=partial(Counted.start, Equipment(), idle=False),
+    )
+    await server.start()
+    yield Running(f"http://127.0.0.1:{server.port}/")
+    await server.stop()
+    journal.close()
+
+
+async def paste(page: Page, text: str) -> None:
+    await page.get_by_label("A game as GCG").fill(text)
+    await page.get_by_role("button", name="Review", exact=True).press("Enter")
+
+
+async def saved(page: Page, button: str) -> str:
+    async with page.expect_download() as coming:
+        await page.get_by_role("button", name=button).click()
+    download: Download = await coming.value
+    return await asyncio.to_thread(Path(await download.path()).read_text, encoding="utf-8")
+
+
+async def test_a_game_is_reviewed_and_other_moves_are_tried(
+    running: Running, browser: Browser
+) -> None:
+    shown = await opened(browser)
+    page = shown.page
+    await shown.go(f"{running.url}#/review")
+    text = GAME.read_text(encoding="utf-8")
+    await paste(page, text.replace("8D OWARI +18 18", "8D OWARI +19 19"))
+    banner = page.locator(".banner", has_text="This can't be reviewed: line 7: ")
+    await banner.wait_for(timeout=SLOW_MS)
+    named = text.replace("#player2 greedy greedy", f"#player2 greedy {HOSTILE}")
+    await paste(page, named)
+    await page.get_by_text(f"{TURNS} turns analysed").wait_for(timeout=SLOW_MS)
+    assert await page.evaluate("location.hash") == "#/review/mine"
+    costs = await page.locator(".turns .blunder td:nth-child(4)").all_inner_texts()
+    lost = [float(cost.split(" ")[0].replace("−", "-")) for cost in costs]
+    assert lost == sorted(lost, reverse=True), "the costliest come first"
+    assert len(lost) > 2
+    await page.get_by_role("button", name="Costliest first").press("Enter")
+    lines = await page.locator(".turns tbody a").all_inner_texts()
+    assert lines == [str(line) for line in range(1, TURNS + 1)]
+
+    await page.get_by_role("link", name="Turn 10", exact=True).press("Enter")
+    await page.get_by_role("heading", name=f"Turn 10: {HOSTILE}").wait_for()
+    assert await page.evaluate("location.hash") == "#/review/mine/10"
+    assert await page.locator("turn-review .tile").count() > 30
+    await page.locator("turn-review .considered tr", has_text="played").wait_for()
+    await page.get_by_role("button", name="Best", exact=True).press("Enter")
+    await page.locator("turn-review .fresh").first.wait_for()
+    await page.get_by_role("button", name="Try a move").press("Enter")
+    await page.locator("move-entry [role=gridcell]").first.click()
+    entry = page.locator("move-entry")
+    await entry.get_by_role("button", name="Exchange").press("Enter")
+    await page.keyboard.press("U")
+    await entry.get_by_role("button", name="Analyse").click()
+    row = page.locator(".tries tr", has_text="exchanges U")
+    await row.locator("td:nth-child(3)").filter(has_text=" ± ").wait_for(timeout=SLOW_MS)
+
+    await page.get_by_label("mistakes of").select_option(label=HOSTILE)
+    await page.get_by_text("kept in this browser").wait_for()
+    kept = await page.evaluate("JSON.parse(localStorage.getItem('tilewire.mistakes'))")
+    assert {*kept[0]} == {
+        *("position", "played", "best", "lost_win", "lost_points", "game", "turn", "when")
+    }
+    noted = read_gcg(await saved(page, "Save as GCG with notes"))
+    assert replay(noted, standard_rules()).final.scores == (487, 370)
+    assert all(event.note for event in noted.events[:TURNS])
+    html = await saved(page, "Save as HTML")
+    assert html.count("<tile-board") == TURNS
+    assert "<script" not in html
+    assert "<img" not in html
+    assert HOSTILE.replace("<", "&lt;").replace(">", "&gt;") in html
+
+    await page.set_viewport_size({"width": PHONE, "height": 700})
+    assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    assert await page.locator("main img").count() == 0
+    if AXE.exists():  # tests/e2e/test_page.py says how to get it
+        await find_faults(page)
+    assert shown.said == []
+    await page.reload()
+    await page.get_by_role("heading", name="Turn 10:").wait_for(timeout=SLOW_MS)
+    await page.close()
+
+
+async def test_a_position_is_dropped(running: Running, browser: Browser) -> None:
+    shown = await opened(browser)
+    page = shown.page
+    cgp = (GAME.parents[1] / "cgp" / "midgame.cgp").read_text()
+    await shown.go(f"{running.url}#/review")
+    data = base64.b64encode(cgp.encode()).decode()
+    await page.get_by_text("Drop a game").wait_for()
+    await page.evaluate(
+        """data => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([atob(data)], "position.cgp"));
+          const view = document.querySelector("review-view");
+          view.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer }));
+        }""",
+        data,
+    )
+    await page.locator(".considered tbody tr").first.wait_for(timeout=SLOW_MS)
+    assert await page.locator(".turns").count() == 0, "there is one position"
+    assert shown.said == []
+    await page.close()
+
+
+async def test_what_is_not_there_is_a_sentence_and_a_way_on(
+    running: Running, browser: Browser
+) -> None:
+    shown = await opened(browser)
+    for address in ("#/review/0123456789abcdef", "#/review/mine/7"):
+        await shown.go("about:blank")
+        await shown.go(f"{running.url}{address}")
+        await shown.page.locator(".banner").filter(has_text=".").wait_for()
+        await shown.page.get_by_label("A game as GCG").wait_for()
+        await shown.page.get_by_role("link", name="To the games").wait_for()
+    await shown.page.close()
