@@ -21,6 +21,7 @@ from bot.registry import SeatError, SeatSpec, about, known_bots
 from bot.seat_text import parse_seat
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import JournalError
+from harness.figures import plain
 from harness.matches.config import MAX_NAME, told_apart
 from harness.server.admission import Admission
 from harness.server.analysis.process import AnalysisProcess
@@ -147,6 +148,12 @@ class _House:
     games: int
     port: int
     db: Path
+    listens: bool = False
+
+    def tell(self, sentence: str) -> None:
+        """Print what becomes of games of an earlier start; of the rest the person knows."""
+        if not self.listens:
+            options.say(plain(sentence))
 
     @asynccontextmanager
     async def server(self) -> AsyncIterator[MatchServer]:
@@ -167,6 +174,7 @@ class _House:
                     time=self.clock,
                     max_games=self.games,
                     drain_s=0,
+                    tell=self.tell,
                     offered=self.offered,
                     analyst=partial(AnalysisProcess.start, self.equipment),
                 )
@@ -178,6 +186,7 @@ async def _on_page(house: _House, *, opens: bool) -> None:
     async with house.server() as server:
 
         def started() -> None:
+            house.listens = True
             url = f"http://{HOST}:{server.port}/#/play"
             kept = f"your games are kept in {house.db}"
             print(f"play at {url} (Ctrl-C ends it; {kept})", flush=True)
@@ -192,6 +201,7 @@ async def _in_terminal(house: _House) -> None:
 
     async with house.server() as server:
         await server.start()
+        house.listens = True
         try:
             terminal = Terminal(Console(), sys.stdin.fileno())
             url, name = f"ws://{HOST}:{server.port}", house.offered.name or NOBODY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -128,5 +129,6 @@ def test_a_game_that_is_left_goes_on_at_the_next_start(
 
     assert "the game goes on when you come again" in come("quit")
     assert "greedy wins" in come("resign", "y")
+    assert re.search(r"game \w+ goes on: .*greedy", tilewire.err)
     assert tilewire("games", tmp_path / "play.db") == 0
     assert tilewire.out.count("resign") == 1
