@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +17,23 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 
 NARROWEST, PHONE, DESK = 320, 375, 1_280
+
+
+def chromium() -> str | None:
+    """Return where the system's Chromium is."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+@asynccontextmanager
+async def launched() -> AsyncIterator[Browser]:
+    """Run the system's Chromium."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = await playwright.chromium.launch(executable_path=chromium(), args=sandbox)
+        yield browser
+        await browser.close()
 
 
 @dataclass

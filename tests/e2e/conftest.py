@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import BROWSERS
+from e2e.browsing import chromium, launched
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -27,14 +25,10 @@ def certificate() -> tuple[Path, Path]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     """The system's Chromium, for the tests of a module."""
-    api = pytest.importorskip(
+    pytest.importorskip(
         "playwright.async_api", reason="playwright is not here; install it: pip install playwright"
     )
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
+    if chromium() is None:
         pytest.skip("no Chromium is here; install it with: apt-get install chromium")
-    async with api.async_playwright() as playwright:
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = await playwright.chromium.launch(executable_path=path, args=sandbox)
+    async with launched() as browser:
         yield browser
-        await browser.close()
