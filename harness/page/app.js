@@ -3,6 +3,7 @@
 //   #/                 games that are on, and past ones
 //   #/game/ID          a game; #/game/ID/7: after its turn 7
 //   #/now              on one's own screen, the game that is on, and the next when it is over
+//   #/play             to play oneself
 //   #/review           a game of one's own to review; #/review/ID: one of the server; #/review/ID/7: its turn 7
 //   #/standings        how the tournament stands
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
@@ -33,8 +34,9 @@ const route = () => {
     let view = main.firstElementChild;
     if (!(view instanceof GameView) || view.id_ !== id) put((view = new GameView()));
     if (view instanceof GameView) view.open(id, turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null);
-  } else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
-  else if (kind === "now") import("./own.js").then(({ NowView }) => put(new NowView()));
+  } else if (kind === "play") later(async () => new (await import("./play_view.js")).PlayView());
+  else if (kind === "now") later(async () => new (await import("./own.js")).NowView());
+  else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
   else if (kind === "review") review(id, turn);
   else if (kind === "standings") put(new StandingList());
   else if (kind === "") put(new GameList());
@@ -96,6 +98,7 @@ ask("api/games").then(({ tournament, ladder, own, analysis }) => {
     nav.prepend(link("#/now", texts.now));
     nav.after(h("p", { class: "note own" }, own.live ? texts.ownLive : texts.ownLater(own.why)));
   }
+  if (!tournament && !own) nav.append(link("#/play", texts.playTitle));
   if (ladder) nav.append(link("#/ladder", texts.ladder));
   if (tournament) nav.append(link("#/standings", texts.standings));
   if (analysis) nav.append(link("#/review", texts.reviews));

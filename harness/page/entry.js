@@ -41,10 +41,12 @@ export class MoveEntry extends HTMLElement {
     /** @type {number | null} The tile of the rack that was chosen to be laid. */
     this.chosen = null;
     this.on = true;
+    this.isByTouch = false;
     this.askedToPass = false;
     /** @type {Set<string>} Words that were found to be none. */
     this.phonies = new Set();
     this.board = new TileBoard();
+    this.warning = h("p", { class: "banner", hidden: true });
     this.formed = h("p", { class: "formed" });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.hand = h("div", { class: "hand", role: "group", "aria-label": texts.yourRack });
@@ -62,11 +64,12 @@ export class MoveEntry extends HTMLElement {
   connectedCallback() {
     if (this.firstChild) return;
     this.append(
-      this.board, this.formed, this.said, this.hand,
+      this.board, this.warning, this.formed, this.said, this.hand,
       h("div", { class: "controls", role: "group", "aria-label": texts.yourMove },
         this.playing, this.shuffling, this.recalling, this.exchanging, this.passing),
       h("p", { class: "note keyboard" }, this.wording.entryKeys), this.picker);
     this.addEventListener("keydown", (event) => this.press(event));
+    this.addEventListener("pointerdown", ({ pointerType }) => { this.isByTouch = pointerType === "touch"; });
     this.board.addEventListener("click", ({ target }) => this.tap(this.squareOf(target)));
     this.board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
     this.board.addEventListener("focusin", ({ target }) => this.focused(this.squareOf(target)));
@@ -96,8 +99,9 @@ export class MoveEntry extends HTMLElement {
       cell.setAttribute("role", "gridcell");
       cell.dataset.at = String(at);
     });
+    if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
-    if (hadFocus) this.focusCursor();
+    if (hadFocus && !this.isByTouch) this.focusCursor();
   }
 
   get cells() {
@@ -118,6 +122,14 @@ export class MoveEntry extends HTMLElement {
   judge(phonies) {
     this.phonies = new Set(phonies);
     this.showFormed();
+  }
+
+  /** Say what is wrong with the move; an empty sentence: nothing. @param {string} sentence */
+  warn(sentence) {
+    this.warning.hidden = !sentence;
+    if (this.warning.textContent === sentence) return;
+    this.warning.textContent = sentence;
+    if (sentence) this.say(sentence);
   }
 
   /** @param {string} sentence */
@@ -220,10 +232,8 @@ export class MoveEntry extends HTMLElement {
   tap(at) {
     const { draft } = this;
     if (!draft || at === null) return;
-    if (this.chosen !== null) {
-      const { chosen } = this;
-      this.lay(chosen, at);
-    } else if (draft.take(at)) {
+    if (this.chosen !== null) return this.lay(this.chosen, at);
+    if (draft.take(at)) {
       draft.cursor = { at, across: draft.cursor?.across ?? true };
       this.placed();
     } else draft.point(at);

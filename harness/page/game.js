@@ -21,6 +21,9 @@ import { texts } from "./texts.js";
 /** A position of a game, after so many turns. */
 /** @typedef {{ turn: number, board: Board, fresh: Set<number>, scores: Pair, clocks: Pair, bag: number | null, toMove: 0 | 1 | null, racks: [string, string] | null }} Position */
 
+/** Outcomes of which the last turn is the end: no clock runs after it. */
+const PLAYED_OUT = new Set(["out", "zeroes"]);
+
 export class Game {
   /** @param {Told} told @param {number} at when it was told, in milliseconds of any clock */
   constructor(told, at) {
@@ -97,7 +100,7 @@ export class Game {
     } else if (message.type === "your_turn") this.asked(message);
     else if (message.type === "info") this.thought(message);
     else if (message.type === "game_over" && !this.over) {
-      this.clocks = this.clocksAt(at);
+      if (!PLAYED_OUT.has(message.outcome)) this.clocks = this.clocksAt(at);
       this.at = at;
       this.over = message;
     }

@@ -5,6 +5,7 @@ import { h, table } from "./dom.js";
 import { Game } from "./game.js";
 import { TurnGraph } from "./graph.js";
 import { Following, Trouble, ask } from "./server.js";
+import { GameSides } from "./sides.js";
 import { clock, duration, moment, percent, signed, texts, versus } from "./texts.js";
 import { TurnThoughts } from "./thoughts.js";
 
@@ -251,7 +252,8 @@ export class GameView extends HTMLElement {
     this.moves = h("div");
     this.unseen = h("div");
     this.latest = h("button", { type: "button", class: "latest", click: () => this.goToLast() });
-    this.sides = SEATS.map((seat) => this.side(players[seat]));
+    this.sides = new GameSides();
+    this.sides.open(players);
     const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) =>
       h("button", { type: "button", "aria-label": label, title: label, click: () => this.go(to()) }, sign);
     this.steps = [
@@ -267,7 +269,7 @@ export class GameView extends HTMLElement {
       this.banner, this.status, this.said,
       h("div", { class: "game" },
         h("div", { class: "play" },
-          h("div", { class: "sides" }, ...this.sides.map(({ card }) => card)),
+          this.sides,
           this.board,
           h("div", { class: "controls", role: "group", "aria-label": texts.steps }, first, back, this.where, forward, last),
           this.latest,
@@ -281,24 +283,13 @@ export class GameView extends HTMLElement {
           this.links)));
   }
 
-  /** @param {string} name */
-  side(name) {
-    const parts = {
-      score: h("span", { class: "score" }), clock: h("span", { class: "clock", role: "timer" }),
-      rack: h("span", { class: "rack" }), mark: h("span", { class: "mark" }),
-    };
-    const card = h("div", { class: "side" },
-      h("p", { class: "who" }, h("bdi", {}, name), parts.mark),
-      h("p", { class: "figures" }, parts.score, parts.clock), parts.rack);
-    return { card, ...parts };
-  }
-
   show() {
     const { game } = this;
     if (!game || !this.board) return;
     const position = game.position(this.shownTurn);
     this.board.show(game, position);
-    this.showSides(position);
+    this.sides?.show(position, Boolean(game.over) && position.turn === game.last);
+    this.tick();
     this.showSteps(position.turn);
     this.showMoves(position.turn);
     this.showUnseen(position);
@@ -311,29 +302,11 @@ export class GameView extends HTMLElement {
       " ", h("a", { href: "#/" }, texts.toGames));
   }
 
-  /** @param {Position} position */
-  showSides(position) {
-    this.sides?.forEach(({ card, score, rack, mark }, seat) => {
-      const toMove = position.toMove === seat && !(this.game?.over && position.turn === this.game.last);
-      card.classList.toggle("turn", toMove);
-      mark.textContent = toMove ? texts.onTurn : "";
-      score.textContent = String(position.scores[/** @type {Seat} */ (seat)]);
-      rack.textContent = position.racks ? `${texts.rack} ${position.racks[/** @type {Seat} */ (seat)] || "–"}` : "";
-    });
-    this.tick();
-  }
-
   tick() {
     const { game } = this;
-    if (!game || !this.sides) return;
+    if (!game) return;
     const isLast = this.shownTurn === game.last;
-    const clocks = isLast && !this.isDown ? game.clocksAt(performance.now()) : game.position(this.shownTurn).clocks;
-    this.sides.forEach((side, seat) => {
-      const text = clock(clocks[/** @type {Seat} */ (seat)]);
-      if (side.clock.textContent === text) return;
-      side.clock.textContent = text;
-      side.clock.setAttribute("aria-label", `${texts.clockOf} ${text}`);
-    });
+    this.sides?.tick(isLast && !this.isDown ? game.clocksAt(performance.now()) : game.position(this.shownTurn).clocks);
   }
 
   /** @param {number} turn */

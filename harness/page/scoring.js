@@ -9,7 +9,7 @@ import { texts } from "./texts.js";
 /** @typedef {import("./game.js").TileKind} TileKind */
 /** @typedef {{ layout: Layout, tiles: TileKind[], rackSize?: number, bingo?: number }} Equipment Board, tiles, and
  *   the points for laying `rackSize` tiles in one turn. */
-/** @typedef {{ word: string, score: number }} Formed */
+/** @typedef {{ word: string, tiles: string, score: number }} Formed A word for people, and as the server writes its tiles. */
 /** @typedef {{ move: string, score: number, words: Formed[], isBingo: boolean }} Placement The main word comes first. */
 /** @typedef {{ first: number, last: number, step: number }} Line Squares from the first to the last. */
 
@@ -102,7 +102,7 @@ const scored = ({ letter, word }, value, all, placed, line) => {
     const points = isBlank(tile) ? 0 : value.get(tile) ?? 0;
     sum += placed.has(at) ? points * (letter[at] ?? 1) : points;
     if (placed.has(at)) times *= word[at] ?? 1;
-    return bare(tile);
+    return tile;
   });
-  return { word: tiles.join(""), score: sum * times };
+  return { word: tiles.map(bare).join(""), tiles: tiles.join("").toUpperCase(), score: sum * times };
 };

@@ -1,4 +1,4 @@
-// The server: JSON that is asked for, and a game that is followed over a WebSocket.
+// The server: JSON that is asked for, a conversation over a WebSocket, and a game that is followed in one.
 
 import { texts } from "./texts.js";
 
@@ -41,16 +41,16 @@ export const enter = async (code) => {
 };
 
 /**
- * What happens to a connection: messages of the game, with their time of arrival; `lost` with the
- * seconds to the next try; `joined` when the game is being followed (again).
- * @typedef {{ message: (message: any, at: number) => void, lost: (seconds: number) => void, joined: () => void }} Hearer
+ * What happens to a connection: `welcome` when the server has let us in; any other message, with its time of
+ * arrival; `lost` with the seconds to the next try.
+ * @typedef {{ welcome: (message: any) => void, message: (message: any, at: number) => void, lost: (seconds: number) => void }} Hearer
  */
 
-/** Follows a game until it is stopped, over as many connections as it takes. */
-export class Following {
-  /** @param {string} game @param {Hearer} hearer */
-  constructor(game, hearer) {
-    this.game = game;
+/** A conversation with the server until it is stopped, over as many connections as it takes. */
+export class Connection {
+  /** @param {object} hello what to say of oneself @param {Hearer} hearer */
+  constructor(hello, hearer) {
+    this.hello = hello;
     this.hearer = hearer;
     this.tries = 0;
     this.stopped = false;
@@ -65,13 +65,14 @@ export class Following {
   connect() {
     clearTimeout(this.timer);
     this.drop();
+    this.stopped = false;
     const url = new URL("./", location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     url.hash = url.search = "";
     const socket = new WebSocket(url, "tilewire.v1.json");
     this.socket = socket;
     this.heard = performance.now();
-    socket.onopen = () => this.say({ type: "hello", role: "spectator", name: "page" });
+    socket.onopen = () => this.say({ type: "hello", ...this.hello });
     socket.onmessage = ({ data }) => this.hear(JSON.parse(data));
     socket.onclose = () => this.again();
   }
@@ -85,19 +86,13 @@ export class Following {
   hear(message) {
     this.heard = performance.now();
     if (message.type === "ping") this.say({ type: "pong", id: message.id });
-    else if (message.type === "welcome") this.watch();
-    else if (message.type === "error" || message.game === this.game) {
-      if (message.type === "new_game") {
-        this.tries = 0;
-        this.hearer.joined();
-      }
-      this.hearer.message(message, this.heard);
-    }
+    else if (message.type === "welcome") this.hearer.welcome(message);
+    else if (message.type !== "pong") this.hearer.message(message, this.heard);
   }
 
-  /** Ask for the game, all of it. */
-  watch() {
-    this.say({ type: "watch", game: this.game });
+  /** The connection serves: after the next loss the first try comes soon. */
+  serves() {
+    this.tries = 0;
   }
 
   /** A network that is gone says nothing; so ask, and take silence for an end. */
@@ -123,10 +118,58 @@ export class Following {
     this.socket = null;
   }
 
+  /** Say no more, until `connect`. */
   stop() {
     this.stopped = true;
     clearTimeout(this.timer);
-    clearInterval(this.pings);
     this.drop();
+  }
+
+  /** Stop for good. */
+  close() {
+    this.stop();
+    clearInterval(this.pings);
+  }
+}
+
+/**
+ * What happens to a game that is followed: its messages; `lost` as above; `joined` when it is followed (again).
+ * @typedef {{ message: (message: any, at: number) => void, lost: (seconds: number) => void, joined: () => void }} Follower
+ */
+
+/** Follows a game until it is stopped. */
+export class Following {
+  /** @param {string} game @param {Follower} follower */
+  constructor(game, follower) {
+    this.game = game;
+    this.follower = follower;
+    this.connection = new Connection({ role: "spectator", name: "page" }, {
+      welcome: () => this.watch(),
+      message: (message, at) => this.hear(message, at),
+      lost: follower.lost,
+    });
+  }
+
+  connect() {
+    this.connection.connect();
+  }
+
+  /** @param {any} message @param {number} at */
+  hear(message, at) {
+    if (message.type !== "error" && message.game !== this.game) return;
+    if (message.type === "new_game") {
+      this.connection.serves();
+      this.follower.joined();
+    }
+    this.follower.message(message, at);
+  }
+
+  /** Ask for the game, all of it. */
+  watch() {
+    this.connection.say({ type: "watch", game: this.game });
+  }
+
+  stop() {
+    this.connection.close();
   }
 }

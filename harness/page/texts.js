@@ -396,4 +396,47 @@ export const texts = {
   asGcg: "Save as GCG with notes",
   toGame: "To the game",
   toReview: "Review",
+
+  // a person's game
+  playTitle: "Play",
+  yourMoveTitle: "Your move – tilewire",
+  yourName: "Your name",
+  token: "Token",
+  tokenNeeded: "This server asks for a token",
+  tokenWanted: "Keep the name for yourself (optional)",
+  tokenNote: "A name that was used with a token can be used with that token only, from anywhere. Keep it: nobody can give it to you again.",
+  makeToken: "Make a token",
+  against: "Play against",
+  anyone: "anyone",
+  anyoneNote: "whoever else waits for a game here",
+  somebody: "somebody by name:",
+  nameOfOther: "Name of your opponent",
+  startGame: "Start",
+  waits: "Waiting for the opponent …",
+  /** @param {string} sentence */
+  waitsFor: (sentence) => `Waiting: ${sentence}.`,
+  yourTurn: "Your turn.",
+  theirTurn: "The opponent is thinking.",
+  sending: "Your move is on its way …",
+  /** @param {string} name @param {string} move @param {number} score */
+  theirMove: (name, move, score) => `${name}: ${move}, ${counted(score, "point")}.`,
+  /** @param {string} why @param {number} left */
+  moveRefused: (why, left) =>
+    `That can't be played: ${why}. ${left === 1 ? "One more such move loses the game." : `${left} more such moves lose the game.`}`,
+  youWin: "You win",
+  youLose: "You lose",
+  /** @param {string} verdict @param {number[]} scores @param {string} why */
+  result: (verdict, scores, why) => `${verdict}, ${scores[0]} to ${scores[1]} (${why}).`,
+  unseenByYou: "Tiles that you don't see",
+  resign: "Resign",
+  reallyResign: "Resign: sure?",
+  lowTime: "Less than a minute is left on your clock.",
+  /** @param {string[]} words */
+  noWords: (words) => `${words.join(", ")} ${words.length === 1 ? "is no word" : "are no words"}.`,
+  playAgain: "Again, seats swapped",
+  otherOpponent: "Another opponent",
+  lookBack: "The game, turn by turn",
+  playsElsewhere: "You are playing in another window now, and the newest counts.",
+  playHere: "Play here",
+  gameIsGone: "Your last game is no longer on this server.",
 };

@@ -1,0 +1,75 @@
+// What is chosen before a game: a name, and whom to play.
+
+import { h } from "./dom.js";
+import { inBrowser } from "./kept.js";
+import { clock, texts } from "./texts.js";
+
+/** @typedef {{ bots: { name: string, about: string }[], opponent: string | null, token: boolean, name: string | null,
+ *   time: { initial_ms: number, increment_ms: number }, lexicon: string, words: boolean }} Settings */
+/** @typedef {{ name: string, token: string, opponent: string | null }} Choice `opponent` null: anyone. */
+
+const TOKEN_BYTES = 32;
+
+export class PlayForm extends HTMLElement {
+  /** @param {Settings} settings @param {string} name @param {(choice: Choice) => void} chosen */
+  open(settings, name, chosen) {
+    const initial = clock(settings.time.initial_ms), { increment_ms } = settings.time;
+    this.name = h("input", { id: "name", name: "name", required: true, maxlength: 64, autocomplete: "username", value: name || inBrowser.get("name") || settings.name });
+    this.token = h("input", { id: "token", name: "token", type: "password", maxlength: 256, autocomplete: "off", required: settings.token });
+    this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": texts.nameOfOther });
+    const asked = settings.opponent ?? settings.bots[0]?.name;
+    const bots = settings.bots.map((bot) => this.option(bot.name, bot.name === asked, bot.name, bot.about));
+    const byName = this.radio("other", "\n", false);
+    const people = settings.name === null && [
+      this.option("", !bots.length, texts.anyone, texts.anyoneNote),
+      h("li", {}, byName, h("label", { for: "radio-other" }, texts.somebody), " ", this.other),
+    ];
+    this.other.addEventListener("input", () => { byName.checked = true; });
+    const form = h("form", { submit: (/** @type {Event} */ event) => { event.preventDefault(); chosen(this.choice(form)); } },
+      h("p", {}, h("label", { for: "name" }, texts.yourName), " ", this.name),
+      settings.name === null && this.tokenField(settings.token),
+      h("fieldset", {}, h("legend", {}, texts.against), h("ul", { class: "opponents" }, ...bots, ...(people || []))),
+      h("p", { class: "note" }, texts.terms(increment_ms ? texts.withIncrement(initial, increment_ms / 1000) : initial, settings.lexicon)),
+      h("button", { class: "main" }, texts.startGame));
+    this.replaceChildren(form);
+  }
+
+  /** @param {string} id @param {string} value @param {boolean} checked */
+  radio(id, value, checked) {
+    return h("input", { type: "radio", name: "opponent", id: `radio-${id}`, value, checked });
+  }
+
+  /** @param {string} value @param {boolean} checked @param {string} name @param {string} about */
+  option(value, checked, name, about) {
+    return h("li", {}, this.radio(value, value, checked),
+      h("label", { for: `radio-${value}` }, h("bdi", {}, name), h("span", { class: "note" }, ` ${about}`)));
+  }
+
+  /** @param {boolean} isNeeded */
+  tokenField(isNeeded) {
+    const make = h("button", { type: "button", click: () => this.makeToken() }, texts.makeToken);
+    const field = h("p", {}, h("label", { for: "token" }, texts.token), " ", this.token, " ", !isNeeded && make);
+    return h("details", { open: isNeeded }, h("summary", {}, isNeeded ? texts.tokenNeeded : texts.tokenWanted), field, h("p", { class: "note" }, texts.tokenNote));
+  }
+
+  /** A new token, shown so that it can be kept. */
+  makeToken() {
+    const bytes = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));
+    if (!this.token) return;
+    this.token.value = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.token.type = "text";
+    this.token.select();
+  }
+
+  /** @param {HTMLFormElement} form @returns {Choice} */
+  choice(form) {
+    const told = new FormData(form);
+    const opponent = String(told.get("opponent") ?? ""), other = String(told.get("other") ?? "").trim();
+    return {
+      name: String(told.get("name")).trim(), token: String(told.get("token") ?? "").trim(),
+      opponent: (opponent === "\n" ? other : opponent) || null,
+    };
+  }
+}
+
+customElements.define("play-form", PlayForm);

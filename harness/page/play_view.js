@@ -1,0 +1,295 @@
+// To play oneself: a choice of opponents, then games on a board that takes moves.
+
+import { h, table } from "./dom.js";
+import { MoveEntry } from "./entry.js";
+import { inWindow } from "./kept.js";
+import { tilesOf } from "./notation.js";
+import { PlayForm } from "./play_form.js";
+import { Playing } from "./playing.js";
+import { Trouble, ask } from "./server.js";
+import { GameSides } from "./sides.js";
+import { signed, texts } from "./texts.js";
+
+/** @typedef {import("./playing.js").Login} Login */
+/** @typedef {import("./play_form.js").Settings} Settings */
+/** @typedef {import("./scoring.js").Placement} Placement */
+
+const TICK_MS = 200, AGAIN_MS = 5000, LOW_MS = 60000, WORDS_MS = 150, MOST_WORDS = 16;
+
+export class PlayView extends HTMLElement {
+  constructor() {
+    super();
+    /** @type {Settings | null} */
+    this.settings = null;
+    /** @type {Playing | null} */
+    this.playing = null;
+    /** What the board shows: the game, its turns, the rack. */
+    this.shown = "";
+    this.warned = false;
+    this.ticking = this.again = this.asking = 0;
+    this.heading = h("h1", { tabindex: -1 }, texts.playTitle);
+    this.banner = h("p", { class: "banner", role: "status", hidden: true });
+    this.status = h("p", { class: "status" });
+    this.said = h("p", { class: "hidden", "aria-live": "polite" });
+    this.alarm = h("p", { class: "hidden", role: "alert" });
+    this.form = new PlayForm();
+    this.waiting = h("p", {}, h("button", { type: "button", click: () => this.playing?.leave() }, texts.cancel));
+    this.sides = new GameSides();
+    this.entry = new MoveEntry();
+    this.moves = h("div");
+    this.unseen = h("section");
+    this.resigning = h("button", { type: "button", click: () => this.resign(), blur: () => this.askToResign(false) }, texts.resign);
+    this.next = h("p", { class: "links" });
+    this.game = h("div", { class: "game", hidden: true },
+      h("div", { class: "play" }, this.sides, this.entry, this.next),
+      h("div", { class: "told" },
+        h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves),
+        this.unseen, h("p", {}, this.resigning)));
+    this.entry.addEventListener("play", (event) => this.playing?.move(/** @type {CustomEvent} */ (event).detail.move));
+    this.entry.addEventListener("placed", (event) => this.askForWords(/** @type {CustomEvent} */ (event).detail));
+    this.onKey = this.onKey.bind(this);
+  }
+
+  connectedCallback() {
+    this.replaceChildren(this.heading, this.banner, this.status, this.said, this.alarm, this.form, this.waiting, this.game);
+    document.addEventListener("keydown", this.onKey);
+    this.ticking = setInterval(() => this.tick(), TICK_MS);
+    this.load();
+  }
+
+  disconnectedCallback() {
+    document.removeEventListener("keydown", this.onKey);
+    clearInterval(this.ticking);
+    clearTimeout(this.again);
+    clearTimeout(this.asking);
+    this.playing?.close();
+    this.playing = null;
+  }
+
+  async load() {
+    clearTimeout(this.again);
+    this.show();
+    try {
+      this.settings = await ask("api/play");
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      this.banner.hidden = false;
+      this.banner.textContent = error.message;
+      if (error.status !== 404 && this.isConnected) this.again = setTimeout(() => this.load(), AGAIN_MS);
+      return;
+    }
+    if (!this.isConnected || !this.settings) return;
+    this.banner.hidden = true;
+    /** @type {Login | null} */
+    const kept = inWindow.get("login");
+    const name = kept?.name ?? this.settings.name;
+    this.form.open(this.settings, kept?.name ?? "", (choice) => this.chosen(choice));
+    if (name) this.login(kept ?? { name, token: "" }); // a game may be on
+    this.show();
+  }
+
+  /** @param {Login} login */
+  login(login) {
+    this.playing?.close();
+    this.playing = new Playing(login, {
+      changed: () => this.show(),
+      played: (play) => this.tell(play),
+      said: (sentence) => this.say(sentence),
+    });
+    return this.playing;
+  }
+
+  /** @param {import("./play_form.js").Choice} choice */
+  chosen({ name, token, opponent }) {
+    const { playing } = this, login = playing?.login;
+    const isSame = login?.name === name && (login.token === token || !token) && playing?.phase !== "refused";
+    (isSame && playing ? playing : this.login({ name, token })).seek(opponent);
+    this.show();
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const isNowhere = event.target === document.body || event.target === this.parentElement;
+    if (isNowhere && !this.game.hidden) this.entry.press(event);
+  }
+
+  // --- what is said ---
+
+  /** @param {string} sentence */
+  say(sentence) {
+    this.said.textContent = sentence;
+  }
+
+  /** @param {import("./game.js").Played} play */
+  tell(play) {
+    const { playing } = this, game = playing?.game;
+    if (!playing || !game || play.seat === playing.seat) return;
+    this.say(texts.announced(play.seq, game.offer.players[play.seat], game.moves[play.seq - 1] ?? "", play.score, play.scores));
+  }
+
+  /** Ask the server which of the words that are laid are none. @param {Placement | null} placement */
+  askForWords(placement) {
+    clearTimeout(this.asking);
+    if (!placement || !this.settings?.words) return;
+    this.asking = setTimeout(async () => {
+      const list = placement.words.map(({ tiles }) => tiles).slice(0, MOST_WORDS);
+      /** @type {{ words: Record<string, boolean> }} */
+      const told = await ask(`api/words?words=${encodeURIComponent(list.join())}`).catch(() => ({ words: {} }));
+      const now = this.entry.draft?.placement;
+      if (typeof now !== "object" || now.move !== placement.move) return;
+      const phonies = placement.words.filter(({ tiles }) => told.words[tiles] === false).map(({ word }) => word);
+      this.entry.judge(phonies);
+      if (phonies.length) this.say(texts.noWords(phonies));
+    }, WORDS_MS);
+  }
+
+  // --- resigning asks once ---
+
+  /** @param {boolean} asked */
+  askToResign(asked) {
+    this.resigning.textContent = asked ? texts.reallyResign : texts.resign;
+    this.resigning.classList.toggle("asked", asked);
+  }
+
+  resign() {
+    if (!this.playing?.isOnTurn) this.say(texts.notYourTurn);
+    else if (this.resigning.matches(".asked")) {
+      this.playing.resign();
+      this.askToResign(false);
+    } else this.askToResign(true);
+  }
+
+  // --- the page ---
+
+  show() {
+    const { playing } = this, phase = playing?.phase ?? "idle";
+    const isGame = Boolean(playing?.game) && (phase === "playing" || phase === "over" || phase === "offered" || phase === "elsewhere" || phase === "connecting");
+    this.game.hidden = !isGame;
+    this.form.hidden = isGame || !this.settings || !(phase === "idle" || phase === "refused");
+    this.waiting.hidden = phase !== "seeking";
+    this.heading.classList.toggle("hidden", isGame);
+    this.showBanner();
+    const sentence = this.statusText();
+    if (this.status.textContent !== sentence) this.status.textContent = sentence;
+    this.status.hidden = !sentence && !isGame;
+    document.title = playing?.isOnTurn ? texts.yourMoveTitle : texts.title;
+    if (isGame) this.showGame();
+  }
+
+  showBanner() {
+    const { playing } = this;
+    if (!playing) return;
+    const isElsewhere = playing.phase === "elsewhere", { lostFor } = playing;
+    const sentence = isElsewhere || playing.phase === "refused" || playing.phase === "idle" ? playing.sentence : "";
+    this.entry.warn(playing.phase === "playing" ? playing.sentence : "");
+    const text = [lostFor ? texts.lost(lostFor) : "", sentence].filter(Boolean).join(" ");
+    if (this.banner.getAttribute("data-text") === text) return;
+    this.banner.setAttribute("data-text", text);
+    this.banner.hidden = !text;
+    const button = (/** @type {string} */ label, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, label);
+    this.banner.replaceChildren(text, " ",
+      isElsewhere ? button(texts.playHere, () => playing.takeOver()) : lostFor ? button(texts.tryNow, () => playing.connection.connect()) : "");
+  }
+
+  statusText() {
+    const { playing } = this, game = playing?.game;
+    if (!playing) return this.settings ? "" : texts.loading;
+    if (playing.phase === "connecting") return texts.connecting;
+    if (playing.phase === "seeking") return playing.sentence ? texts.waitsFor(playing.sentence) : texts.waits;
+    if (playing.phase === "offered") return texts.notBegun;
+    if (playing.phase === "over" && game?.over) {
+      const { winner, scores, message, outcome } = game.over, { seat } = playing;
+      const isVoid = winner === null && (outcome === "no_show" || outcome === "host_error");
+      return texts.result(winner === null ? isVoid ? texts.noResult : texts.tie : winner === seat ? texts.youWin : texts.youLose,
+        [scores[seat], scores[seat ? 0 : 1]], message);
+    }
+    if (playing.phase !== "playing") return "";
+    const last = game?.plays.at(-1);
+    const move = last && game && last.seat !== playing.seat ? texts.theirMove(game.offer.players[last.seat], game.moves.at(-1) ?? "", last.score) : "";
+    const whose = playing.lostFor ? "" : playing.pending ? texts.sending : playing.isOnTurn ? texts.yourTurn
+      : game?.onTurn === playing.seat ? texts.loading : texts.theirTurn;
+    return [move, whose].filter(Boolean).join(" ");
+  }
+
+  showGame() {
+    const { playing } = this, game = playing?.game;
+    if (!playing || !game) return;
+    const isOver = playing.phase === "over", position = game.position(game.last);
+    const shown = [playing.id, game.last, game.bag, playing.rack, isOver].join();
+    if (this.shown !== shown) {
+      if (!this.shown.startsWith(playing.id) || !this.sides.firstChild) this.sides.open(game.offer.players);
+      this.shown = shown;
+      this.equipment = this.equipment?.layout === game.layout ? this.equipment : { layout: game.layout, tiles: game.told.tiles };
+      const rack = isOver ? "" : playing.rack;
+      this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last, canExchange: (game.bag ?? 0) >= 7 });
+      this.showMoves();
+      this.showUnseen();
+    }
+    this.sides.show(position, isOver);
+    this.entry.toggleAttribute("data-over", isOver);
+    if (this.entry.isOn !== playing.isOnTurn) this.entry.isOn = playing.isOnTurn;
+    this.resigning.hidden = isOver;
+    this.resigning.setAttribute("aria-disabled", String(!playing.isOnTurn));
+    this.showNext(isOver);
+    this.tick();
+  }
+
+  /** @param {boolean} isOver */
+  showNext(isOver) {
+    const { playing } = this;
+    if (!playing || !isOver || this.next.getAttribute("data-game") === playing.id) {
+      if (!isOver && this.next.firstChild) {
+        this.next.removeAttribute("data-game");
+        this.next.replaceChildren();
+      }
+      return;
+    }
+    const opponent = playing.game?.offer.players[playing.seat ? 0 : 1] ?? null, id = encodeURIComponent(playing.id);
+    this.next.setAttribute("data-game", playing.id);
+    this.next.replaceChildren(
+      h("button", { type: "button", class: "main", click: () => playing.seek(opponent) }, texts.playAgain), " ",
+      h("button", { type: "button", click: () => playing.leave() }, texts.otherOpponent), " ",
+      h("a", { href: `#/game/${id}` }, texts.lookBack), " ", h("a", { href: `#/review/${id}` }, texts.toReview));
+  }
+
+  showMoves() {
+    const { playing } = this, game = playing?.game;
+    if (!game) return;
+    const rows = game.plays.map((play, index) => ({
+      attributes: { "aria-current": index + 1 === game.last ? "true" : null },
+      cells: [play.seq, h("bdi", {}, game.offer.players[play.seat]), game.moves[index] ?? "", signed(play.score), play.scores[play.seat]],
+    }));
+    this.moves.replaceChildren(rows.length
+      ? table(texts.moves, [texts.turn, texts.player, texts.move, texts.score, texts.total], rows, "sheet")
+      : h("p", { class: "note" }, texts.noMoves));
+    const list = this.moves.firstElementChild;
+    if (list) list.scrollTop = list.scrollHeight;
+  }
+
+  showUnseen() {
+    const { playing } = this, game = playing?.game;
+    if (!playing || !game) return;
+    const own = tilesOf(playing.rack);
+    const tiles = game.unseen(game.position(game.last).board)
+      .map(([tile, count]) => /** @type {const} */ ([tile, count - own.filter((each) => each === tile).length])).filter(([, count]) => count > 0);
+    const count = tiles.reduce((sum, [, each]) => sum + each, 0);
+    this.unseen.hidden = playing.phase === "over";
+    this.unseen.replaceChildren(
+      h("h2", {}, texts.unseenByYou), h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bag ?? 0))),
+      h("ul", { class: "tiles" }, ...tiles.map(([tile, each]) => h("li", {}, tile, h("small", {}, ` ${each}`)))));
+  }
+
+  tick() {
+    const { playing } = this, game = playing?.game;
+    if (!playing || !game || this.game.hidden) return;
+    const clocks = game.clocksAt(performance.now());
+    this.sides.tick(clocks);
+    const isLow = playing.phase === "playing" && clocks[playing.seat] < LOW_MS;
+    if (isLow !== this.warned) {
+      this.warned = isLow;
+      this.alarm.textContent = isLow ? texts.lowTime : "";
+    }
+  }
+}
+
+customElements.define("play-view", PlayView);

@@ -1,0 +1,298 @@
+// A person's side of games: the conversation of a player (protocol/SPEC.md), over as many connections as it takes.
+
+import { Game } from "./game.js";
+import { inBrowser, inWindow } from "./kept.js";
+import { Connection, Trouble, ask } from "./server.js";
+import { texts } from "./texts.js";
+
+/** @typedef {{ name: string, token: string }} Login An empty token: none. */
+/** @typedef {"connecting" | "idle" | "seeking" | "offered" | "playing" | "over" | "elsewhere" | "refused"} Phase */
+/** @typedef {{ game: string, seq: number, attempt: number, move: string }} Answer */
+/**
+ * `changed`: what is shown may be different now; `played`: a turn was taken; `said`: a sentence for the person.
+ * @typedef {{ changed: () => void, played: (play: import("./game.js").Played) => void, said: (sentence: string) => void }} Listener
+ */
+
+const NONCE_BYTES = 32;
+
+export class Playing {
+  /** @param {Login} login @param {Listener} listener */
+  constructor(login, listener) {
+    this.login = login;
+    this.listener = listener;
+    /** @type {Phase} */
+    this.phase = "connecting";
+    /** @type {string | null | undefined} Whom to seek once it is possible; null: anyone; undefined: nobody. */
+    this.wish = undefined;
+    /** @type {Game | null} */
+    this.game = null;
+    this.id = inWindow.get("game") ?? "";
+    /** @type {0 | 1} */
+    this.seat = 0;
+    this.rack = "";
+    /** @type {{ seq: number, attempt: number } | null} The turn that we are asked for. */
+    this.turn = null;
+    /** What the server said last that concerns the person: why it refused, whom it waits for. */
+    this.sentence = "";
+    /** Seconds to the next try; 0: connected. */
+    this.lostFor = 0;
+    /** @type {Promise<void>} Messages are taken one after another. */
+    this.queue = Promise.resolve();
+    const { name, token } = login;
+    this.connection = new Connection({ role: "player", name, ...(token && { token }), software: "page" }, {
+      welcome: (message) => this.hear(message, performance.now()),
+      message: (message, at) => this.hear(message, at),
+      lost: (seconds) => this.lost(seconds),
+    });
+  }
+
+  // --- what the person does ---
+
+  /** Seek a game, now or once connected. @param {string | null} opponent null: anyone */
+  seek(opponent) {
+    this.wish = opponent;
+    this.sentence = "";
+    if (this.phase === "over") this.forget();
+    if (this.phase !== "connecting") this.idle();
+  }
+
+  /** @param {string} move */
+  move(move) {
+    if (!this.turn || this.pending) return;
+    /** @type {Answer} */
+    const answer = { game: this.id, ...this.turn, move };
+    inWindow.set("answer", answer);
+    this.sentence = "";
+    this.connection.say({ type: "move", ...answer });
+    this.listener.changed();
+  }
+
+  resign() {
+    if (this.turn) this.connection.say({ type: "resign", game: this.id, seq: this.turn.seq });
+  }
+
+  /** Log in again, and so take the player over from another window. */
+  takeOver() {
+    this.phase = "connecting";
+    this.connection.connect();
+    this.listener.changed();
+  }
+
+  close() {
+    this.connection.close();
+  }
+
+  /** The move that was sent in this turn and not answered yet. @returns {Answer | null} */
+  get pending() {
+    /** @type {Answer | null} */
+    const answer = inWindow.get("answer"), { turn } = this;
+    return answer && turn && answer.game === this.id && answer.seq === turn.seq && answer.attempt === turn.attempt ? answer : null;
+  }
+
+  /** Whether a move can be made now. */
+  get isOnTurn() {
+    return this.phase === "playing" && this.turn !== null && !this.pending && !this.lostFor;
+  }
+
+  // --- what the server says ---
+
+  /** @param {number} seconds */
+  lost(seconds) {
+    this.lostFor = seconds;
+    this.turn = null; // it is asked again
+    this.listener.changed();
+  }
+
+  /** @param {any} message @param {number} at */
+  hear(message, at) {
+    const { socket } = this.connection;
+    this.queue = this.queue.then(async () => {
+      if (socket !== this.connection.socket) return; // from before the connection was lost: all is told again
+      await this.take(message, at);
+      this.listener.changed();
+    }).catch((error) => this.failed(error));
+  }
+
+  /** @param {unknown} error */
+  failed(error) {
+    if (!(error instanceof Trouble)) throw error;
+    this.connection.again(); // it did not answer, or no longer has the game
+  }
+
+  /** @param {any} message @param {number} at @returns {Promise<void> | void} */
+  take(message, at) {
+    if (message.type === "welcome") return this.welcomed(message.games);
+    if (message.type === "error") return this.refused(message);
+    if (message.type === "goodbye") return this.dismissed(message);
+    if (message.type === "seeking") {
+      this.phase = "seeking";
+      this.sentence = message.absent ?? "";
+    } else if (message.type === "new_game") return this.offered(message, at);
+    else if (message.game === this.id) this.inGame(message, at);
+  }
+
+  /** @param {string[]} games */
+  async welcomed(games) {
+    this.lostFor = 0;
+    this.connection.serves();
+    inWindow.set("login", this.login);
+    inBrowser.set("name", this.login.name);
+    const [first] = games;
+    if (first !== undefined) this.resume(games.includes(this.id) ? this.id : first);
+    else if (this.id) await this.lookAtEnd();
+    else this.idle();
+  }
+
+  idle() {
+    this.phase = "idle";
+    if (this.wish === undefined) return;
+    this.phase = "seeking";
+    this.connection.say({ type: "seek", opponent: this.wish });
+  }
+
+  /** Ask for a game, all of it. @param {string} id */
+  resume(id) {
+    this.connection.say({ type: "resume", game: id });
+  }
+
+  /** The game that was on is over, unless the server no longer knows it. */
+  async lookAtEnd() {
+    try {
+      const told = await ask(`api/games/${encodeURIComponent(this.id)}`);
+      if (!told.over) throw new Trouble(texts.unreachable, 0);
+      const at = performance.now(), { game } = this;
+      this.game = new Game(told, at);
+      this.seat = told.offer.players[1] === this.login.name ? 1 : 0;
+      this.end();
+      if (!game) this.listener.said(told.over.message);
+    } catch (error) {
+      if (!(error instanceof Trouble) || error.status !== 404) throw error;
+      this.forget();
+      this.sentence = texts.gameIsGone;
+      this.idle();
+    }
+  }
+
+  forget() {
+    inWindow.set("game", null);
+    inWindow.set("answer", null);
+    inBrowser.set("nonce", null);
+    this.id = "";
+    this.game = null;
+    this.turn = null;
+  }
+
+  end() {
+    this.phase = "over";
+    this.turn = null;
+    inWindow.set("answer", null);
+    inBrowser.set("nonce", null);
+  }
+
+  /** Leave a game that is over, or seek no more. */
+  leave() {
+    if (this.phase === "seeking") this.connection.connect(); // a seek is forgotten with its connection
+    this.wish = undefined;
+    this.sentence = "";
+    this.forget();
+    this.idle();
+    this.listener.changed();
+  }
+
+  /** @param {any} message @param {number} at */
+  async offered(message, at) {
+    const isNew = message.game !== this.id;
+    if (!this.game || isNew) {
+      const { board, tiles } = await ask(`api/games/${encodeURIComponent(message.game)}`);
+      this.game = new Game({ begun: null, offer: message, over: null, turns: null, board, tiles }, at);
+    } else this.game.offered(message, at);
+    this.id = message.game;
+    this.seat = message.you;
+    this.rack = message.rack ?? "";
+    this.turn = null;
+    this.wish = undefined;
+    if (isNew) this.sentence = "";
+    this.phase = message.seq ? "playing" : "offered";
+    inWindow.set("game", this.id);
+    this.connection.say({ type: "ready", game: this.id, ...await this.part(message) });
+  }
+
+  /** Our part in the order of the bag: the nonce, or its commitment while the other may still choose. @param {any} offer */
+  async part({ commitments, you }) {
+    const nonce = this.nonce();
+    if (!commitments || commitments[1 - you] || !globalThis.crypto.subtle) return { nonce };
+    const bytes = Uint8Array.from(nonce.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+    return { commitment: hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))) };
+  }
+
+  /** The nonce of this game, the same as long as it lasts, in whichever window. */
+  nonce() {
+    const kept = inBrowser.get("nonce");
+    if (kept?.game === this.id) return /** @type {string} */ (kept.nonce);
+    const nonce = hex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+    inBrowser.set("nonce", { game: this.id, nonce });
+    return nonce;
+  }
+
+  /** @param {any} message @param {number} at */
+  inGame(message, at) {
+    const { game } = this;
+    if (!game) return;
+    if (message.type === "committed") this.connection.say({ type: "reveal", game: this.id, nonce: this.nonce() });
+    else if (message.type === "your_turn") this.onTurn(message, at);
+    else if (message.type === "refused") {
+      this.turn = { seq: message.seq, attempt: message.attempt + 1 };
+      this.sentence = texts.moveRefused(message.message, message.attempts_left);
+    } else if (game.take(message, at)) this.resume(this.id);
+    else if (message.type === "started") {
+      this.rack = message.rack ?? this.rack;
+      this.phase = "playing";
+    } else if (message.type === "played") {
+      if (message.seat === this.seat) this.rack = message.rack ?? this.rack;
+      this.turn = null;
+      this.sentence = "";
+      this.listener.played(message);
+    } else if (message.type === "game_over") this.end();
+  }
+
+  /** @param {any} message @param {number} at */
+  onTurn({ seq, attempt = 1, rack, bag, clocks }, at) {
+    this.turn = { seq, attempt };
+    this.rack = rack;
+    this.phase = "playing";
+    if (this.game) {
+      this.game.bag = bag;
+      this.game.clocks = clocks;
+      this.game.at = at;
+    }
+    const { pending } = this; // sent before the connection was lost, and maybe never taken
+    if (pending) this.connection.say({ type: "move", ...pending });
+  }
+
+  /** @param {any} message */
+  refused(message) {
+    const sentence = texts.refused(String(message.message));
+    if (message.code === "forbidden" || message.code === "banned") {
+      this.phase = "refused";
+      this.sentence = sentence;
+      inWindow.set("login", null);
+      this.connection.stop();
+    } else if (message.game && message.game === this.id && this.phase !== "over") this.resume(this.id);
+    else {
+      this.sentence = sentence;
+      this.wish = undefined;
+      if (this.phase === "seeking") this.phase = "idle";
+    }
+  }
+
+  /** @param {any} message */
+  dismissed({ code, message }) {
+    if (code !== "replaced" && code !== "kicked") return; // the server goes down, and comes back
+    this.phase = "elsewhere";
+    this.sentence = code === "replaced" ? texts.playsElsewhere : texts.refused(String(message));
+    this.connection.stop();
+  }
+}
+
+/** @param {Uint8Array} bytes */
+const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
