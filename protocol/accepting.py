@@ -42,6 +42,9 @@ ACCEPTS_A_TURN = 4
 MOST_HELD = 500
 """Refused sockets that are held; when there are more, the oldest is closed."""
 
+MOST_TOLD = 100
+"""While so many are held, no more are told why: in a storm that would take a third of the work."""
+
 HELD_S = 5.0
 """How long they are held; whoever reads the answer closes its end before."""
 
@@ -129,11 +132,11 @@ class Acceptor:
                 self._loop.remove_reader(listening)
                 self._loop.call_later(RETRY_S, self._listen, listening)
                 return
-            sock.setblocking(False)
             visit = self._gate(address[0])
             if isinstance(visit, str):
                 self._refuse(sock, visit)
             else:
+                sock.setblocking(False)
                 opening = self._loop.create_task(self._open(sock, visit))
                 self._opening.add(opening)
                 opening.add_done_callback(self._opening.discard)
@@ -146,11 +149,11 @@ class Acceptor:
             visit.leave()
 
     def _refuse(self, sock: socket.socket, why: str) -> None:
-        """Say why a socket is refused, unless that takes TLS, and hold it."""
+        """Say why a socket is refused, unless that takes TLS or many are, and hold it."""
         with suppress(OSError):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, HELD_BYTES)
-            if not self._tls:
-                sock.send(_refusal(why))
+            if not self._tls and len(self._held) < MOST_TOLD:
+                sock.send(_refusal(why), socket.MSG_DONTWAIT)
         self._held.append((self._loop.time() + HELD_S, sock))
         if len(self._held) > MOST_HELD:
             self._held.popleft()[1].close()

@@ -106,11 +106,14 @@ async def test_refused_sockets_are_held_but_not_too_many_and_not_for_ever(
         knocking = [await knock(port) for _ in range(3)]
         await knocking[0][0].read()  # the third took the place of the first, so this is closed
         assert [reader.at_eof() for reader, _ in knocking] == [True, False, False]
-    monkeypatch.setattr(accepting, "HELD_S", 0.01)
+    monkeypatch.setattr(accepting, "MOST_TOLD", 1)
+    monkeypatch.setattr(accepting, "HELD_S", 0.2)
     async with listening(Door(places=0)) as port:
         knocking += [await knock(port) for _ in range(2)]
-        for reader, writer in knocking:
-            await reader.read()
+        told = [await reader.read() for reader, _ in knocking]
+        assert told[3].endswith(b"no place is free\n")
+        assert told[4] == b"", "too many were told"
+        for _, writer in knocking:
             writer.close()
 
 
