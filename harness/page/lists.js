@@ -161,7 +161,7 @@ export class StandingList extends Asking {
       };
     });
     this.redraw(
-      h("h1", { tabindex: -1 }, texts.standings), this.trouble, h("p", {}, state.filter(Boolean).join(" · ")),
+      h("h1", { tabindex: -1 }, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
       h("h2", {}, isRound ? texts.roundGames : texts.games), table(texts.games, [texts.game, texts.players, texts.score, ""], games));
   }

@@ -37,7 +37,7 @@ export class CodeEntry extends HTMLElement {
   }
 }
 
-/** Shows the game that is on, and goes on to the next a while after its end. */
+/** Shows the game that is on, or the last, and goes on to the next a while after its end. */
 export class NowView extends HTMLElement {
   constructor() {
     super();
@@ -59,9 +59,9 @@ export class NowView extends HTMLElement {
     clearTimeout(this.timer);
     if (!this.stays()) {
       try {
-        const { on } = await ask("api/games");
+        const { on, past } = await ask("api/games");
         if (!this.isConnected) return;
-        this.open(on[0]?.game);
+        this.open((on[0] ?? past[0])?.game);
       } catch (error) {
         if (!(error instanceof Trouble)) throw error;
         if (!this.view) this.replaceChildren(h("h1", { tabindex: -1 }, error.message));

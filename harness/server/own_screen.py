@@ -60,7 +60,7 @@ MOST_GUESSES = 1_000
 """Wrong codes after which there is another."""
 
 MOST_LISTED = 50
-"""Games that are over, in the standings."""
+"""Games of the round that are over, in the standings."""
 
 
 def why_not_live(seats: Sequence[str]) -> str:
@@ -189,10 +189,11 @@ class OwnScreen:
 
     def _standings(self) -> StandingList:
         schedule, files = self._tournament.schedule, self._files
-        results = [result for result in files.counting() if not result.void]
+        number = schedule.rounds[-1].number if schedule.rounds else 0
+        results = [it for it in files.counting() if it.round == number and not it.void]
         playing = sorted(self._tournament.playing.items())
         return StandingList(
-            round=schedule.rounds[-1].number if schedule.rounds else 0,
+            round=number,
             rounds=schedule.last_round(),
             over=self._tournament.over,
             rows=tuple(
