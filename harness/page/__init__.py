@@ -34,9 +34,11 @@ POLICY = "; ".join(
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
     )
 )
-"""What the page may do: nothing but what comes from where it came from."""
+"""What the page may do: nothing but what comes from where it came from, and no text is markup."""
 
 _ALWAYS = (
     ("Content-Security-Policy", POLICY),

@@ -456,6 +456,10 @@ async def test_names_and_texts_of_all_kinds_are_text(running: Running, browser: 
         assert {*await page.evaluate(links)} <= {"http:"}
     assert shown.said == []
     assert {url.split("/")[2] for url in shown.asked} == {f"127.0.0.1:{running.port}"}
+    markup = (
+        "() => { try { document.body.innerHTML = '<b>'; } catch (error) { return error.name } }"
+    )
+    assert await page.evaluate(markup) == "TypeError", "the browser takes no text for markup"
     await page.close()
 
 
