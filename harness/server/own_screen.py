@@ -36,6 +36,7 @@ from harness.matches.folder import MatchFolder
 from harness.matches.results import GameResult
 from harness.matches.standings import standings
 from harness.matches.tournament import Tournament
+from harness.page import Page
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
@@ -96,6 +97,7 @@ class OwnScreen:
         self._lag = LagMeter()
         self._hosting = Hosting(lexicon, self.journal, self._lag, {})
         self._web = Web(self._hosting, self.journal.path, lexicon, self._standings, own=self._sight)
+        self._page = Page.read()
         self._code = _new_code()
         self._address = ""
         self._cookie = ""
@@ -145,8 +147,9 @@ class OwnScreen:
             return wrong(403, f"only the page at {self.url} is answered")
         if path == "/api/enter":
             return self._enter(request)
-        if (upgrades or path.startswith("/api/")) and not self._may_look(request):
-            return wrong(401, "type the code that the terminal shows")
+        if not self._may_look(request):  # whatever it asks for, by whatever spelling
+            file = None if acts else self._page.answer(path, request.headers)
+            return file or wrong(401, "type the code that the terminal shows")
         if upgrades:
             return None
         return self._web.answer(request) or wrong(404, "there is nothing here")
@@ -154,7 +157,7 @@ class OwnScreen:
     def _enter(self, request: Request) -> HttpAnswer:
         if request.method != "POST":
             return wrong(405, "a code is sent by POST")
-        if not self._code.accepts(request.headers.get(CODE_HEADER, ""), 0):
+        if not self._code.accepts("".join(request.headers.get_all(CODE_HEADER)), 0):
             if not self._code.tries:
                 self._code = _new_code()
                 self._tell(

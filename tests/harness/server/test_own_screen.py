@@ -49,6 +49,19 @@ async def test_a_browser_is_let_in_by_the_code_once(tmp_path: Path) -> None:
         await (await page.dial()).close()
 
 
+async def test_without_the_cookie_no_spelling_of_an_address_gets_anything(tmp_path: Path) -> None:
+    async with shown(tmp_path) as page:
+        _, _, playing = await page.begin()
+        for path in (
+            *("/api/games/g1", "/%61pi/games/g1", "//x/api/games/g1", "/page/../api/games"),
+            *("/api", "/api/", "/api/games/../games", "/./api/games", "/API/games", "/api%2fgames"),
+            *(f"{page.screen.url}/api/games", "*", "/metrics", "/healthz"),
+        ):
+            for method in ("GET", "HEAD", "POST"):
+                assert (await page.ask(f"{method} {path}", Accept="text/html"))[0] == 401, path
+        playing.cancel()
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
