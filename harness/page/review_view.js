@@ -17,6 +17,7 @@ import { TurnReview } from "./turn_review.js";
 /** The address of what was dropped here, in place of a game's number. */
 const DROPPED = "mine";
 const MOST_BYTES = 100000;
+const SLOW_MS = 15000;
 const SEATS = /** @type {const} */ ([0, 1]);
 
 export class ReviewView extends HTMLElement {
@@ -30,6 +31,7 @@ export class ReviewView extends HTMLElement {
     this.analysis = new Analysis();
     this.data = "";
     this.request = 0;
+    this.slow = 0;
     this.byCost = true;
     this.banner = h("p", { class: "banner", role: "status", hidden: true });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
@@ -38,6 +40,7 @@ export class ReviewView extends HTMLElement {
   }
 
   disconnectedCallback() {
+    clearTimeout(this.slow);
     this.analysis.close();
   }
 
@@ -117,20 +120,30 @@ export class ReviewView extends HTMLElement {
   begin() {
     this.banner.hidden = true;
     this.request = this.analysis.ask(this.data, {}, (message) => this.hear(message));
+    this.wait();
+  }
+
+  /** Say so if nothing comes for a while. */
+  wait() {
+    clearTimeout(this.slow);
+    if (this.request && this.isConnected) this.slow = setTimeout(() => this.tellProgress(`${this.progress?.textContent ?? ""} ${texts.slow}`), SLOW_MS);
   }
 
   /** @param {any} message @param {boolean} [goesOn] whether more is to be asked for when it is done */
   hear(message, goesOn = false) {
+    if (message.type === "done" || message.type === "error") this.request = 0;
+    clearTimeout(this.slow);
     const { review } = this;
     if (message.type === "waiting") this.tellProgress(texts.waiting(message.ahead));
-    else if (message.type === "game") this.build(new Review(message, this.id_ === DROPPED ? "" : this.id_));
-    else if (message.type === "error") this.fail(message);
+    else if (message.type === "game") {
+      this.build(new Review(message, this.id_ === DROPPED ? "" : this.id_));
+      this.wait();
+    } else if (message.type === "error") this.fail(message);
     else if (review && message.type !== "so_far") {
       if (message.type === "turn") review.found.set(message.line, message);
       else if (message.type === "left_out") review.leftOut.set(message.line, message.why);
-      else if (message.type === "done") this.request = 0;
       this.show(message.line ?? null);
-      if (message.type !== "done") return;
+      if (message.type !== "done") return this.wait();
       if (goesOn) this.goOn();
       else this.finish(message.stopped);
     }
@@ -138,7 +151,6 @@ export class ReviewView extends HTMLElement {
 
   /** @param {{ code: string, message: string }} error */
   fail({ code, message }) {
-    this.request = 0;
     const sentence = code === "lost" ? message : texts.refused(message);
     if (code === "bad_game") return this.showForm(texts.cantReview(message));
     if (!this.review) return this.showForm(sentence);

@@ -318,6 +318,7 @@ export const texts = {
   tryAgain: "Try again",
   /** @param {number} ahead */
   waiting: (ahead) => `No engine is free: ${counted(ahead, "request")} before yours. It begins by itself.`,
+  slow: "Games come first, and the server's cores are busy.",
   aPosition: "A position",
   /** @param {number} done @param {number} of */
   reviewed: (done, of) => `Analysing: ${done} of ${counted(of, "turn")}`,

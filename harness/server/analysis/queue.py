@@ -30,7 +30,7 @@ IDLE_S = 300.0
 """A process without a request for so long ends."""
 
 GRACE_S = 120.0
-"""A process that takes longer than a task's time by this counts as hung."""
+"""A process that takes longer than a task's time by this is ended: it hangs, or gets no core."""
 
 log = structlog.get_logger(__name__)
 
@@ -183,7 +183,9 @@ class AnalysisQueue:
                     await self._step(job, engine)
                 except Exception as error:  # whatever it was, the others wait for their turn
                     log.error("analysis failed", reason=plain(str(error) or repr(error)))
-                    job.end("error", code="no_engine", message="the engine failed; try again")
+                    is_slow = isinstance(error, TimeoutError)
+                    why = "games keep this server's cores busy" if is_slow else "the engine failed"
+                    job.end("error", code="no_engine", message=f"{why}; try again")
                     if engine is not None:
                         await engine.kill()
                         engine = None

@@ -171,6 +171,20 @@ async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
     assert engine.done == [(b"y", 1)]
 
 
+async def test_a_server_whose_cores_are_busy_says_so(
+    queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.server.analysis.queue.GRACE_S", -1.0)
+    waits = await Visitor(queue, b"a").ask()
+    await waits.over.wait()
+    assert waits.told[-1][1]["message"] == "games keep this server's cores busy; try again"
+    monkeypatch.undo()
+    engine.go_on.release()
+    again = await Visitor(queue, b"a").ask()
+    await again.over.wait()
+    assert again.kinds == ["game", "turn", "done"]
+
+
 async def test_an_address_has_so_much_time_an_hour(engine: Fake) -> None:
     now = 0.0
     settings = AnalysisSettings(seconds_per_hour=100)
