@@ -68,7 +68,7 @@ export class Game {
   /** @param {Played} play @param {number} at */
   played(play, at) {
     const before = this.boards[this.boards.length - 1] ?? new Map();
-    const full = this.turns?.[this.plays.length]?.move ?? play.move;
+    const full = this.turns?.[this.plays.length]?.move || play.move;
     const move = readMove(full, this.layout.columns);
     this.boards.push(withMove(before, move));
     this.moves.push(moveText(move, before));
@@ -128,7 +128,7 @@ export class Game {
 
   /** Whether turns are known that are not told as they were thought. */
   get lacksTurns() {
-    return this.turns !== null && this.turns.length < this.last;
+    return this.turns !== null && this.turns.filter(({ move }) => move).length < this.last;
   }
 
   /** What was thought up to a turn: in it, or at the end of a game that is on in the turn after it. @param {number} turn */

@@ -85,9 +85,16 @@ async def test_racks_and_thoughts_of_both_show_as_they_are(
             await find_faults(page.page)
         await page.page.set_viewport_size({"width": PHONE, "height": 700})
         assert await page.page.evaluate("document.documentElement.scrollWidth") <= PHONE
-        bob.say(Resign(game="g1", seq=2))
+        await page.page.evaluate("document.querySelector('game-view').following.connection.drop()")
+        thinks(bob, 2, "-", 0.125)
+        bob.say(Move(game="g1", seq=2, move="-"))
+        await ann.turns.get()
+        await page.page.evaluate("document.querySelector('game-view').following.connect()")
+        await page.shows("turn 2 of 2")
+        await thoughts.get_by_text("12.5 % ± 1.0").wait_for()
+        ann.say(Resign(game="g1", seq=3))
         await playing
-        await page.page.locator(".status", has_text="ann wins").wait_for()
+        await page.page.locator(".status", has_text="bob wins").wait_for()
         await own.begin("g2")
         await page.page.evaluate("document.querySelector('now-view').overSince -= 60000")
         await page.shows("turn 0 of 0")
