@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 GAME = Path(__file__).parents[1] / "fixtures" / "games" / "static_greedy.gcg"
-TURNS = 23
+TURNS = 12
+"""Of the game; the others would take their time."""
+HEAD = 6
+"""Lines before the first turn."""
 ROLLOUTS = 400
 HOSTILE = "<img src=x onerror=alert(1)>"
 SLOW_MS = 120_000
@@ -93,7 +96,7 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
     shown = await opened(browser)
     page = shown.page
     await shown.go(f"{running.url}#/review")
-    text = GAME.read_text(encoding="utf-8")
+    text = "\n".join(GAME.read_text(encoding="utf-8").splitlines()[: HEAD + TURNS])
     await paste(page, text.replace("8D OWARI +18 18", "8D OWARI +19 19"))
     banner = page.locator(".banner", has_text="This can't be reviewed: line 7: ")
     await banner.wait_for(timeout=SLOW_MS)
@@ -101,10 +104,9 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
     await paste(page, named)
     await page.get_by_text(f"{TURNS} turns analysed").wait_for(timeout=SLOW_MS)
     assert await page.evaluate("location.hash") == "#/review/mine"
-    costs = await page.locator(".turns .blunder td:nth-child(4)").all_inner_texts()
-    lost = [float(cost.split(" ")[0].replace("−", "-")) for cost in costs]
-    assert lost == sorted(lost, reverse=True), "the costliest come first"
-    assert len(lost) > 2
+    costliest = page.locator(".turns tbody tr").first
+    assert await costliest.locator("a").inner_text() == "10", "the costliest comes first"
+    assert await costliest.get_attribute("class") == "blunder"
     await page.get_by_role("button", name="Costliest first").press("Enter")
     lines = await page.locator(".turns tbody a").all_inner_texts()
     assert lines == [str(line) for line in range(1, TURNS + 1)]
@@ -132,7 +134,7 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
         *("position", "played", "best", "lost_win", "lost_points", "game", "turn", "when")
     }
     noted = read_gcg(await saved(page, "Save as GCG with notes"))
-    assert replay(noted, standard_rules()).final.scores == (487, 370)
+    assert replay(noted, standard_rules()).final.scores == (277, 246)
     assert all(event.note for event in noted.events[:TURNS])
     html = await saved(page, "Save as HTML")
     assert html.count("<tile-board") == TURNS

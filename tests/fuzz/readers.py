@@ -36,6 +36,7 @@ from engine.notation.cgp_moves import parse_cgp_move, parse_cgp_rack
 from engine.notation.gcg import GcgError, read_gcg, write_gcg
 from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
 from engine.notation.replaying import replay
+from harness.analysis.sheet import read_sheet, sheet_json
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import JournalError
 from harness.arbiter.journal_reading import read_games
@@ -202,6 +203,10 @@ def _read_gcg(content: bytes, _: Path) -> None:
     with suppress(NotationError):
         assert read_gcg(write_gcg(game)).players == game.players
     replay(game, RULES)
+
+
+def _read_sheet(content: bytes, _: Path) -> None:
+    sheet_json(read_sheet(content, RULES), RULES, "scowl")
 
 
 def _read_cgp(content: bytes, _: Path) -> None:
@@ -449,6 +454,12 @@ def readers() -> tuple[Reader, ...]:
             "a bridge's tokens", _texts(samples.BRIDGE_TOKENS), _read_bridge_tokens, (ValueError,)
         ),
         Reader("GCG", _texts(*samples.gcg_files()), _read_gcg, (GcgError,)),
+        Reader(
+            "games for a review",
+            _texts(*samples.gcg_files()),
+            _read_sheet,
+            (GcgError, NotationError, ValueError),
+        ),
         Reader("CGP", _texts(*samples.CGPS), _read_cgp, (NotationError,)),
         Reader("moves and seats", _texts(*samples.MOVES), _read_move, (NotationError,)),
         Reader("openings", _texts(samples.OPENINGS), _read_openings, (ValueError,)),
