@@ -174,6 +174,8 @@ export class PlayView extends HTMLElement {
     this.status.hidden = !sentence && !isGame;
     document.title = playing?.isOnTurn ? texts.yourMoveTitle : texts.title;
     if (isGame) this.showGame();
+    const at = document.activeElement;
+    if (at && this.contains(at) && !at.checkVisibility()) this.parentElement?.focus({ preventScroll: true }); // keys go to the board
   }
 
   showBanner() {
@@ -273,7 +275,7 @@ export class PlayView extends HTMLElement {
     const tiles = game.unseen(game.position(game.last).board)
       .map(([tile, count]) => /** @type {const} */ ([tile, count - own.filter((each) => each === tile).length])).filter(([, count]) => count > 0);
     const count = tiles.reduce((sum, [, each]) => sum + each, 0);
-    this.unseen.hidden = playing.phase === "over";
+    this.unseen.hidden = playing.phase === "over" || game.bag === null; // nothing is drawn before the start
     this.unseen.replaceChildren(
       h("h2", {}, texts.unseenByYou), h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bag ?? 0))),
       h("ul", { class: "tiles" }, ...tiles.map(([tile, each]) => h("li", {}, tile, h("small", {}, ` ${each}`)))));
