@@ -1,4 +1,4 @@
-"""The process that analyses for a server's page: ``python -m harness.analysis.worker``.
+"""What the process does that analyses for a server's page.
 
 It reads messages from its standard input and answers on its standard output, each JSON behind its
 length in four bytes, little-endian. A task is done at a time; ``{"stop": true}`` ends the one that
@@ -12,24 +12,18 @@ is under way with what is known by then. What it answers to a task:
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import os
 import queue
-import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, BinaryIO
 
 import msgspec
 
 from bot.equipment import Equipment, load_tables
-from bot.seat.runtime import set_pipes_aside
 from engine.movegen.generator import Generator
 from engine.rules.rules import standard_rules
-from lexicons.jit import announce_compilation
 from lexicons.store import load_lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
@@ -146,33 +140,3 @@ def _send(writing: BinaryIO, message: dict[str, Any]) -> None:
     frame = msgspec.json.encode(message)
     writing.write(LENGTH.pack(len(frame)) + frame)
     writing.flush()
-
-
-def _yield_to_others() -> None:
-    """Run only where a core is idle: nobody's clock is to wait for an analysis."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(19)
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Analyse for a server until it closes the pipe."""
-    parser = argparse.ArgumentParser(prog="python -m harness.analysis.worker")
-    parser.add_argument("--lexicon", default="scowl")
-    parser.add_argument("--leaves")
-    parser.add_argument("--winprob")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--idle", action="store_true", help="run only where a core is idle")
-    given = parser.parse_args(arguments)
-    reading, writing = set_pipes_aside()
-    if given.idle:
-        _yield_to_others()
-    announce_compilation(lambda sentence: print(sentence, file=sys.stderr, flush=True))
-    analyst = Analyst(Equipment(given.lexicon, given.leaves, given.winprob, given.threads))
-    with contextlib.suppress(BrokenPipeError):
-        serve(analyst, os.fdopen(reading, "rb"), os.fdopen(writing, "wb"))
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

@@ -21,7 +21,7 @@ class EngineGone(Exception):
 
 
 class AnalysisProcess(ChildProcess):
-    """A process that does a task at a time (``harness.analysis.worker``)."""
+    """A process that does a task at a time (``harness.analysis.worker_main``)."""
 
     @classmethod
     async def start(cls, equipment: Equipment, *, idle: bool = True) -> AnalysisProcess:
@@ -31,7 +31,7 @@ class AnalysisProcess(ChildProcess):
             EngineGone: no process can be started.
         """
         arguments = dataclasses.replace(equipment, threads=1, ponder=False).arguments()
-        command = worker_command(*arguments, module="harness.analysis.worker")
+        command = worker_command(*arguments, module="harness.analysis.worker_main")
         try:
             confinement = await asyncio.to_thread(of_reader, equipment)
             spawned = await spawn(command + ["--idle"] * idle, confinement=confinement)

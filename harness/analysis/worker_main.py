@@ -1,0 +1,49 @@
+"""The process that analyses for a server's page: ``python -m harness.analysis.worker_main``.
+
+What it says and hears is in ``worker.py``, which it imports once it is out of the games' way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+
+from bot.seat.runtime import set_pipes_aside
+
+
+def _yield_to_others() -> None:
+    """Run only where a core is idle: nobody's clock is to wait for an analysis."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(19)
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Analyse for a server until it closes the pipe."""
+    parser = argparse.ArgumentParser(prog="python -m harness.analysis.worker_main")
+    parser.add_argument("--lexicon", default="scowl")
+    parser.add_argument("--leaves")
+    parser.add_argument("--winprob")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--idle", action="store_true", help="run only where a core is idle")
+    given = parser.parse_args(arguments)
+    reading, writing = set_pipes_aside()
+    if given.idle:
+        _yield_to_others()
+    from bot.equipment import Equipment
+    from lexicons.jit import announce_compilation
+
+    from .worker import Analyst, serve
+
+    announce_compilation(lambda sentence: print(sentence, file=sys.stderr, flush=True))
+    analyst = Analyst(Equipment(given.lexicon, given.leaves, given.winprob, given.threads))
+    with contextlib.suppress(BrokenPipeError):
+        serve(analyst, os.fdopen(reading, "rb"), os.fdopen(writing, "wb"))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
