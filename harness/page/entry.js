@@ -40,6 +40,10 @@ export class MoveEntry extends HTMLElement {
     this.exchanged = null;
     /** @type {number | null} The tile of the rack that was chosen to be laid. */
     this.chosen = null;
+    /** @type {HTMLElement[]} By square. */
+    this.cells = [];
+    /** @type {string[]} What the squares show, by square. */
+    this.states = [];
     this.on = true;
     this.isByTouch = false;
     this.askedToPass = false;
@@ -95,6 +99,8 @@ export class MoveEntry extends HTMLElement {
     this.exchanged = null;
     this.board.show({ layout: equipment.layout, points: this.points }, { turn: asked.turn ?? 0, board: asked.board, fresh: asked.fresh ?? new Set() });
     this.board.setAttribute("role", "grid");
+    this.cells = /** @type {HTMLElement[]} */ ([...this.board.querySelectorAll("[role=cell]")]);
+    this.states = [];
     this.cells.forEach((cell, at) => {
       cell.setAttribute("role", "gridcell");
       cell.dataset.at = String(at);
@@ -102,10 +108,6 @@ export class MoveEntry extends HTMLElement {
     if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
     if (hadFocus && !this.isByTouch) this.focusCursor();
-  }
-
-  get cells() {
-    return /** @type {HTMLElement[]} */ ([...this.board.querySelectorAll("[role=cell], [role=gridcell]")]);
   }
 
   /** Whether a move can be played now. */
@@ -399,19 +401,21 @@ export class MoveEntry extends HTMLElement {
     this.recalling.hidden = this.passing.hidden = this.exchanged !== null;
   }
 
-  /** @param {Draft} draft */
+  /** Show what has changed of the squares. @param {Draft} draft */
   showSquares(draft) {
-    const { layout } = draft.equipment, { placed, cursor } = draft;
-    const shown = { turn: 0, board: draft.all, fresh: this.asked.fresh ?? new Set() };
+    const { layout } = draft.equipment, { placed, all, cursor } = draft;
+    const shown = { turn: 0, board: all, fresh: this.asked.fresh ?? new Set() };
+    const reached = cursor?.at ?? layout.start;
     this.cells.forEach((cell, at) => {
-      const isAt = cursor?.at === at;
-      cell.tabIndex = at === (cursor?.at ?? layout.start) ? 0 : -1;
+      const way = cursor?.at !== at ? "" : cursor.across ? "across" : "down";
+      const state = [all.get(at), placed.has(at), way, at === reached].join();
+      if (this.states[at] === state) return;
+      this.states[at] = state;
       const now = square({ layout, points: this.points }, shown, at);
-      const kind = [now.className, placed.has(at) && "placed", isAt && (cursor.across ? "across" : "down")].filter(Boolean).join(" ");
-      if (cell.className === kind && cell.textContent === now.textContent && cell.ariaLabel) return;
-      cell.className = kind;
+      cell.tabIndex = at === reached ? 0 : -1;
+      cell.className = [now.className, placed.has(at) && "placed", way].filter(Boolean).join(" ");
       cell.ariaLabel = [squareName(layout.columns, at, true), spoken(now) || texts.empty, placed.has(at) && texts.notPlayed,
-        isAt && (cursor.across ? texts.across : texts.down)].filter(Boolean).join(", ");
+        way && texts[/** @type {"across" | "down"} */ (way)]].filter(Boolean).join(", ");
       cell.replaceChildren(...now.childNodes);
     });
   }
