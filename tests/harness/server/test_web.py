@@ -259,6 +259,7 @@ async def test_a_browser_gets_the_page_and_what_it_asks_for(served: Served) -> N
         todo |= set(re.findall(r'"\./([\w.]+)"', file.text)) - texts.keys()
     files = {file.name for file in FOLDER.iterdir() if file.suffix in TYPES}
     assert texts.keys() == files - {"index.html"}, "each file is used"
+    assert not re.search("transition|animation", texts["page.css"]), "nothing moves"
     first = _at_first(named, texts)
     assert first >= {"app.js", "page.css", "icon.svg", "game_view.js"}
     assert first == named, "what the first view needs is asked for at once: name it in index.html"
