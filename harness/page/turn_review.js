@@ -167,7 +167,7 @@ export class TurnReview extends HTMLElement {
         review.text(move, turn),
         lead ? move === best ? "✓" : lead.win === null ? "" : within(lead.win, lead.win_error, percent) : "",
         lead ? move === best ? "✓" : within(lead.points, lead.points_error, decimal) : "",
-        rollouts ? grouped(rollouts) : "", h("span", {}, note, request && h("button", { type: "button", class: "small", click: () => this.analysis.cancel(request) }, texts.stop)),
+        rollouts ? grouped(rollouts) : "", h("span", {}, note, request > 0 && h("button", { type: "button", class: "small", click: () => this.analysis.cancel(request) }, texts.stop)),
       ],
     }));
     this.tries?.replaceChildren(h("h3", {}, texts.triedMoves),
