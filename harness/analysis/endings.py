@@ -71,6 +71,18 @@ def prove_endgame(
 ) -> EndgameProof:
     """Solve an endgame; the solver has begun with it."""
     seconds = spend(budget, solver)
+    return proof_so_far(solver, position, rules, first_win=first_win, seconds=seconds)
+
+
+def proof_so_far(
+    solver: EndgameSolver,
+    position: Position,
+    rules: Rules,
+    *,
+    first_win: bool = False,
+    seconds: float = 0,
+) -> EndgameProof:
+    """Return what a solver knows of the endgame it has begun with, and the best play."""
     line, at, scores = solver.line(), position, []
     for move in line:
         score = score_play(at.board, move, rules).score if isinstance(move, Place) else 0

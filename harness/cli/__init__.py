@@ -43,6 +43,7 @@ COMMANDS = {
     "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
     "endgame": "Work out the best play with an empty bag, and prove it.",
     "preendgame": "Compare moves with few tiles in the bag by how often they win.",
+    "puzzles": "Make, list and check puzzles: endgames and pre-endgames.",
     "infer": "Work out what a player kept from what it played.",
     "lexicon": "Build, describe or query a lexicon.",
     "train": "Learn from self-play what leaves and leads are worth.",
@@ -73,7 +74,7 @@ _USAGES = {
 }
 """What follows the names of commands whose arguments may be left out, in their usage lines."""
 
-_GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "train")
+_GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "puzzles", "train")
 """Commands that have commands of their own."""
 
 

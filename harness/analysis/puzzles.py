@@ -1,0 +1,324 @@
+"""Puzzles: positions late in a game, and what every move but the best loses.
+
+In an *endgame* the bag is empty, so each move has a value: the spread at the end of the game if
+both sides do their best from then on. In a *pre-endgame* one tile is in the bag, and it may be any
+of the unseen ones: a placement empties the bag, so it wins, draws or loses for certain with each of
+them, and up to three moves may win equally often. A pass leaves the tile in the bag; its share of
+wins is the estimate of ``PreEndgame``.
+
+All else is proven by ``EndgameSolver``, whose work is counted in nodes: the same position is the
+same puzzle, or none, on any machine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.endgame.solver import EndgameSolver, Solution
+from engine.movegen.generator import Generator, RankedMove
+from engine.preendgame.scenarios import FullPosition, passing
+from engine.preendgame.solver import PreEndgame
+from engine.rules.moves import PASS, Move
+from engine.rules.position import Position, unseen
+from engine.rules.rules import Rules
+from lexicons.store import Lexicon
+
+from .endings import proof_so_far
+
+MOVES = range(15, 301)
+"""Legal moves of a puzzle: with fewer it is trivial, with more the file grows."""
+LEAST_LOSS = 5
+"""Points that the static move loses in an endgame that it does not lose."""
+LEAST_SHARE = 1 / 8
+"""Share of wins that it loses in a pre-endgame."""
+
+_MEMORY = 40 << 20
+_FIRST_NODES = 3_000  # for the endgame itself
+_ENDGAME_NODES = 30_000  # for what a move is worth
+_GUESS_NODES = 100  # for a guess of an outcome
+_OUTCOME_NODES = 400, 4_000, 40_000, 200_000  # for that of a placement with a tile, look after look
+_MOST_NODES = 1_500_000  # for all outcomes of a pre-endgame
+_LINE_NODES = 150_000  # for the best play with a tile
+_PASS_NODES = 30_000
+_LOOKED_AT = 10  # moves whose outcomes are guessed, the best by equity
+_MOST_BEST = 3  # moves of a pre-endgame that win equally often
+_RIVALS = 3  # moves whose outcomes are proven first
+
+WON, DRAWN, LOST, UNPROVEN = "WDL?"
+
+Cases: TypeAlias = dict[int, int]
+"""How many of the unseen tiles are of a kind, by tile."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The best play of both sides to the end of the game."""
+
+    moves: tuple[Move, ...]
+    scores: tuple[int, ...]
+    """What each move scores."""
+    spread: int
+    """At the end of the game, of the player to move in the puzzle."""
+
+
+@dataclass(frozen=True)
+class EndgamePuzzle:
+    """An endgame solved."""
+
+    position: Position
+    """With both racks."""
+    ranked: tuple[RankedMove, ...]
+    """All legal moves, the highest equity first."""
+    best: RankedMove
+    line: Line
+    spreads: Mapping[Move, int]
+    """The spread at the end of the game after each legal move."""
+    replies: Mapping[Move, Move]
+    """The best answer to each move that does not end the game."""
+
+    def loss(self, move: Move) -> int:
+        """Return the points that a move loses."""
+        return self.line.spread - self.spreads[move]
+
+    def turns(self, move: Move) -> bool:
+        """Check whether a move turns a win into a draw or loss, or a draw into a loss."""
+        return _sign(self.spreads[move]) < _sign(self.line.spread)
+
+
+@dataclass(frozen=True)
+class PreEndgamePuzzle:
+    """A position with one tile in the bag, solved for each tile that it may be."""
+
+    position: Position
+    """With the rack of the player on turn only."""
+    ranked: tuple[RankedMove, ...]
+    best: RankedMove
+    cases: Cases
+    lines: Mapping[int, Line]
+    """The best play of both sides after the best move, by the tile in the bag."""
+    outcomes: Mapping[Move, str]
+    """The outcome of each placement with each of ``cases``: won, drawn, lost or unproven."""
+    pass_win: float
+    """The estimated share of wins after a pass; a draw is half a win."""
+
+    def win(self, move: Move) -> float:
+        """Return the share of wins, at most; a draw is half a win."""
+        return self.pass_win if move == PASS else share(self.outcomes[move], self.cases, 1)
+
+    def loss(self, move: Move) -> float:
+        """Return the share of wins that a move loses, at least."""
+        return self.win(self.best.move) - self.win(move)
+
+
+Puzzle: TypeAlias = EndgamePuzzle | PreEndgamePuzzle
+
+
+def share(outcomes: str, cases: Cases, unproven: float = 0) -> float:
+    """Return the share of wins over cases; a draw is half a win, an unproven outcome as given."""
+    worth = {WON: 1.0, DRAWN: 0.5, LOST: 0.0, UNPROVEN: unproven}
+    won = sum(worth[each] * count for each, count in zip(outcomes, cases.values(), strict=True))
+    return won / sum(cases.values())
+
+
+class PuzzleMaker:
+    """Makes puzzles of positions that are fit for one."""
+
+    def __init__(self, lexicon: Lexicon, generator: Generator) -> None:
+        self._lexicon, self._generator = lexicon, generator
+
+    def endgame(self, position: Position) -> EndgamePuzzle | None:
+        """Return a puzzle of an endgame with both racks, or None if it is not fit for one."""
+        ranked = self._ranked(position)
+        if ranked is None:
+            return None
+        asked = _Asked(self._new_solver(), self._generator.rules, position)
+        solved = asked.solve(position, _FIRST_NODES)
+        highest = max(ranked, key=lambda each: each.score)
+        if solved is None or solved.move in {ranked[0].move, highest.move}:
+            return None
+        best = next(each for each in ranked if each.move == solved.move)
+        line = asked.line(position)
+        spreads: dict[Move, int] = {}
+        replies: dict[Move, Move] = {}
+        for each in ranked:
+            after = FullPosition(position, ()).after(each.move, each.score, asked.rules)
+            spread = asked.spread(after, _ENDGAME_NODES)
+            if spread is None:
+                return None
+            spreads[each.move] = spread
+            if not after.over:
+                replies[each.move] = asked.solution.move
+        if line is None:
+            return None
+        puzzle = EndgamePuzzle(position, ranked, best, line, spreads, replies)
+        return puzzle if _teaches(puzzle) else None
+
+    def preendgame(self, position: Position) -> PreEndgamePuzzle | None:
+        """Return a puzzle of a position with one tile in the bag, or None if it is not fit."""
+        ranked = self._ranked(position)
+        if ranked is None:
+            return None
+        asked = _Asked(self._new_solver(), self._generator.rules, position)
+        counts = enumerate(unseen(position, position.on_turn, asked.rules))
+        cases = {tile: count for tile, count in counts if count}
+        placed = [each for each in ranked if each.move != PASS]
+        outcomes = _best_proven(asked, placed, cases)
+        if outcomes is None:
+            return None
+        best = max(placed, key=lambda each: share(outcomes[each.move], cases))
+        lines = {}
+        for tile in cases:
+            line = asked.line_after(best, tile, cases)
+            if line is None:
+                return None
+            lines[tile] = line
+        pass_win = self._pass_win(asked.solver, position)
+        puzzle = PreEndgamePuzzle(position, ranked, best, cases, lines, outcomes, pass_win)
+        return puzzle if _teaches(puzzle) else None
+
+    def _ranked(self, position: Position) -> tuple[RankedMove, ...] | None:
+        if len(self._generator.arrays(position).packed) not in MOVES:
+            return None
+        return tuple(self._generator.everything(position))
+
+    def _pass_win(self, solver: EndgameSolver, position: Position) -> float:
+        passed = [passing(position)]
+        compared = PreEndgame(solver, self._generator, position, passed)
+        compared.advance(_PASS_NODES)
+        return compared.leader().win
+
+    def _new_solver(self) -> EndgameSolver:
+        """Return a solver that knows no other position, since that could change its answers."""
+        return EndgameSolver(self._lexicon, self._generator.rules, memory=_MEMORY)
+
+
+class _Asked:
+    """A solver that is asked about the moves of one position."""
+
+    def __init__(self, solver: EndgameSolver, rules: Rules, position: Position) -> None:
+        self.solver, self.rules = solver, rules
+        self._position, self._seat = position, position.on_turn
+        self.nodes = 0
+
+    @property
+    def solution(self) -> Solution:
+        """The answer to the last question."""
+        return self.solver.solution
+
+    def solve(self, position: Position, nodes: int, *, first_win: bool = False) -> Solution | None:
+        """Return the solution of an endgame, None if it takes more nodes."""
+        self.solver.begin(position, first_win=first_win)
+        self.nodes += self.solver.advance(nodes)
+        return self.solution if self.solution.proven else None
+
+    def spread(self, after: FullPosition, nodes: int) -> int | None:
+        """Return the spread at the end of the game, of who is to move in the puzzle."""
+        now = _spread(after.position, self._seat)
+        if after.over:
+            return now
+        solved = self.solve(after.position, nodes)
+        return None if solved is None else now - solved.value
+
+    def guess(self, ranked: RankedMove, cases: Cases) -> float:
+        """Return about which share of games a placement wins."""
+        outcomes = ""
+        for tile in cases:
+            after = self._drawing(ranked, tile, cases).position
+            self.solve(after, _GUESS_NODES)
+            spread = _spread(after, self._seat) - self.solution.value
+            outcomes += WON if spread > 0 else LOST if spread < 0 else DRAWN
+        return share(outcomes, cases)
+
+    def outcomes(self, ranked: RankedMove, cases: Cases, nodes: int, before: str = "") -> str:
+        """Return the outcome of a placement with each tile, where ``before`` does not know it."""
+        return "".join(
+            self._outcome(self._drawing(ranked, tile, cases).position, nodes)
+            if known == UNPROVEN
+            else known
+            for tile, known in zip(cases, before or UNPROVEN * len(cases), strict=True)
+        )
+
+    def _outcome(self, after: Position, nodes: int) -> str:
+        solved = self.solve(after, nodes, first_win=True)
+        if solved is None:
+            return UNPROVEN
+        lead = _spread(after, self._seat)
+        if solved.floor is not None and solved.floor > lead:
+            return LOST
+        return WON if solved.ceiling is not None and solved.ceiling < lead else DRAWN
+
+    def line_after(self, ranked: RankedMove, tile: int, cases: Cases) -> Line | None:
+        """Return the best play with a tile in the bag, the move first; None: it is unproven."""
+        after = self._drawing(ranked, tile, cases).position
+        if self.solve(after, _LINE_NODES) is None or (rest := self.line(after)) is None:
+            return None
+        return Line((ranked.move, *rest.moves), (ranked.score, *rest.scores), -rest.spread)
+
+    def line(self, position: Position) -> Line | None:
+        """Return the best play of the endgame just solved; None: its end is not in sight."""
+        proof = proof_so_far(self.solver, position, self.rules)
+        return Line(proof.pv, proof.scores, proof.spread) if proof.ends_game else None
+
+    def _drawing(self, ranked: RankedMove, tile: int, cases: Cases) -> FullPosition:
+        """Make a placement that draws the last tile; the opponent has the other unseen ones."""
+        rest = Counter(cases) - Counter([tile])
+        dealt = self._position.with_rack(1 - self._seat, tuple(sorted(rest.elements())))
+        return FullPosition(dealt, (tile,)).after(ranked.move, ranked.score, self.rules)
+
+
+def _best_proven(
+    asked: _Asked, placed: Sequence[RankedMove], cases: Cases
+) -> dict[Move, str] | None:
+    """Return the outcomes of placements, few of them proven the best; None: it is not so.
+
+    Quick guesses say where a proof may succeed. Outcomes of moves that are not the best stay
+    unproven where they do not matter.
+    """
+    static = placed[0]
+    guessed = {each: asked.guess(each, cases) for each in placed[:_LOOKED_AT]}
+    rivals = sorted(guessed, key=lambda each: -guessed[each])[:_RIVALS]
+    if guessed[rivals[0]] < guessed[static] + LEAST_SHARE:
+        return None
+    outcomes = dict.fromkeys((each.move for each in placed), UNPROVEN * len(cases))
+
+    def look(each: RankedMove, nodes: int) -> None:
+        outcomes[each.move] = asked.outcomes(each, cases, nodes, outcomes[each.move])
+
+    def best_share() -> float:
+        return max(share(text, cases) for text in outcomes.values())
+
+    for nodes in _OUTCOME_NODES[:-1]:
+        for each in dict.fromkeys((static, *rivals)):
+            look(each, nodes)
+    if best_share() < share(outcomes[static.move], cases, 1) + LEAST_SHARE:
+        return None
+    for nodes in _OUTCOME_NODES:
+        most = best_share()
+        for each in placed:
+            if share(outcomes[each.move], cases, 1) >= most and asked.nodes < _MOST_NODES:
+                look(each, nodes)
+    most = best_share()
+    best = [text for text in outcomes.values() if share(text, cases, 1) >= most]
+    is_proven = not any(UNPROVEN in text for text in best)
+    return outcomes if is_proven and len(best) <= _MOST_BEST else None
+
+
+def _teaches(puzzle: Puzzle) -> bool:
+    """Check that the static choice loses enough, and an endgame has one best move."""
+    static = puzzle.ranked[0].move
+    if isinstance(puzzle, PreEndgamePuzzle):
+        return min(puzzle.loss(static), puzzle.loss(PASS)) >= LEAST_SHARE
+    others = [each.move for each in puzzle.ranked if each.move != puzzle.best.move]
+    is_enough = puzzle.loss(static) >= LEAST_LOSS or puzzle.turns(static)
+    return is_enough and min(map(puzzle.loss, others)) > 0
+
+
+def _spread(position: Position, seat: int) -> int:
+    return position.scores[seat] - position.scores[1 - seat]
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)

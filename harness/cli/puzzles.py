@@ -1,0 +1,143 @@
+"""``tilewire puzzles``: endgames and pre-endgames with one best move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+from msgspec import Meta
+
+from .failing import CommandFailed
+from .options import JsonOption, LexiconOption, SeedOption, WorkersOption, load_words, say
+from .positions import read_game
+from .study_run import going_on, load_field, sentences, show_rows, telling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.rules.position import Position
+    from harness.lab.puzzles import Kind, PuzzleStudy
+    from harness.lab.study import Record
+    from harness.lab.study_context import Field
+
+app = App(name="puzzles", help="Make, list and check puzzles: endgames and pre-endgames.")
+
+_Many = Annotated[int, Meta(ge=0, le=100_000)]
+
+
+@app.command
+def make(
+    *games: Path,
+    out: Path,
+    endgames: _Many = 120,
+    preendgames: _Many = 80,
+    seed: SeedOption = 0,
+    lexicon: LexiconOption = "scowl",
+    workers: Annotated[WorkersOption, Parameter(help="Processes at once.")] = 1,
+) -> None:
+    """Make puzzles and write them for the page; the same command goes on where it was stopped.
+
+    A puzzle has one best move, which is neither the static player's choice nor the highest score.
+    What each legal move loses is proven by the solvers of endgames and pre-endgames.
+
+    Args:
+        games: Games (GCG) to take positions from. [default: games between static players]
+        out: A folder for puzzles.json, endgames.json and preendgames.json; and for puzzles.jsonl,
+            which keeps what is known until all are made.
+        endgames: How many with an empty bag, at most where games are given.
+        preendgames: How many with one tile in the bag.
+        seed: Of the games between static players.
+    """
+    if not out.is_dir():
+        raise CommandFailed(f"--out {out}: there is no such folder")
+    field = load_field(load_words(lexicon))
+    sheets = tuple(_positions(path, field, lexicon) for path in games)
+    from harness.lab.puzzles import PuzzleStudy, write_files
+
+    wanted: dict[Kind, int] = {"endgame": endgames, "preendgame": preendgames}
+    studies = [PuzzleStudy(field, kind, seed, sheets) for kind in wanted]
+    made = _made(studies, list(wanted.values()), out / "puzzles.jsonl", workers)
+    asked = f"--endgames {endgames} --preendgames {preendgames} --seed {seed} --lexicon {lexicon}"
+    command = " ".join(("tilewire puzzles make", *map(str, games), asked))
+    about = {"command": command, "lexicon": field.lexicon.name}
+    with sentences("--out", out):
+        write_files(out, dict(zip(wanted, made, strict=True)), field.rules, about)
+    say(f"{out} has {len(made[0])} endgames and {len(made[1])} pre-endgames")
+
+
+def _made(
+    studies: Sequence[PuzzleStudy], wanted: Sequence[int], path: Path, workers: int
+) -> list[list[Record]]:
+    from harness.lab.study import fill, open_records
+    from harness.workers import open_workers
+
+    made = []
+    with (
+        going_on(path),
+        open_records(path, studies[0].settings()) as file,
+        open_workers(workers, None, say) as processes,
+    ):
+        for study, most in zip(studies, wanted, strict=True):
+            records = fill(study, file, most, processes, telling(most, "puzzles", study.name))
+            made.append([each for record in records for each in record["puzzles"]][:most])
+    return made
+
+
+def _positions(path: Path, field: Field, lexicon: str) -> tuple[Position, ...]:
+    """Return the positions of a game before each line of its score sheet."""
+    game = read_game(str(path), field.rules)
+    if game is None:
+        raise CommandFailed(f"there is no game {path}")
+    game.compare_words(lexicon)
+    lines = range(len(game.played.steps))
+    known = (game.played.after(line) for line in lines if not game.played.is_over(line))
+    return tuple(position for position in known if position.racks[position.on_turn])
+
+
+@app.command(name="list")
+def list_(folder: Path | None = None, /, *, json_: JsonOption = False) -> None:
+    """Print a table of puzzles: their best moves, and what the static player's choice loses.
+
+    Args:
+        folder: Made by tilewire puzzles make. [default: those of the page]
+        json_: Print a list of JSON objects.
+    """
+    from harness.lab.puzzles import row_of
+
+    show_rows({"puzzles": [row_of(each) for each in _read(folder)]}, json_)
+
+
+@app.command
+def check(
+    folder: Path | None = None,
+    /,
+    *,
+    every: Annotated[int, Meta(ge=1)] = 1,
+    lexicon: LexiconOption = "scowl",
+) -> None:
+    """Solve puzzles again and compare all that is known of them.
+
+    Args:
+        folder: Made by tilewire puzzles make. [default: those of the page]
+        every: Check each puzzle whose place in the list can be divided by it.
+    """
+    from harness.lab.puzzles import made_again
+
+    puzzles = _read(folder)[::every]
+    field = load_field(load_words(lexicon))
+    tell = telling(len(puzzles), "puzzles")
+    for done, puzzle in enumerate(puzzles, start=1):
+        if made_again(puzzle, field) != puzzle:
+            raise CommandFailed(f"puzzle {puzzle['id']} is not as it was made", status=1)
+        tell(done)
+    print(f"{len(puzzles)} puzzles are as they were made")
+
+
+def _read(folder: Path | None) -> list[Record]:
+    from harness.lab.puzzles import read_files
+    from harness.page import FOLDER
+
+    where = folder or FOLDER
+    with sentences(str(where)):
+        return read_files(where)

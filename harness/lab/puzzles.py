@@ -1,0 +1,286 @@
+"""Puzzles of games between static players or of score sheets, and the files that the page reads.
+
+``puzzles.json`` has the board, the tiles, and a line for each puzzle; the puzzles themselves are in
+a file for each kind. Moves of the same result share an entry, so that all are in little room.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+
+from engine.movegen.generator import Generator
+from engine.notation.cgp import read_cgp, write_cgp
+from engine.notation.move_text import format_move
+from engine.rules.moves import Move
+from engine.rules.position import Position, unseen
+from engine.rules.rules import Rules
+from harness.analysis.puzzles import EndgamePuzzle, Line, PreEndgamePuzzle, Puzzle, PuzzleMaker
+from harness.analysis.questions import as_seen
+from harness.server.answers import board_and_tiles
+
+from .positions import recorded_games, situation
+from .rows import Column, Tables
+from .study import Record, Study
+from .study_context import Field, ready
+
+Kind: TypeAlias = Literal["endgame", "preendgame"]
+
+INDEX = "puzzles.json"
+FILES: Mapping[Kind, str] = {"endgame": "endgames.json", "preendgame": "preendgames.json"}
+
+_BAG: Mapping[Kind, int] = {"endgame": 0, "preendgame": 1}
+_LEAST_HELD = 3
+"""Tiles on each rack of an endgame."""
+_LARGEST_LEAD = 60
+"""Points in a pre-endgame: with more it is decided."""
+_GAMES = 50
+"""Static games of a record."""
+
+
+@dataclass(frozen=True)
+class PuzzleStudy(Study):
+    """Puzzles of a kind; a record has those of some games."""
+
+    unit = "puzzles"
+
+    field: Field
+    kind: Kind
+    seed: int
+    sheets: tuple[tuple[Position, ...], ...] = ()
+    """Positions of recorded games, which are taken in place of static games."""
+
+    def settings(self) -> dict[str, object]:
+        """Return what decides the records."""
+        sheets = hashlib.sha256(repr(self.sheets).encode()).hexdigest()[:16] if self.sheets else ""
+        return {
+            "experiment": "puzzles",
+            "lexicon": self.field.lexicon.checksum,
+            "leaves": self.field.leaves_name,
+            "seed": self.seed,
+            "games": sheets,
+        }
+
+    @property
+    def part(self) -> Record:
+        """Return the kind."""
+        return {"kind": self.kind}
+
+    @property
+    def name(self) -> str:
+        """Return the kind."""
+        return self.kind
+
+    def numbers(self, count_: int) -> Iterable[int]:
+        """Return the numbers of all score sheets, or ever more games."""
+        return range(len(self.sheets)) if self.sheets else count()
+
+    def weight(self, record: Record) -> int:
+        """Return how many puzzles a record has."""
+        return len(record["puzzles"])
+
+    def record(self, number: int) -> Record:
+        """Make the puzzles of some games, one a game at most."""
+        ready()
+        field = self.field
+        maker = PuzzleMaker(field.lexicon, Generator(field.lexicon, field.rules, field.leaves))
+        make = maker.endgame if self.kind == "endgame" else maker.preendgame
+        found = []
+        for game in self.games(number):
+            fit = (self.fit(position) for position in game)
+            made = (make(position) for position in fit if position is not None)
+            puzzle = next((each for each in made if each is not None), None)
+            if puzzle is not None:
+                found.append(write_puzzle(puzzle, field.rules))
+        return {"number": number, "puzzles": found}
+
+    def games(self, number: int) -> Iterator[Iterator[Position]]:
+        """Yield the positions of each game of a record that may be of this kind."""
+        if self.sheets:
+            yield iter(self.sheets[number])
+            return
+        state = np.random.SeedSequence((self.seed, number)).generate_state(1)
+        games = recorded_games(self.field, _GAMES, int(state[0]))
+        for game in range(_GAMES):
+            in_bag = games.results.bags[game, : games.turns[game]] == _BAG[self.kind]
+            yield (
+                situation(games, game, turn, self.field.rules).position
+                for turn in np.flatnonzero(in_bag).tolist()
+            )
+
+    def fit(self, position: Position) -> Position | None:
+        """Return a position of this kind as a puzzle has it, or None if it is not of the kind."""
+        seat, rules = position.on_turn, self.field.rules
+        counts = enumerate(unseen(position, seat, rules))
+        hidden = tuple(tile for tile, number in counts for _ in range(number))
+        own = len(position.racks[seat])
+        if self.kind == "endgame":
+            few, many = sorted((own, len(hidden)))
+            is_fit = few >= _LEAST_HELD and many <= rules.rack_size
+            return position.with_rack(1 - seat, hidden) if is_fit else None
+        lead = abs(position.scores[0] - position.scores[1])
+        is_fit = own == rules.rack_size == len(hidden) - 1 and lead <= _LARGEST_LEAD
+        return as_seen(position) if is_fit else None
+
+    def summary(self, records: Sequence[Record]) -> Tables:
+        """Return a row for each puzzle."""
+        return {self.kind: [row_of(each) for record in records for each in record["puzzles"]]}
+
+
+# --- as text --------------------------------------------------------------------------------------
+
+
+def write_puzzle(puzzle: Puzzle, rules: Rules) -> dict[str, Any]:
+    """Return a puzzle as JSON values; its id is a hash of its position."""
+    text = _Writing(rules)
+    position = replace(puzzle.position, scoreless_turns=0)
+    cgp = write_cgp(position, rules)
+    static = puzzle.ranked[0].move
+    moves = [each.move for each in puzzle.ranked]
+    head = {
+        "id": hashlib.sha256(cgp.encode()).hexdigest()[:8],
+        "position": cgp,
+        "best": text.move(puzzle.best.move),
+        "static": text.move(static),
+        "rank": moves.index(puzzle.best.move) + 1,
+        "count": len(moves),
+        "loss": puzzle.loss(static),
+    }
+    if isinstance(puzzle, EndgamePuzzle):
+        return head | {"kind": "endgame", **text.endgame(puzzle)}
+    return head | {"kind": "preendgame", **text.preendgame(puzzle)}
+
+
+class _Writing:
+    """Writes moves and tiles as text."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._alphabet = rules.distribution.alphabet
+
+    def move(self, move: Move) -> str:
+        return format_move(move, self._alphabet)
+
+    def endgame(self, puzzle: EndgamePuzzle) -> dict[str, Any]:
+        """Moves are by spread and reply, a number of ``replies``; -1: the move ends the game."""
+        replies = list(dict.fromkeys(puzzle.replies.values()))
+        place = {reply: number for number, reply in enumerate(replies)}
+        by_result = defaultdict(list)
+        for move, spread in puzzle.spreads.items():
+            reply = place[puzzle.replies[move]] if move in puzzle.replies else -1
+            by_result[spread, reply].append(self.move(move))
+        groups = sorted(by_result.items(), key=lambda group: (-group[0][0], group[0][1]))
+        return {
+            "line": self._line(puzzle.line),
+            "spread": puzzle.line.spread,
+            "replies": [self.move(reply) for reply in replies],
+            "moves": [[*result, ",".join(moves)] for result, moves in groups],
+        }
+
+    def preendgame(self, puzzle: PreEndgamePuzzle) -> dict[str, Any]:
+        """Moves are by outcomes, a letter for each tile of ``bag``."""
+        by_outcomes = defaultdict(list)
+        for move, outcomes in puzzle.outcomes.items():
+            by_outcomes[outcomes].append(self.move(move))
+        lines = puzzle.lines.items()
+        return {
+            "bag": [[self._alphabet.tile_text(tile), n] for tile, n in puzzle.cases.items()],
+            "lines": [[self._line(line), line.spread] for _, line in lines],
+            "pass": round(puzzle.pass_win, 3),
+            "moves": [[outcomes, ",".join(moves)] for outcomes, moves in by_outcomes.items()],
+        }
+
+    def _line(self, line: Line) -> list[tuple[str, int]]:
+        return [
+            (self.move(move), score) for move, score in zip(line.moves, line.scores, strict=True)
+        ]
+
+
+def made_again(puzzle: Record, field: Field) -> Record | None:
+    """Make a puzzle anew from its position, to be compared."""
+    ready()
+    maker = PuzzleMaker(field.lexicon, Generator(field.lexicon, field.rules, field.leaves))
+    position = read_cgp(puzzle["position"], field.rules).position
+    make = maker.endgame if puzzle["kind"] == "endgame" else maker.preendgame
+    made = make(position)
+    if made is None:
+        return None
+    again: Record = json.loads(json.dumps(write_puzzle(made, field.rules)))
+    return again
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def write_files(
+    folder: Path, puzzles: Mapping[Kind, Sequence[Record]], rules: Rules, about: Mapping[str, str]
+) -> None:
+    """Write the files that the page reads, the easiest first; ``about`` is for the index."""
+    listed = []
+    for kind, some in puzzles.items():
+        easiest = sorted(some, key=lambda each: each["rank"])
+        listed += [
+            {name: each[name] for name in ("id", "kind", "rank", "count", "loss")}
+            for each in easiest
+        ]
+        _write(folder / FILES[kind], {each["id"]: each for each in some})
+    _write(folder / INDEX, {**about, **board_and_tiles(rules), "puzzles": listed})
+
+
+def read_files(folder: Path) -> list[Record]:
+    """Read the puzzles of a folder, in the order of the index.
+
+    Raises:
+        OSError: a file can't be read.
+        ValueError: it is no JSON.
+    """
+    files = [json.loads((folder / name).read_text("utf-8")) for name in FILES.values()]
+    known = {key: puzzle for file in files for key, puzzle in file.items()}
+    index = json.loads((folder / INDEX).read_text("utf-8"))
+    return [known[each["id"]] for each in index["puzzles"]]
+
+
+def _write(path: Path, value: object) -> None:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+# --- a table --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PuzzleRow:
+    """A puzzle in a table."""
+
+    id: Annotated[str, Column("puzzle")]
+    kind: Annotated[str, Column("kind")]
+    count: Annotated[int, Column("moves")]
+    best: Annotated[str, Column("best")]
+    result: Annotated[str, Column("with it")]
+    rank: Annotated[int, Column("rank by equity")]
+    static: Annotated[str, Column("static")]
+    loss: Annotated[str, Column("it loses")]
+
+
+def row_of(puzzle: Record) -> PuzzleRow:
+    """Return a puzzle's row."""
+    if puzzle["kind"] == "endgame":
+        result, loss = f"{puzzle['spread']:+}", f"{puzzle['loss']} points"
+    else:
+        result, loss = f"wins {_wins(puzzle)}", f"{100 * puzzle['loss']:.1f} % wins"
+    names = ("id", "kind", "count", "best", "rank", "static")
+    return PuzzleRow(**{name: puzzle[name] for name in names}, result=result, loss=loss)
+
+
+def _wins(puzzle: Record) -> str:
+    best = next(text for text, moves in puzzle["moves"] if puzzle["best"] in moves.split(","))
+    counts = [number for _, number in puzzle["bag"]]
+    won = sum({"W": 2, "D": 1}.get(each, 0) * n for each, n in zip(best, counts, strict=True))
+    return f"{won / 2:g} of {sum(counts)}"
