@@ -6,6 +6,8 @@
 //   #/play             to play oneself
 //   #/review           a game of one's own to review; #/review/ID: one of the server; #/review/ID/7: its turn 7
 //   #/standings        how the tournament stands
+//   #/puzzles          endgames and pre-endgames to solve; #/puzzles/ID: one
+//   #/drill            one's own mistakes again
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
 
 import { h } from "./dom.js";
@@ -38,6 +40,11 @@ const route = () => {
   else if (kind === "now") later(async () => new (await import("./own.js")).NowView());
   else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
   else if (kind === "review") review(id, turn);
+  else if (kind === "puzzles") later(async () => {
+    const { PuzzleList, PuzzleView } = await import("./puzzles_view.js");
+    return id ? new PuzzleView(id) : new PuzzleList();
+  });
+  else if (kind === "drill") later(async () => new (await import("./drill.js")).DrillView());
   else if (kind === "standings") put(new StandingList());
   else if (kind === "") put(new GameList());
   else {
@@ -101,6 +108,7 @@ ask("api/games").then(({ tournament, ladder, own, analysis }) => {
   if (!tournament && !own) nav.append(link("#/play", texts.playTitle));
   if (ladder) nav.append(link("#/ladder", texts.ladder));
   if (tournament) nav.append(link("#/standings", texts.standings));
+  nav.append(link("#/puzzles", texts.puzzles));
   if (analysis) nav.append(link("#/review", texts.reviews));
   mark();
 }, () => {}); // the view says that the server does not answer

@@ -440,4 +440,110 @@ export const texts = {
   playsElsewhere: "You are playing in another window now, and the newest counts.",
   playHere: "Play here",
   gameIsGone: "Your last game is no longer on this server.",
+
+  // puzzles
+  puzzles: "Puzzles",
+  toPuzzles: "To the puzzles",
+  /** @param {string} lexicon */
+  puzzlesAre: (lexicon) =>
+    `Positions from games of our own bots; what each move loses is proven. The words are those of ${lexicon}. The first of each kind are the easiest. What you have solved is kept in this browser only.`,
+  kinds: { endgame: "Endgames", preendgame: "Pre-endgames" },
+  kindIs: {
+    endgame: "The bag is empty, so both racks are known. Find the move with the best spread at the end of the game.",
+    preendgame: "One tile is in the bag. Find the move that wins with the most of the tiles that it may be.",
+  },
+  asks: {
+    endgame: "The bag is empty and it is your turn. Which move gives you the best spread at the end of the game?",
+    preendgame: "One tile is in the bag and it is your turn. Which move wins most often?",
+  },
+  /** @param {"endgame" | "preendgame"} kind @param {number} number @param {"solved" | "helped" | "missed"} [result] */
+  puzzleIs: (kind, number, result) =>
+    `${kind === "endgame" ? "Endgame" : "Pre-endgame"} ${number}${result ? `, ${{ solved: "solved", helped: "solved with a hint", missed: "missed" }[result]}` : ""}`,
+  /** @param {number} solved @param {number} all */
+  solvedOf: (solved, all) => `${solved} of ${all} solved`,
+  noPuzzles: "The puzzles can't be read. Reload the page to try again.",
+  noPuzzle: "There is no such puzzle here.",
+  /** @param {number} own @param {number} other */
+  standing: (own, other) =>
+    `You ${own}, opponent ${other}: ${own === other ? "level" : `${counted(Math.abs(own - other), "point")} ${own > other ? "ahead" : "behind"}`}`,
+  opponentsRack: "The opponent's rack",
+  unseenTiles: "Tiles that you do not see",
+  /** @param {number} unseen */
+  oneInBag: (unseen) => `One of these ${unseen} is in the bag, each equally likely; the opponent holds the others.`,
+  hint: "Hint",
+  giveUp: "Show the solution",
+  /** @param {number} tiles */
+  hintTiles: (tiles) => `The best move lays ${counted(tiles, "tile")}.`,
+  /** @param {string} square */
+  hintSquare: (square) => `Its word begins at ${square}.`,
+  hintPass: "The best move lays no tile.",
+  isRight: "Right.",
+  isWrong: "Not the best.",
+  /** @param {number} spread */
+  resultIs: (spread) => (spread > 0 ? `wins by ${spread}` : spread < 0 ? `loses by ${-spread}` : "draws"),
+  /** @param {string} move @param {number} spread @returns {string} */
+  endsAt: (move, spread) => `${move} ${texts.resultIs(spread)}`,
+  /** @param {string} best */
+  right: (best) => `${best}, and no move does better.`,
+  /** @param {string} best */
+  solutionIs: (best) => `The solution: ${best}.`,
+  /** @param {string} move @param {number} points @param {string} best @param {number} spread @returns {string} */
+  loses: (move, points, best, spread) => `${move} loses ${counted(points, "point")}: ${best}, this ${texts.resultIs(spread)}.`,
+  /** @param {string} reply */
+  replyIs: (reply) => `The opponent's best answer to it: ${reply}.`,
+  /** @param {string} move @param {number} wins @param {number} of @param {boolean} atMost */
+  winsWith: (move, wins, of, atMost) => `${move} wins with ${atMost ? "at most " : ""}${wins} of ${of} tiles`,
+  /** @param {string} move @param {string} share @param {string} best @param {number} wins @param {boolean} atMost */
+  losesWins: (move, share, best, wins, atMost) =>
+    `${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`,
+  /** @param {string} loss @param {string} best @param {string} share */
+  passLoses: (loss, best, share) => `A pass loses about ${loss} of the games: ${best}, the pass wins about ${share} (an estimate, since the tile stays in the bag).`,
+  /** @param {string} move @param {string} lexicon */
+  notLegal: (move, lexicon) => `${move} is not valid: a word that it makes is not in ${lexicon}. This does not count; try another move.`,
+  inBag: "In the bag",
+  ifInBag: "If the bag holds",
+  byTile: "By the tile in the bag",
+  /** @type {Record<string, string>} */
+  outcomes: { W: "wins", D: "draws", L: "loses", "?": "not proven" },
+  bestPlay: "The best play of both sides",
+  /** @param {string} move @param {number} score */
+  yours: (move, score) => `You: ${move}, ${counted(score, "point")}`,
+  /** @param {string} move @param {number} score */
+  theirs: (move, score) => `Opponent: ${move}, ${counted(score, "point")}`,
+  stepBack: "One move back",
+  stepOn: "One move on",
+  /** @param {number} at @param {number} of */
+  moveOf: (at, of) => `move ${at} of ${of}`,
+  again: "Try again",
+  nextPuzzle: "Next puzzle",
+  allSolved: "All are solved: to the list",
+
+  // a drill of one's own mistakes
+  drill: "Your own mistakes",
+  /** @param {number} due */
+  toDrill: (due) => (due ? `Go through ${counted(due, "mistake")} of yours` : "Nothing to go through now"),
+  noMistakes: "No mistake is kept in this browser. Review a game of yours and keep its mistakes; they come up here.",
+  /** @param {string} when */
+  drillDone: (when) => `Nothing is due. The next mistake comes up on ${when}.`,
+  /** @param {number} due */
+  drillAsks: (due) => `You went wrong here in a game. Which move is best? ${due === 1 ? "It is the last that is due." : `${due} are due.`}`,
+  /** @param {string} best */
+  drillRight: (best) => `${best} is the best move.`,
+  /** @param {string} best */
+  drillWrong: (best) => `The best move is ${best}.`,
+  /** @param {string} lost */
+  sameAgain: (lost) => `It is what you played in the game; it loses ${lost}.`,
+  /** @param {string} move @param {string} lost */
+  youPlayed: (move, lost) => `In the game you played ${move}, which lost ${lost}.`,
+  unknownLoss: "What this move loses was not analysed; try it in the review of the game.",
+  /** @param {string} points */
+  points_: (points) => `${points} points`,
+  /** @param {string} win @param {string} points */
+  chance: (win, points) => `${win} of the chance to win, ${points} points`,
+  nextMistake: "Next",
+  forget: "Do not ask again",
+  /** @param {number} turn */
+  toTurn: (turn) => `Turn ${turn} of the game`,
+  /** @param {number[]} days */
+  boxesAre: (days) => `A right answer brings a mistake up again after ${days.join(", ")} days; a wrong one at once.`,
 };

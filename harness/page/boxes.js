@@ -1,0 +1,48 @@
+// A drill by boxes (Leitner 1972): a right answer moves a mistake to the next box, which comes up later; a
+// wrong one moves it back to the first. No elements.
+
+import { inBrowser } from "./kept.js";
+
+/** @typedef {{ position: string, played: string, best: string, lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string }} Mistake */
+/** @typedef {{ box: number, due: number }} Card `due` is a time in milliseconds. */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Days until a mistake of a box comes up again. */
+export const DAYS = [0, 1, 3, 7, 21];
+
+/** @param {Mistake} mistake */
+export const cardOf = ({ position, played }) => `${position} ${played}`;
+
+/** @returns {Mistake[]} */
+export const mistakes = () => inBrowser.get("mistakes") ?? [];
+
+/** @returns {Record<string, Card>} */
+const cards = () => inBrowser.get("drill") ?? {};
+
+/** The mistakes that are due, those of the first boxes first. @param {number} now */
+export const due = (now) => {
+  const known = cards();
+  const box = (/** @type {Mistake} */ mistake) => known[cardOf(mistake)]?.box ?? 0;
+  return mistakes().filter((mistake) => (known[cardOf(mistake)]?.due ?? 0) <= now).sort((a, b) => box(a) - box(b));
+};
+
+/** When the next mistake is due; null: there is none. @param {number} now */
+export const nextDue = (now) => {
+  const known = cards();
+  const later = mistakes().map((mistake) => known[cardOf(mistake)]?.due ?? 0).filter((at) => at > now);
+  return later.length ? Math.min(...later) : null;
+};
+
+/** Keep an answer; mistakes that are kept no longer are forgotten. @param {Mistake} mistake @param {boolean} isRight @param {number} now */
+export const answered = (mistake, isRight, now) => {
+  const known = cards(), key = cardOf(mistake);
+  const box = isRight ? Math.min((known[key]?.box ?? 0) + 1, DAYS.length - 1) : 0;
+  const all = { ...known, [key]: { box, due: now + (isRight ? (DAYS[box] ?? 0) * DAY_MS : 0) } };
+  const kept = new Set(mistakes().map(cardOf));
+  inBrowser.set("drill", Object.fromEntries(Object.entries(all).filter(([each]) => kept.has(each))));
+};
+
+/** Take a mistake out of the drill. @param {Mistake} mistake */
+export const forget = (mistake) => {
+  inBrowser.set("mistakes", mistakes().filter((each) => cardOf(each) !== cardOf(mistake)));
+};

@@ -1,0 +1,99 @@
+// A drill of one's own mistakes, which a review kept: each comes up until it is answered right.
+
+import { DAYS, answered, due, forget, nextDue } from "./boxes.js";
+import { h } from "./dom.js";
+import { MoveEntry } from "./entry.js";
+import { Position, keyOf, readIndex } from "./puzzle.js";
+import { fullPlace, readMove } from "./notation.js";
+import { scoreLine } from "./puzzles_view.js";
+import { decimal, moment, percent, texts } from "./texts.js";
+
+/** @typedef {import("./boxes.js").Mistake} Mistake */
+/** @typedef {import("./scoring.js").Equipment} Equipment */
+
+export class DrillView extends HTMLElement {
+  constructor() {
+    super();
+    /** @type {Equipment | null} */
+    this.equipment = null;
+    this.entry = new MoveEntry();
+    this.entry.addEventListener("play", (event) => this.answered(/** @type {CustomEvent<{ move: string }>} */ (event).detail.move));
+    this.verdict = h("div", { class: "graded", role: "status", tabindex: -1 });
+    this.below = h("div", { class: "controls" });
+    /** @type {Mistake | null} */
+    this.mistake = null;
+  }
+
+  async connectedCallback() {
+    this.replaceChildren(h("p", {}, texts.loading));
+    try {
+      this.equipment = (await readIndex()).equipment;
+    } catch {
+      this.replaceChildren(h("h1", { tabindex: -1 }, texts.drill), h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
+      return;
+    }
+    if (this.isConnected) this.next();
+  }
+
+  /** Show the next mistake that is due. */
+  next() {
+    const waiting = due(Date.now()), [mistake] = waiting;
+    this.mistake = mistake ?? null;
+    if (!mistake || !this.equipment) {
+      const later = nextDue(Date.now());
+      this.replaceChildren(
+        h("h1", { tabindex: -1 }, texts.drill),
+        h("p", {}, later === null ? texts.noMistakes : texts.drillDone(moment(new Date(later).toISOString()))),
+        links());
+      return;
+    }
+    const position = new Position(mistake.position);
+    this.verdict.replaceChildren();
+    this.below.replaceChildren();
+    this.replaceChildren(
+      h("h1", { tabindex: -1 }, texts.drill),
+      h("p", {}, texts.drillAsks(waiting.length)),
+      h("div", { class: "game" },
+        h("div", { class: "play" }, this.entry),
+        h("div", { class: "told" }, scoreLine(position.scores), this.verdict, this.below)),
+      note(), links());
+    this.entry.isOn = true;
+    this.entry.show(this.equipment, { board: position.board, rack: position.racks.own });
+  }
+
+  /** @param {string} move */
+  answered(move) {
+    const { mistake, equipment } = this;
+    if (!mistake || !equipment) return;
+    const { columns } = equipment.layout, { board } = new Position(mistake.position);
+    const same = (/** @type {string} */ other) => keyOf(move, columns) === keyOf(other, columns);
+    const text = (/** @type {string} */ each) => moveText(each, columns, board);
+    const isRight = same(mistake.best);
+    answered(mistake, isRight, Date.now());
+    const lost = mistake.lost_win === null ? texts.points_(decimal(mistake.lost_points)) : texts.chance(percent(mistake.lost_win), decimal(mistake.lost_points));
+    this.verdict.replaceChildren(
+      h("p", { class: isRight ? "right" : "wrong" }, h("strong", {}, isRight ? texts.isRight : texts.isWrong), " ",
+        isRight ? texts.drillRight(text(mistake.best)) : texts.drillWrong(text(mistake.best))),
+      h("p", {}, same(mistake.played) ? texts.sameAgain(lost) : texts.youPlayed(text(mistake.played), lost)),
+      ...(isRight || same(mistake.played) ? [] : [h("p", { class: "note" }, texts.unknownLoss)]));
+    this.entry.isOn = false;
+    this.below.replaceChildren(
+      h("button", { type: "button", class: "main", click: () => this.next() }, texts.nextMistake),
+      h("button", { type: "button", click: () => { forget(mistake); this.next(); } }, texts.forget),
+      mistake.game && h("a", { href: `#/game/${encodeURIComponent(mistake.game)}/${mistake.turn}` }, texts.toTurn(mistake.turn)) || "");
+    this.verdict.focus();
+  }
+}
+
+/** @param {string} move @param {number} columns @param {import("./notation.js").Board} board */
+const moveText = (move, columns, board) => {
+  const read = readMove(move, columns);
+  if (read.kind === "place") return fullPlace(read, board);
+  return read.kind === "pass" ? texts.pass : texts.exchangesTiles(read.tiles);
+};
+
+const note = () => h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1)));
+
+const links = () => h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles));
+
+customElements.define("drill-view", DrillView);

@@ -1,0 +1,58 @@
+// A line of moves, step by step: the board after each, and whose move it was.
+
+import { TileBoard } from "./board.js";
+import { h } from "./dom.js";
+import { texts } from "./texts.js";
+
+/** @typedef {import("./notation.js").Board} Board */
+/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @typedef {{ text: string, score: number }} Step */
+
+export class ProofLine extends HTMLElement {
+  /** @param {Equipment} equipment @param {TileBoard} board where the steps show */
+  constructor(equipment, board) {
+    super();
+    this.equipment = equipment;
+    this.board = board;
+    this.at = 0;
+    /** @type {Board[]} */
+    this.boards = [];
+    /** @type {HTMLButtonElement[]} */
+    this.steps = [];
+    const button = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {number} */ by) =>
+      h("button", { type: "button", "aria-label": label, title: label, click: () => this.go(this.at + by) }, sign);
+    this.list = h("ol", { class: "proof" });
+    this.back = button("◀", texts.stepBack, -1);
+    this.on = button("▶", texts.stepOn, 1);
+    this.where = h("span", { class: "where", "aria-live": "polite" });
+  }
+
+  connectedCallback() {
+    if (!this.firstChild) this.append(this.list, h("div", { class: "controls" }, this.back, this.where, this.on));
+  }
+
+  /** Show a line from its beginning. @param {Board[]} boards before and after each step @param {Step[]} steps */
+  show(boards, steps) {
+    this.boards = boards;
+    this.steps = steps.map(({ text, score }, index) =>
+      h("button", { type: "button", class: "step", click: () => this.go(index + 1) },
+        index % 2 ? texts.theirs(text, score) : texts.yours(text, score)));
+    this.list.replaceChildren(...this.steps.map((step) => h("li", {}, step)));
+    this.go(1);
+  }
+
+  /** @param {number} at */
+  go(at) {
+    this.at = Math.max(0, Math.min(at, this.boards.length - 1));
+    const board = this.boards[this.at] ?? new Map(), before = this.boards[this.at - 1];
+    const fresh = new Set(before ? [...board.keys()].filter((square) => !before.has(square)) : []);
+    const points = new Map(this.equipment.tiles.map(({ tile, points }) => [tile, points]));
+    this.board.show({ layout: this.equipment.layout, points }, { turn: this.at, board, fresh });
+    this.steps.forEach((step, index) => step.setAttribute("aria-current", String(index + 1 === this.at)));
+    this.back.setAttribute("aria-disabled", String(this.at === 0));
+    this.on.setAttribute("aria-disabled", String(this.at === this.boards.length - 1));
+    this.where.textContent = texts.moveOf(this.at, this.boards.length - 1);
+  }
+}
+
+customElements.define("proof-line", ProofLine);

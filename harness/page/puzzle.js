@@ -1,0 +1,170 @@
+// What is known of a puzzle: `tilewire puzzles make` wrote it (docs/files.md). No elements.
+
+import { inBrowser } from "./kept.js";
+import { fullPlace, readMove, readOpening, withMove } from "./notation.js";
+import { texts } from "./texts.js";
+
+/** @typedef {import("./notation.js").Board} Board */
+/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @typedef {"endgame" | "preendgame"} Kind */
+/** @typedef {{ id: string, kind: Kind }} Listed */
+/** @typedef {{ lexicon: string, equipment: Equipment, puzzles: Listed[] }} Index */
+/** @typedef {[string, number][]} Line Moves and their scores. */
+/** @typedef {{ position: string, best: string, static: string, loss: number }} Common */
+/** @typedef {Common & { kind: "endgame", id: string, line: Line, spread: number, replies: string[], moves: [number, number, string][] }} EndgameTold */
+/** @typedef {Common & { kind: "preendgame", id: string, bag: [string, number][], lines: [Line, number][], pass: number, moves: [string, string][] }} PreEndgameTold */
+/** @typedef {"solved" | "helped" | "missed"} Result */
+/** @typedef {{ spread: number, reply: string }} EndgameAnswer */
+/** @typedef {{ outcomes: string } | { share: number }} PreEndgameAnswer */
+
+const FILES = { endgame: "endgames.json", preendgame: "preendgames.json" };
+const WORTH = /** @type {Record<string, number>} */ ({ W: 1, D: 0.5, L: 0, "?": 1 });
+
+/** @param {string} file @returns {Promise<any>} */
+const read = async (file) => {
+  const answer = await fetch(new URL(file, import.meta.url));
+  if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
+  return answer.json();
+};
+
+/** @returns {Promise<Index>} */
+export const readIndex = async () => {
+  const { lexicon, board, tiles, puzzles } = await read("puzzles.json");
+  return { lexicon, equipment: { layout: board, tiles }, puzzles };
+};
+
+/** @param {Listed} listed @param {Equipment} equipment */
+export const readPuzzle = async ({ id, kind }, equipment) => {
+  const told = (await read(FILES[kind]))[id];
+  return told.kind === "endgame" ? new Endgame(told, equipment) : new PreEndgame(told, equipment);
+};
+
+/** Two texts of the same placement have the same key. @param {string} move @param {number} columns */
+export const keyOf = (move, columns) => {
+  const read = readMove(move, columns);
+  if (read.kind !== "place") return move;
+  return read.squares.filter(([, tile]) => tile !== ".").map(([at, tile]) => `${at}${tile}`).sort().join(" ");
+};
+
+/** A position as CGP has it: the board, both racks and both scores, the player to move first. */
+export class Position {
+  /** @param {string} cgp */
+  constructor(cgp) {
+    const [, racks = "/"] = cgp.split(" ");
+    const [own = "", other = ""] = racks.split("/");
+    const { board, scores } = readOpening(cgp);
+    this.board = board;
+    this.racks = { own, other };
+    this.scores = scores;
+  }
+
+  get lead() {
+    return this.scores[0] - this.scores[1];
+  }
+}
+
+/** @template {EndgameTold | PreEndgameTold} Told @template Answer */
+class Puzzle {
+  /** @param {Told} told @param {Equipment} equipment */
+  constructor(told, equipment) {
+    this.told = told;
+    this.equipment = equipment;
+    this.columns = equipment.layout.columns;
+    this.position = new Position(told.position);
+    /** @type {Map<string, Answer>} */
+    this.answers = new Map();
+  }
+
+  /** What a move leads to; undefined: it is not legal. @param {string} move */
+  answer(move) {
+    return this.answers.get(keyOf(move, this.columns));
+  }
+
+  /** @param {string} move @param {Board} [board] */
+  text(move, board = this.position.board) {
+    const read = readMove(move, this.columns);
+    return read.kind === "place" ? fullPlace(read, board) : texts.pass;
+  }
+
+  /** How many tiles the best move lays, and on which square its word begins. */
+  get hints() {
+    const read = readMove(this.told.best, this.columns);
+    if (read.kind !== "place") return [texts.hintPass];
+    return [texts.hintTiles(read.squares.filter(([, tile]) => tile !== ".").length), texts.hintSquare(read.at)];
+  }
+
+  /** The boards before, and after each move of, a line. @param {Line} line */
+  boards(line) {
+    return line.reduce((boards, [move]) => {
+      const last = boards[boards.length - 1] ?? this.position.board;
+      return [...boards, withMove(last, readMove(move, this.columns))];
+    }, [this.position.board]);
+  }
+}
+
+/** @extends {Puzzle<EndgameTold, EndgameAnswer>} */
+export class Endgame extends Puzzle {
+  /** @param {EndgameTold} told @param {Equipment} equipment */
+  constructor(told, equipment) {
+    super(told, equipment);
+    for (const [spread, reply, moves] of told.moves) {
+      for (const move of moves.split(",")) this.answers.set(keyOf(move, this.columns), { spread, reply: told.replies[reply] ?? "" });
+    }
+  }
+
+  /** @param {string} move */
+  isBest(move) {
+    return this.loss(move) === 0;
+  }
+
+  /** @param {string} move */
+  loss(move) {
+    return this.told.spread - (this.answer(move)?.spread ?? this.told.spread);
+  }
+}
+
+/** @extends {Puzzle<PreEndgameTold, PreEndgameAnswer>} */
+export class PreEndgame extends Puzzle {
+  /** @param {PreEndgameTold} told @param {Equipment} equipment */
+  constructor(told, equipment) {
+    super(told, equipment);
+    this.unseen = told.bag.reduce((sum, [, count]) => sum + count, 0);
+    for (const [outcomes, moves] of told.moves) {
+      for (const move of moves.split(",")) this.answers.set(keyOf(move, this.columns), { outcomes });
+    }
+    this.answers.set("-", { share: told.pass });
+  }
+
+  /** The share of wins, at most. @param {string} move */
+  win(move) {
+    const answer = this.answer(move);
+    if (!answer) return 0;
+    return "share" in answer ? answer.share : this.wins(answer.outcomes) / this.unseen;
+  }
+
+  /** With how many tiles it wins, at most; a draw is half a win. @param {string} outcomes */
+  wins(outcomes) {
+    return this.told.bag.reduce((sum, [, count], index) => sum + count * (WORTH[outcomes[index] ?? "?"] ?? 1), 0);
+  }
+
+  /** @param {string} move */
+  isBest(move) {
+    return this.win(move) === this.win(this.told.best);
+  }
+
+  get bestOutcomes() {
+    const best = this.answer(this.told.best);
+    return best && "outcomes" in best ? best.outcomes : "";
+  }
+}
+
+// --- progress ---
+
+/** @returns {Record<string, Result>} */
+export const results = () => inBrowser.get("puzzles") ?? {};
+
+/** Keep how a puzzle went; what was solved stays so. @param {string} id @param {Result} result */
+export const keepResult = (id, result) => {
+  const known = results();
+  if (known[id] !== "solved") inBrowser.set("puzzles", { ...known, [id]: result });
+};

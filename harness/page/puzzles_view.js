@@ -1,0 +1,264 @@
+// Puzzles: the list of all, and one that is answered on the board.
+
+import { TileBoard } from "./board.js";
+import { h, table } from "./dom.js";
+import { MoveEntry } from "./entry.js";
+import { bare, tilesOf } from "./notation.js";
+import { ProofLine } from "./proof.js";
+import { Endgame, keepResult, readIndex, readPuzzle, results } from "./puzzle.js";
+import { due } from "./boxes.js";
+import { percent, texts } from "./texts.js";
+
+/** @typedef {import("./puzzle.js").Index} Index */
+/** @typedef {import("./puzzle.js").Kind} Kind */
+/** @typedef {import("./puzzle.js").Line} Line */
+/** @typedef {import("./puzzle.js").Listed} Listed */
+/** @typedef {import("./puzzle.js").PreEndgame} PreEndgame */
+/** @typedef {Endgame | PreEndgame} Puzzle */
+
+const KINDS = /** @type {Kind[]} */ (["endgame", "preendgame"]);
+const MARKS = { solved: "✓", helped: "◐", missed: "✗" };
+
+/** A list of tiles, each with how many there are if that is more than one. @param {[string, number][]} tiles */
+export const tileList = (tiles) =>
+  h("ul", { class: "tiles" }, ...tiles.map(([tile, count]) =>
+    h("li", {}, tile === "?" ? "?" : bare(tile), count > 1 && h("small", {}, ` ×${count}`))));
+
+/** Both scores, and who is ahead. @param {[number, number]} scores */
+export const scoreLine = ([own, other]) => h("p", { class: "status" }, texts.standing(own, other));
+
+/** The list, or a sentence that says why there is none. @param {HTMLElement} view @returns {Promise<Index | null>} */
+const index = async (view) => {
+  try {
+    return await readIndex();
+  } catch {
+    view.replaceChildren(h("h1", { tabindex: -1 }, texts.puzzles), h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
+    return null;
+  }
+};
+
+export class PuzzleList extends HTMLElement {
+  async connectedCallback() {
+    this.replaceChildren(h("p", {}, texts.loading));
+    const told = await index(this);
+    if (!told || !this.isConnected) return;
+    const known = results(), drilled = due(Date.now()).length;
+    this.replaceChildren(
+      h("h1", { tabindex: -1 }, texts.puzzles),
+      h("p", {}, texts.puzzlesAre(told.lexicon)),
+      ...KINDS.flatMap((kind) => this.section(kind, told.puzzles.filter((each) => each.kind === kind), known)),
+      h("h2", {}, texts.drill),
+      h("p", {}, h("a", { href: "#/drill" }, texts.toDrill(drilled))));
+  }
+
+  /** @param {Kind} kind @param {Listed[]} listed @param {ReturnType<typeof results>} known */
+  section(kind, listed, known) {
+    if (!listed.length) return [];
+    const solved = listed.filter(({ id }) => known[id] === "solved").length;
+    const links = listed.map(({ id }, at) => {
+      const result = known[id];
+      return h("li", {}, h("a", {
+        href: `#/puzzles/${id}`, class: result ?? "", "aria-label": texts.puzzleIs(kind, at + 1, result),
+      }, at + 1, result && h("span", { "aria-hidden": "true" }, MARKS[result])));
+    });
+    return [
+      h("h2", {}, texts.kinds[kind]), h("p", { class: "note" }, texts.kindIs[kind]),
+      h("p", {}, texts.solvedOf(solved, listed.length)),
+      h("ul", { class: "numbers" }, ...links),
+    ];
+  }
+}
+
+export class PuzzleView extends HTMLElement {
+  /** @param {string} id */
+  constructor(id) {
+    super();
+    this.puzzleId = id;
+    this.hinted = 0;
+    this.isShown = false; // the solution: later answers do not count
+    this.entry = new MoveEntry();
+    this.entry.addEventListener("play", (event) => this.answered(/** @type {CustomEvent<{ move: string }>} */ (event).detail.move));
+    this.board = new TileBoard();
+    this.place = h("div", { class: "play" });
+    this.verdict = h("div", { class: "graded", role: "status", tabindex: -1 });
+    this.below = h("div");
+    /** @type {Puzzle | null} */
+    this.puzzle = null;
+    /** @type {Index | null} */
+    this.told = null;
+  }
+
+  async connectedCallback() {
+    this.replaceChildren(h("p", {}, texts.loading));
+    this.told = await index(this);
+    if (!this.told) return;
+    const listed = this.told.puzzles.find(({ id }) => id === this.puzzleId);
+    if (!listed) {
+      this.replaceChildren(h("h1", { tabindex: -1 }, texts.noPuzzle), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
+      return;
+    }
+    const puzzle = await readPuzzle(listed, this.told.equipment).catch(() => null);
+    if (!puzzle) {
+      this.replaceChildren(h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
+      return;
+    }
+    if (this.isConnected) this.show(puzzle, listed);
+  }
+
+  /** @param {Puzzle} puzzle @param {Listed} listed */
+  show(puzzle, listed) {
+    this.puzzle = puzzle;
+    const same = this.told?.puzzles.filter(({ kind }) => kind === listed.kind) ?? [];
+    this.replaceChildren(
+      h("h1", { tabindex: -1 }, texts.puzzleIs(listed.kind, same.indexOf(listed) + 1)),
+      h("p", {}, texts.asks[listed.kind]),
+      h("div", { class: "game" },
+        this.place,
+        h("div", { class: "told" }, scoreLine(puzzle.position.scores), ...hidden(puzzle), this.verdict, this.below)),
+      h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
+    this.ask();
+  }
+
+  /** Show the position, to be answered. */
+  ask() {
+    const { puzzle } = this;
+    if (!puzzle) return;
+    const { board, racks } = puzzle.position;
+    this.place.replaceChildren(this.entry);
+    this.entry.isOn = true;
+    this.entry.show(puzzle.equipment, { board, rack: racks.own, canExchange: false });
+    this.verdict.replaceChildren();
+    this.below.replaceChildren(h("div", { class: "controls" },
+      button(texts.hint, () => this.hint()), button(texts.giveUp, () => this.giveUp())));
+  }
+
+  hint() {
+    const hints = this.puzzle?.hints ?? [];
+    this.hinted = Math.min(this.hinted + 1, hints.length);
+    this.verdict.replaceChildren(...hints.slice(0, this.hinted).map((hint) => h("p", {}, hint)));
+  }
+
+  giveUp() {
+    this.keep("missed");
+    this.resolve([h("p", {}, texts.solutionIs(this.puzzle ? resultOf(this.puzzle) : ""))]);
+  }
+
+  /** @param {string} move */
+  answered(move) {
+    const { puzzle } = this;
+    if (!puzzle) return;
+    if (!puzzle.answer(move)) {
+      this.verdict.replaceChildren(h("p", {}, texts.notLegal(puzzle.text(move), this.told?.lexicon ?? "")));
+      return;
+    }
+    const isRight = puzzle.isBest(move);
+    this.keep(!isRight ? "missed" : this.hinted ? "helped" : "solved");
+    const sentence = isRight ? texts.right(resultOf(puzzle, move)) : lossOf(puzzle, move);
+    this.resolve([
+      h("p", { class: isRight ? "right" : "wrong" }, h("strong", {}, isRight ? texts.isRight : texts.isWrong), " ", sentence),
+      ...(puzzle instanceof Endgame ? [refutation(puzzle, move, isRight)] : [byTile(puzzle, isRight ? null : move)]),
+    ]);
+  }
+
+  /** @param {import("./puzzle.js").Result} result */
+  keep(result) {
+    if (!this.isShown) keepResult(this.puzzleId, result);
+    this.isShown = true;
+  }
+
+  /** Say how it went, and show the best play. @param {(HTMLElement | null)[]} said */
+  resolve(said) {
+    const { puzzle } = this;
+    if (!puzzle) return;
+    const line = new ProofLine(puzzle.equipment, this.board);
+    const show = (/** @type {Line} */ moves) => {
+      const boards = puzzle.boards(moves);
+      line.show(boards, moves.map(([move, score], at) => ({ text: puzzle.text(move, boards[at]), score })));
+    };
+    this.place.replaceChildren(this.board);
+    this.verdict.replaceChildren(...said.flatMap((each) => each ?? []));
+    this.below.replaceChildren(
+      h("h2", {}, texts.bestPlay),
+      ...(puzzle instanceof Endgame ? [] : [tileChoice(puzzle, (at) => show(puzzle.told.lines[at]?.[0] ?? []))]),
+      line,
+      h("div", { class: "controls" }, this.nextButton(), button(texts.again, () => this.ask())));
+    show(puzzle instanceof Endgame ? puzzle.told.line : puzzle.told.lines[0]?.[0] ?? []);
+    this.verdict.focus();
+  }
+
+  /** To the next one of the kind that is not solved. */
+  nextButton() {
+    const all = this.told?.puzzles ?? [], known = results();
+    const here = all.findIndex(({ id }) => id === this.puzzleId);
+    const later = [...all.slice(here + 1), ...all.slice(0, here)];
+    const next = later.find(({ id }) => known[id] !== "solved");
+    return goTo(next ? `#/puzzles/${next.id}` : "#/puzzles", next ? texts.nextPuzzle : texts.allSolved);
+  }
+}
+
+/** @param {string} text @param {() => void} act */
+const button = (text, act) => h("button", { type: "button", click: act }, text);
+
+/** The way on, which stands among buttons. @param {string} hash @param {string} text */
+const goTo = (hash, text) =>
+  h("button", { type: "button", class: "main", click: () => { location.hash = hash; } }, text);
+
+/** What is not on the board: the other rack, or all tiles of which one is in the bag. @param {Puzzle} puzzle */
+const hidden = (puzzle) =>
+  puzzle instanceof Endgame
+    ? [h("h2", {}, texts.opponentsRack), tileList(tilesOf(puzzle.position.racks.other).map((tile) => [tile, 1]))]
+    : [h("h2", {}, texts.unseenTiles), tileList(puzzle.told.bag), h("p", { class: "note" }, texts.oneInBag(puzzle.unseen))];
+
+/** A best move and what it leads to. @param {Puzzle} puzzle @param {string} [move] */
+const resultOf = (puzzle, move = puzzle.told.best) => {
+  const best = puzzle.text(move);
+  return puzzle instanceof Endgame
+    ? texts.endsAt(best, puzzle.told.spread)
+    : texts.winsWith(best, puzzle.wins(puzzle.bestOutcomes), puzzle.unseen, false);
+};
+
+/** What an answer loses. @param {Puzzle} puzzle @param {string} move */
+const lossOf = (puzzle, move) => {
+  const best = resultOf(puzzle), text = puzzle.text(move);
+  if (puzzle instanceof Endgame) return texts.loses(text, puzzle.loss(move), best, puzzle.answer(move)?.spread ?? 0);
+  const answer = puzzle.answer(move), loss = percent(puzzle.win(puzzle.told.best) - puzzle.win(move));
+  if (answer && "share" in answer) return texts.passLoses(loss, best, percent(answer.share));
+  const outcomes = answer?.outcomes ?? "";
+  return texts.losesWins(text, loss, best, puzzle.wins(outcomes), outcomes.includes("?"));
+};
+
+/** The best answer to a wrong move. @param {Endgame} puzzle @param {string} move @param {boolean} isRight */
+const refutation = (puzzle, move, isRight) => {
+  const reply = puzzle.answer(move)?.reply;
+  if (isRight || !reply) return null;
+  const [, after = puzzle.position.board] = puzzle.boards([[move, 0]]);
+  return h("p", {}, texts.replyIs(puzzle.text(reply, after)));
+};
+
+/** With which tiles in the bag moves win. @param {PreEndgame} puzzle @param {string | null} move a wrong answer */
+const byTile = (puzzle, move) => {
+  const answer = move === null ? null : puzzle.answer(move);
+  const other = answer && "outcomes" in answer ? answer.outcomes : null;
+  const rows = puzzle.told.bag.map(([tile, count], at) => {
+    const cells = [`${bare(tile)}${count > 1 ? ` ×${count}` : ""}`, texts.outcomes[puzzle.bestOutcomes[at] ?? "?"] ?? ""];
+    return { cells: other ? [...cells, texts.outcomes[other[at] ?? "?"] ?? ""] : cells };
+  });
+  const heads = [texts.inBag, puzzle.text(puzzle.told.best), ...(other && move ? [puzzle.text(move)] : [])];
+  return table(texts.byTile, heads, rows, "chances");
+};
+
+/** Choose the tile in the bag whose line is shown. @param {PreEndgame} puzzle @param {(at: number) => void} choose */
+const tileChoice = (puzzle, choose) => {
+  const buttons = puzzle.told.bag.map(([tile], at) => {
+    const made = button(bare(tile), () => {
+      buttons.forEach((each) => each.setAttribute("aria-pressed", String(each === made)));
+      choose(at);
+    });
+    made.setAttribute("aria-pressed", String(at === 0));
+    return made;
+  });
+  return h("div", { class: "choices", role: "group", "aria-label": texts.ifInBag }, h("span", {}, texts.ifInBag), ...buttons);
+};
+
+customElements.define("puzzle-list", PuzzleList);
+customElements.define("puzzle-view", PuzzleView);

@@ -1,0 +1,160 @@
+"""The puzzles of the page are what the solvers say, and what a slow solver says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from minimax import Minimax
+
+from engine.notation.cgp import read_cgp, write_cgp
+from engine.notation.move_text import parse_move
+from engine.preendgame.scenarios import FullPosition
+from engine.rules.position import Position, Rack, unseen
+from engine.rules.rules import check_move, standard_rules
+from harness.analysis.puzzles import LEAST_LOSS, LEAST_SHARE, MOVES, share
+from harness.lab.puzzles import FILES, INDEX, PuzzleStudy, made_again, read_files
+from harness.lab.study_context import Field
+from harness.page import FOLDER
+from lexicons.store import load_lexicon
+
+RULES = standard_rules()
+PUZZLES = read_files(FOLDER)
+SEED = 24
+MOST_BYTES = 600_000
+
+
+def of_kind(kind: str) -> list[dict[str, Any]]:
+    return [each for each in PUZZLES if each["kind"] == kind]
+
+
+def fewest(kind: str) -> dict[str, Any]:
+    """Return the puzzle that is made again the fastest."""
+    return min(of_kind(kind), key=lambda each: each["count"])
+
+
+@pytest.fixture(scope="module")
+def field() -> Field:
+    return Field.of(load_lexicon(), RULES)
+
+
+def test_each_puzzle_has_one_best_move_and_all_others() -> None:
+    index = json.loads((FOLDER / INDEX).read_text("utf-8"))
+    assert f"--seed {SEED}" in index["command"]
+    assert len({each["id"] for each in PUZZLES}) == len(PUZZLES)
+    for puzzle in PUZZLES:
+        moves = [move for *_, listed in puzzle["moves"] for move in listed.split(",")]
+        assert len({*moves, "-"}) == puzzle["count"] in MOVES
+        assert {puzzle["best"], puzzle["static"]} <= {*moves, "-"}
+
+
+def test_endgames_lose_what_they_say() -> None:
+    for puzzle in of_kind("endgame"):
+        spreads = {
+            move: spread for spread, _, moves in puzzle["moves"] for move in moves.split(",")
+        }
+        best = spreads.pop(puzzle["best"])
+        assert best == puzzle["spread"] > max(spreads.values())
+        loss = best - spreads[puzzle["static"]]
+        assert loss == puzzle["loss"]
+        assert loss >= LEAST_LOSS or best - loss <= 0 <= best
+        position = read_cgp(puzzle["position"], RULES).position
+        assert puzzle["line"][0][0] == puzzle["best"]
+        assert played_out(position, puzzle["line"], ()) == best
+
+
+def played_out(position: Position, line: list[tuple[str, int]], bag: Rack) -> int:
+    """Play a line by the rules, two passes as the end; return the spread of who is to move."""
+    words = load_lexicon().graph.contains
+    full = FullPosition(position, bag)
+    for text, score in line:
+        move = parse_move(text, full.position.board, RULES.distribution.alphabet)
+        play = check_move(full.position, move, RULES, words, len(full.bag))
+        assert (play.score if play else 0) == score
+        full = full.after(move, score, RULES)
+    first, second = full.position.scores
+    if full.over:
+        return first - second
+    assert [text for text, _ in line[-2:]] == ["-", "-"]
+    own, other = map(RULES.distribution.value, full.position.racks)
+    return first - own - second + other
+
+
+def test_preendgames_lose_what_they_say() -> None:
+    for puzzle in of_kind("preendgame"):
+        cases = dict(enumerate(count for _, count in puzzle["bag"]))
+        most = {
+            move: share(text, cases, 1) for text, mm in puzzle["moves"] for move in mm.split(",")
+        }
+        best = most.pop(puzzle["best"])
+        assert best >= max(most.values())
+        assert best - most[puzzle["static"]] == puzzle["loss"] >= LEAST_SHARE
+        assert best - puzzle["pass"] >= LEAST_SHARE - 0.001
+        assert len(puzzle["lines"]) == len(cases)
+        (outcomes,) = (text for text, mm in puzzle["moves"] if puzzle["best"] in mm.split(","))
+        told = zip(outcomes, puzzle["bag"], puzzle["lines"], strict=True)
+        for outcome, (tile, _), (line, spread) in told:
+            assert outcome == ("W" if spread > 0 else "L" if spread < 0 else "D")
+            assert line[0][0] == puzzle["best"]
+            position = read_cgp(puzzle["position"], RULES).position
+            bag = RULES.distribution.alphabet.tiles(tile)
+            rest = Counter(dict(enumerate(unseen(position, 0, RULES)))) - Counter(bag)
+            dealt = position.with_rack(1, tuple(sorted(rest.elements())))
+            assert played_out(dealt, line, tuple(bag)) == spread
+
+
+def test_the_files_are_small() -> None:
+    assert sum((FOLDER / name).stat().st_size for name in [*FILES.values(), INDEX]) < MOST_BYTES
+
+
+@pytest.mark.parametrize("kind", sorted({each["kind"] for each in PUZZLES}))
+def test_a_puzzle_is_made_again_from_its_position(field: Field, kind: str) -> None:
+    puzzle = fewest(kind)
+    assert made_again(puzzle, field) == puzzle
+
+
+def test_the_seed_decides_the_games(field: Field) -> None:
+    study = PuzzleStudy(field, "endgame", SEED)
+    fit = (study.fit(position) for game in study.games(0) for position in game)
+    positions = {write_cgp(position, RULES) for position in fit if position is not None}
+    assert positions & {each["position"] for each in PUZZLES}
+
+
+def test_score_sheets_give_puzzles_too(field: Field) -> None:
+    puzzle = fewest("endgame")
+    position = read_cgp(puzzle["position"], RULES).position
+    study = PuzzleStudy(field, "endgame", 0, ((position,),))
+    (made,) = study.record(0)["puzzles"]
+    assert made["id"] == puzzle["id"]
+    assert list(study.numbers(5)) == [0]
+
+
+def test_a_slow_solver_finds_the_same(field: Field) -> None:
+    slow = Minimax(field.lexicon, RULES)
+
+    def tiles(puzzle: dict[str, Any]) -> int:
+        return len(puzzle["position"].split()[1])
+
+    for puzzle in sorted(of_kind("endgame"), key=lambda each: (tiles(each), each["count"]))[:1]:
+        position = read_cgp(puzzle["position"], RULES).position
+        lead = position.scores[0] - position.scores[1]
+        for spread, _, moves in puzzle["moves"]:
+            for text in moves.split(",")[:1]:
+                move = parse_move(text, position.board, RULES.distribution.alphabet)
+                assert lead + slow.after(position, move) == spread, text
+
+
+def test_the_command_lists_them_and_says_what_is_wrong(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = CommandLine(capsys)
+    assert run("puzzles", "list", "--json") == 0
+    assert [each["id"] for each in json.loads(run.out)] == [each["id"] for each in PUZZLES]
+    assert run("puzzles", "list", tmp_path) == 2
+    assert "puzzles.json" in run.err or str(tmp_path) in run.err
+    assert run("puzzles", "make", "--out", tmp_path / "none") == 2
+    assert "there is no such folder" in run.err
