@@ -256,7 +256,8 @@ async def test_a_browser_gets_the_page_and_what_it_asks_for(served: Served) -> N
         assert dict(file.headers)["X-Content-Type-Options"] == "nosniff"
         assert not re.search(r"(https?:)?//(?!www\.w3\.org)[a-z]", _code(file.text)), name
         texts[name] = file.text
-        todo |= set(re.findall(r'"\./([\w.]+)"', file.text)) - texts.keys()
+        named_in = re.findall(r'"\./([\w.]+)"|"(\w+\.json)"', file.text)
+        todo |= {module or data for module, data in named_in} - texts.keys()
     files = {file.name for file in FOLDER.iterdir() if file.suffix in TYPES}
     assert texts.keys() == files - {"index.html"}, "each file is used"
     assert not re.search("transition|animation", texts["page.css"]), "nothing moves"
