@@ -32,7 +32,7 @@ def make(
     out: Path,
     endgames: _Many = 120,
     preendgames: _Many = 80,
-    seed: SeedOption = 0,
+    seed: Annotated[SeedOption, Parameter(help="Of the games between static players.")] = 0,
     lexicon: LexiconOption = "scowl",
     workers: Annotated[WorkersOption, Parameter(help="Processes at once.")] = 1,
 ) -> None:
@@ -47,7 +47,6 @@ def make(
             which keeps what is known until all are made.
         endgames: How many with an empty bag, at most where games are given.
         preendgames: How many with one tile in the bag.
-        seed: Of the games between static players.
     """
     if not out.is_dir():
         raise CommandFailed(f"--out {out}: there is no such folder")

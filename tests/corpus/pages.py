@@ -50,6 +50,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "bench": ("attack --attack none",),
     "admin": ("", "ws://there", "ws://there dance"),
     "backup": ("", "none.db out.db"),
+    "puzzles": ("make --out none", "list none", "check --every 0"),
 }
 """Calls that are wrong, by command; each is also called with an option that there isn't."""
 
