@@ -59,7 +59,7 @@ ASKED = re.compile("Your turn|You win|You lose|A tie")
 """What the page says when the person is to move, or the game is over."""
 
 
-LOST = re.compile("WebSocket connection|ERR_(EMPTY_RESPONSE|CONNECTION)")
+LOST = re.compile("WebSocket connection|ERR_(EMPTY_RESPONSE|CONNECTION|SOCKET)")
 """What the browser itself says of a line that fails."""
 
 
