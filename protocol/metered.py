@@ -188,3 +188,9 @@ class ServerEnd(Metered, ServerConnection):
 
 class ClientEnd(Metered, ClientConnection):
     """The end of who dials."""
+
+    async def handshake(self, *args: Any, **kwargs: Any) -> None:
+        """Shake hands; raise as websockets does, also if the server refused before it was asked."""
+        if self.protocol.handshake_exc is not None:
+            raise self.protocol.handshake_exc
+        await super().handshake(*args, **kwargs)

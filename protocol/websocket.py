@@ -15,7 +15,13 @@ from typing import Any, NamedTuple, cast
 
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import Server, ServerConnection, broadcast
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidURI
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidHandshake,
+    InvalidMessage,
+    InvalidStatus,
+    InvalidURI,
+)
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
@@ -31,6 +37,7 @@ _TCP_RTT = struct.Struct("=68xI")
 """Where Linux has the smoothed round-trip time, in microseconds, in its ``struct tcp_info``."""
 
 CLOSE_S = 4.0
+_MOST_SHOWN = 200  # bytes of what a server says when it refuses
 """How long closing may take; then the socket is closed without the other side."""
 
 
@@ -164,6 +171,9 @@ def _unreached(url: str, error: Exception) -> str:
         return f"it does not answer with HTTP; with TLS, it is {url.replace('ws:', 'wss:', 1)}"
     if isinstance(error, InvalidURI):
         return "a server's address is ws://host:port or wss://host:port"
+    if isinstance(error, InvalidStatus) and (told := error.response.body):
+        sentence = told[:_MOST_SHOWN].decode(errors="replace").strip()
+        return f"HTTP {error.response.status_code}, {sentence!r}"
     if isinstance(error, OSError):
         return without_number(error)
     return str(error) or type(error).__name__

@@ -12,12 +12,16 @@ from pathlib import Path
 
 import pytest
 from websockets.asyncio.server import ServerConnection
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus
 from websockets.http11 import Request, Response
+from websockets.uri import parse_uri
 
 from protocol import accepting
 from protocol.accepting import ACCEPTS_A_TURN, Acceptor, bind, serve
 from protocol.channel import ChannelClosed
-from protocol.intake import OpenVisit, Rates
+from protocol.intake import OpenVisit, Rates, trusting_gate
+from protocol.metered import ClientEnd
 from protocol.websocket import dial
 
 TLS = Path(__file__).parents[1] / "fixtures" / "tls"
@@ -85,7 +89,7 @@ async def test_who_is_refused_is_told_why_and_another_is_let_in_when_a_place_is_
     async with listening(door) as port:
         url = f"ws://127.0.0.1:{port}"
         first = await dial(url)
-        with pytest.raises(ChannelClosed, match="HTTP 503"):
+        with pytest.raises(ChannelClosed, match="HTTP 503, 'no place is free'"):
             await dial(url)
         reader, writer = await knock(port)
         answer = await reader.readuntil(b"no place is free\n")
@@ -96,6 +100,22 @@ async def test_who_is_refused_is_told_why_and_another_is_let_in_when_a_place_is_
         again = await dial(url)
         await again.close()
         writer.close()
+
+
+async def test_who_is_refused_before_it_asks_is_told_why() -> None:
+    async with listening(Door(places=0)) as port:
+        uri, visit = parse_uri(f"ws://127.0.0.1:{port}"), trusting_gate("here")
+        _, end = await asyncio.get_running_loop().create_connection(
+            lambda: ClientEnd(ClientProtocol(uri), visit=visit),
+            "127.0.0.1",
+            port,
+        )
+        while end.protocol.handshake_exc is None:  # noqa: ASYNC110  (nobody tells of it)
+            await asyncio.sleep(0)
+        with pytest.raises(InvalidStatus) as refused:
+            await end.handshake()
+        assert refused.value.response.body == b"no place is free\n"
+        end.transport.abort()
 
 
 async def test_refused_sockets_are_held_but_not_too_many_and_not_for_ever(
