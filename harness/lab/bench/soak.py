@@ -232,9 +232,7 @@ async def soak(
     settings = SETTINGS.format(archive=json.dumps(str(folder / "archive"))) + LADDER * ladder
     async with serving(folder, settings, watched.hear) as (url, watched.pid):
         bots = [
-            Visitor(
-                url, name, _token(name, seed), strength, Random(f"{seed} {piece} {name}"), words
-            )
+            Visitor(url, name, _token(name), strength, Random(f"{seed} {piece} {name}"), words)
             for name, strength in STRENGTHS.items()
         ]
         attacks: list[str] = []
@@ -270,9 +268,9 @@ def _files_left(folder: Path) -> list[str]:
     return [f"{path.name} is left" for path in folder.iterdir() if path.name not in known]
 
 
-def _token(name: str, seed: int) -> str:
+def _token(name: str) -> str:
     """Return a bot's token, the same in each piece: the journal knows whose the name is."""
-    return hashlib.sha256(f"{seed} {name}".encode()).hexdigest()
+    return hashlib.sha256(f"soak {name}".encode()).hexdigest()
 
 
 async def _attack_now_and_then(url: str, chance: Random, attacks: list[str]) -> None:
