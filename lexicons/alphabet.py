@@ -8,13 +8,13 @@ In text a letter is upper case, a blank that stands for it lower case, an unused
 tile of several characters stands in square brackets: ``[CH]``, ``[ch]``.
 
 The file format is the one other engines use: CSV, a row a tile, the row's number is the tile's
-number, the blank first: ``letter,blanked form,count,points,vowel``.
+number, the blank first: ``letter,blanked form,count,points,vowel``. Lines that begin with ``#`` are
+comments.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -153,7 +153,7 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
     """Read an embedded tile distribution by name, or a CSV file.
 
     Raises:
-        ValueError: names the file, the row and what is wrong with it.
+        ValueError: names the file, the line and what is wrong with it.
         FileNotFoundError: neither an embedded name nor a file.
     """
     form = "a CSV file with a row for each tile: letter,blanked form,count,points,vowel (0 or 1)"
@@ -161,13 +161,15 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
 
 
 def _parse(name: str, text: str, source: str) -> TileDistribution:
+    lines = ["" if line.startswith("#") else line for line in text.splitlines()]
+    reader = csv.reader(lines)
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=None)) if row]
+        rows = [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
         raise ValueError(f"{source} is no table of tiles: {error}") from None
     tiles: list[tuple[str, str, int, int, bool]] = []
-    for number, row in enumerate(rows, start=1):
-        where = f"{source}, row {number}"
+    for number, row in rows:
+        where = f"{source}, line {number}"
         if len(row) != 5:
             raise ValueError(
                 f"{where}: {len(row)} fields; a row is letter,blanked,count,points,vowel"
@@ -183,7 +185,7 @@ def _parse(name: str, text: str, source: str) -> TileDistribution:
             )
         tiles.append((row[0], row[1], count, value, bool(vowel)))
     if not tiles or tiles[0][0] != "?":
-        raise ValueError(f"{source}, row 1: the blank, written ?, comes first")
+        raise ValueError(f"{source}: the blank, written ?, is the first tile")
     letters, blanked, counts, points, vowels = zip(*tiles, strict=True)
     if not 1 < len(letters) <= MAX_LETTERS + 1:
         raise ValueError(f"{source}: {len(letters) - 1} letters; 1 to {MAX_LETTERS} are possible")

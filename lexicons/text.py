@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 
@@ -18,12 +19,7 @@ def read_named(name_or_path: str | Path, suffix: str, what: str, form: str) -> t
     path, name = Path(name_or_path), str(name_or_path)
     if path.is_file():
         return path.stem, read_text(path), str(path)
-    data = files("lexicons") / "data"
-    embedded = {
-        entry.name.removesuffix(suffix): entry
-        for entry in data.iterdir()
-        if entry.name.endswith(suffix)
-    }
+    embedded = embedded_names(suffix)
     if name in embedded:
         return name, embedded[name].read_text(encoding="utf-8"), name
     if path.is_dir():
@@ -32,6 +28,16 @@ def read_named(name_or_path: str | Path, suffix: str, what: str, form: str) -> t
         f"no {what} is called {name!r} (known: {', '.join(sorted(embedded))}), and no file is "
         f"there; name {form}"
     )
+
+
+def embedded_names(suffix: str) -> dict[str, Traversable]:
+    """Return the embedded files whose names end in ``suffix``, by name without it."""
+    data = files("lexicons") / "data"
+    return {
+        entry.name.removesuffix(suffix): entry
+        for entry in data.iterdir()
+        if entry.name.endswith(suffix)
+    }
 
 
 def read_text(path: Path) -> str:

@@ -14,16 +14,13 @@ from bot.equipment import Equipment, Resources, Tables, load_tables
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError
 from engine.rules.position import Position
-from engine.rules.rules import Rules
+from engine.rules.rules import MAX_RACK, Rules
 from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.layout import load_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
 from lexicons.tables import leaves_for
 from protocol.messages import NewGame
 from protocol.parts import RulesInPlay
-
-MAX_RACK = 7
-"""The move generator's limit."""
 
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal, TypeAlias
 
@@ -17,6 +17,11 @@ from lexicons.layout import BoardLayout, load_layout
 
 from .moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from .position import Board, Position, Rack, unseen
+
+MAX_RACK = 7
+"""The move generator's limit."""
+
+CHALLENGES = ("void",)
 
 Words: TypeAlias = Callable[[tuple[int, ...]], bool]
 """Whether tiles, without ``BLANK_FLAG``, are a word."""
@@ -33,6 +38,7 @@ class Rules:
     exchange_minimum: int = 7  # fewest tiles in the bag for an exchange
     scoreless_limit: int = 6  # scoreless turns in a row that end the game
     challenge: Literal["void"] = "void"
+    name: str = field(default="english", compare=False)
 
     def __post_init__(self) -> None:
         for name in ("rack_size", "exchange_minimum", "scoreless_limit"):
