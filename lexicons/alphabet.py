@@ -15,6 +15,7 @@ comments.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,7 @@ EMPTY = 0
 MAX_LETTERS = 63  # six bits a tile: the limit of the widest word graph layout
 _MOST_TILES = 1_000  # in a bag; the largest that is sold has 200
 _MOST_POINTS = 99
+_UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,]|^[0-9.?+-]$")
 _SHOWN = 60  # characters of a wrong text in an error
 
 
@@ -157,10 +159,11 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
         FileNotFoundError: neither an embedded name nor a file.
     """
     form = "a CSV file with a row for each tile: letter,blanked form,count,points,vowel (0 or 1)"
-    return _parse(*read_named(name_or_path, ".csv", "tile distribution", form))
+    return parse_distribution(*read_named(name_or_path, ".csv", "tile distribution", form))
 
 
-def _parse(name: str, text: str, source: str) -> TileDistribution:
+def parse_distribution(name: str, text: str, source: str) -> TileDistribution:
+    """Read a table of tiles; ValueError as ``load_distribution``, with ``source`` for the file."""
     lines = ["" if line.startswith("#") else line for line in text.splitlines()]
     reader = csv.reader(lines)
     try:
@@ -194,4 +197,9 @@ def _parse(name: str, text: str, source: str) -> TileDistribution:
     seen = [*letters[1:], *blanked[1:]]
     if len(set(seen)) != len(seen) or not all(seen):
         raise ValueError(f"{source}: every letter and every blanked form is written differently")
+    if wrong := next((text for text in seen if _UNREADABLE.search(text)), None):
+        raise ValueError(
+            f"{source}: {wrong!r} can't be a tile's text, which has no brackets, spaces, digits or "
+            "signs that moves and positions are written with"
+        )
     return TileDistribution(name, Alphabet(letters, blanked), counts, points, vowels)

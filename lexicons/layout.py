@@ -70,10 +70,11 @@ def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
         FileNotFoundError: neither an embedded name nor a file.
     """
     form = "a text file with a line for each row and a character for each square"
-    return _parse(*read_named(name_or_path, ".txt", "board layout", form))
+    return parse_layout(*read_named(name_or_path, ".txt", "board layout", form))
 
 
-def _parse(name: str, text: str, source: str) -> BoardLayout:
+def parse_layout(name: str, text: str, source: str) -> BoardLayout:
+    """Read a board; ValueError as ``load_layout``, with ``source`` for the file."""
     rows: list[str] = []
     start: tuple[int, int] | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -97,6 +98,18 @@ def _parse(name: str, text: str, source: str) -> BoardLayout:
         word_multipliers=tuple(_WORD.get(square, 1) for square in squares),
         start=(len(rows) // 2, len(rows[0]) // 2) if start is None else start,
     )
+
+
+def layout_rows(layout: BoardLayout) -> tuple[str, ...]:
+    """Return the squares of a board as in its text, a text for each row."""
+    letter = {times: square for square, times in _LETTER.items()}
+    word = {times: square for square, times in _WORD.items()}
+    squares = "".join(
+        letter.get(letters) or word.get(words) or "."
+        for letters, words in zip(layout.letter_multipliers, layout.word_multipliers, strict=True)
+    )
+    width = layout.columns
+    return tuple(squares[at : at + width] for at in range(0, len(squares), width))
 
 
 def _parse_start(line: str, where: str) -> tuple[int, int]:

@@ -45,6 +45,8 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Tiles: TypeAlias = Annotated[str, Meta(max_length=256)]
 Label: TypeAlias = Annotated[str, Meta(max_length=256)]
 Code: TypeAlias = Annotated[str, Meta(max_length=64)]
+BoardRow: TypeAlias = Annotated[str, Meta(min_length=2, max_length=26)]
+TileText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4)]
 Cgp: TypeAlias = Annotated[str, Meta(max_length=2_000)]
 Sentence: TypeAlias = Annotated[str, Meta(max_length=MAX_SENTENCE)]
 Clocks: TypeAlias = tuple[Ms, Ms]
@@ -125,6 +127,21 @@ class RoundGame(Struct, frozen=True, kw_only=True):
     """How the game ended: an outcome of ``game_over``, or ``corrected``; null if it did not."""
 
 
+class TileKind(Struct, frozen=True, kw_only=True):
+    """A tile of the game, and how many of it there are."""
+
+    letter: TileText
+    """Its text, without brackets: ``A``, ``CH``; the blank is ``?``."""
+    blanked: TileText
+    """The text of a blank that stands for it: ``a``, ``ch``; of the blank itself ``?``."""
+    count: Annotated[int, Meta(ge=0, le=1_000)]
+    """Tiles in a full bag."""
+    points: Annotated[int, Meta(ge=-99, le=99)]
+    """What it scores."""
+    vowel: bool = False
+    """Whether it is a vowel; no rule depends on that."""
+
+
 class RulesInPlay(Struct, frozen=True, kw_only=True):
     """The rules of one game."""
 
@@ -138,10 +155,20 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     """Scoreless turns in a row that end the game."""
     challenge: Literal["void"] = "void"
     """``void``: a play with an illegal word is refused at once."""
+    name: Label = "english"
+    """The rule set, by name: all that follows from it is told besides."""
     distribution: Label = "english"
     """The tiles and what they score, by name."""
+    tiles: Annotated[tuple[TileKind, ...], Meta(max_length=64)] = ()
+    """The tiles, the blank first, then the letters in the order of the alphabet; empty: those of
+    the distribution ``english``."""
     layout: Label = "standard"
     """The board with its premium squares, by name."""
+    board: Annotated[tuple[BoardRow, ...], Meta(max_length=26)] = ()
+    """The board, a text for each row from the top and a character for each square, as in
+    ``SPEC.md``; empty: the layout ``standard``."""
+    start: Annotated[str, Meta(max_length=8)] | None = None
+    """The square that the first placement covers, such as ``8H``; null: the centre."""
 
 
 class TimeControl(Struct, frozen=True, kw_only=True):

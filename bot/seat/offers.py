@@ -1,10 +1,13 @@
 """An offered game's names, resolved to rules, words and tables.
 
-The arbiter's names come from outside, so they name embedded data only, never paths.
+The arbiter's names come from outside, so they name embedded data only, never paths. Tiles and a
+board that are given in full count before any of the same name.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from contextlib import suppress
 from dataclasses import replace
@@ -14,13 +17,14 @@ from bot.equipment import Equipment, Resources, Tables, load_tables
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError
 from engine.rules.position import Position
-from engine.rules.rules import MAX_RACK, Rules
-from lexicons.alphabet import TileDistribution, load_distribution
-from lexicons.layout import load_layout
+from engine.rules.rule_sets import check_rules
+from engine.rules.rules import MAX_RACK, Rules, square_name
+from lexicons.alphabet import TileDistribution, load_distribution, parse_distribution
+from lexicons.layout import BoardLayout, layout_rows, load_layout, parse_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
 from lexicons.tables import leaves_for
 from protocol.messages import NewGame
-from protocol.parts import RulesInPlay
+from protocol.parts import RulesInPlay, TileKind
 
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
@@ -44,21 +48,85 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
                 f"exchange_minimum {rules.exchange_minimum} and scoreless_limit "
                 f"{rules.scoreless_limit}: both are 1 or more"
             )
-        for name in (rules.distribution, rules.layout):
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"{name[:40]!r} is no name")
-        distribution, layout = load_distribution(rules.distribution), load_layout(rules.layout)
+        played = Rules(
+            distribution=_tiles_in_play(rules),
+            layout=_board_in_play(rules),
+            rack_size=rules.rack_size,
+            bingo_bonus=rules.bingo_bonus,
+            exchange_minimum=rules.exchange_minimum,
+            scoreless_limit=rules.scoreless_limit,
+            challenge=rules.challenge,
+            name=rules.name,
+        )
+        check_rules(played, "the rules")
     except (ValueError, OSError) as error:
         raise Declined("unsupported_rules", str(error)) from None
-    return Rules(
-        distribution=distribution,
-        layout=layout,
+    return played
+
+
+def _tiles_in_play(rules: RulesInPlay) -> TileDistribution:
+    name = rules.distribution
+    if not rules.tiles:
+        return load_distribution(_checked(name))
+    table = io.StringIO()
+    csv.writer(table).writerows(
+        (tile.letter, tile.blanked, tile.count, tile.points, int(tile.vowel))
+        for tile in rules.tiles
+    )
+    tiles = parse_distribution(name, table.getvalue(), f"the tiles {name[:40]!r}")
+    if len(tiles.counts) != len(rules.tiles):
+        raise ValueError(f"the tiles {name[:40]!r}: a tile's text has a sign that tiles can't have")
+    return tiles
+
+
+def _board_in_play(rules: RulesInPlay) -> BoardLayout:
+    name = rules.layout
+    if not rules.board:
+        return load_layout(_checked(name))
+    start = [] if rules.start is None else [f"start {rules.start}"]
+    return parse_layout(name, "\n".join((*rules.board, *start)), f"the board {name[:40]!r}")
+
+
+def _checked(name: str) -> str:
+    """Return a name that is no path; ValueError otherwise."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name[:40]!r} is no name")
+    return name
+
+
+def rules_on_wire(rules: Rules) -> RulesInPlay:
+    """Return the engine's rules as a game's first message has them.
+
+    Tiles and board are told in full unless they are those that every bot knows, so that a bot can
+    play that has no files of ours; and a bot that looks at names alone takes them for no others.
+    """
+    tiles, layout, known = rules.distribution, rules.layout, RulesInPlay()
+    alphabet = tiles.alphabet
+    rows = zip(
+        *(alphabet.letters, alphabet.blanked, tiles.counts, tiles.points, tiles.vowels), strict=True
+    )
+    tells_tiles = tiles != load_distribution(known.distribution)
+    tells_board = layout != load_layout(known.layout)
+    return RulesInPlay(
         rack_size=rules.rack_size,
         bingo_bonus=rules.bingo_bonus,
         exchange_minimum=rules.exchange_minimum,
         scoreless_limit=rules.scoreless_limit,
         challenge=rules.challenge,
+        name=rules.name[:256],
+        distribution=_told_name(tiles.name, known.distribution, is_known=not tells_tiles),
+        tiles=tuple(
+            TileKind(letter=letter, blanked=blanked, count=count, points=points, vowel=vowel)
+            for letter, blanked, count, points, vowel in (rows if tells_tiles else ())
+        ),
+        layout=_told_name(layout.name, known.layout, is_known=not tells_board),
+        board=layout_rows(layout) if tells_board else (),
+        start=square_name(*layout.start) if tells_board else None,
     )
+
+
+def _told_name(name: str, known: str, *, is_known: bool) -> str:
+    return f"own-{name}" if name == known and not is_known else name[:256]
 
 
 def beginning(offer: NewGame, rules: Rules) -> Position:
@@ -99,14 +167,21 @@ def resources_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Resourc
 
 
 def _lexicon_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Lexicon:
-    own = _load(equipment.lexicon, rules.distribution)
-    if _is_meant(own, offer):
-        return own
-    if offer.lexicon in lexicon_names() and equipment.lexicon in lexicon_names():
-        own = _load(offer.lexicon, rules.distribution)
+    known = lexicon_names()
+    names = [equipment.lexicon]
+    if equipment.lexicon in known and offer.lexicon in known:
+        names.append(offer.lexicon)
+    why = ""
+    for name in dict.fromkeys(names):
+        try:
+            own = _load(name, rules.distribution)
+        except Declined as declined:
+            why = f"the lexicon {offer.lexicon[:40]!r} is not here: {declined}"
+            continue
         if _is_meant(own, offer):
             return own
-    raise Declined("unknown_lexicon", _difference(own, offer))
+        why = _difference(own, offer)
+    raise Declined("unknown_lexicon", why)
 
 
 def _tables(equipment: Equipment, distribution: TileDistribution) -> Tables:

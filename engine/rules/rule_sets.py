@@ -50,7 +50,7 @@ def load_rules(name_or_path: str | Path = "english") -> Rules:
         raise ValueError(f"{source} has lists or tables nested too deeply") from None
     folder = Path(name_or_path).parent if Path(name_or_path).is_file() else None
     rules = _read(name, said, source, folder)
-    _check(rules, source)
+    check_rules(rules, source)
     return rules
 
 
@@ -90,7 +90,7 @@ def _beside(name: str, folder: Path | None) -> str | Path:
     return name
 
 
-def _check(rules: Rules, source: str) -> None:
+def check_rules(rules: Rules, source: str) -> None:
     """Raise ValueError if a game can't be played by these rules."""
     layout, tiles = rules.layout, rules.distribution.total
     if layout.rows != layout.columns:

@@ -214,8 +214,9 @@ def new_game(
     draws: Draws,
     game: str | None = None,
     opening: str | None = None,
+    rules: RulesInPlay | None = None,
 ) -> Opened:
-    """Return the setup of a game by the standard rules, the first record of its journal.
+    """Return the setup of a game, the first record of its journal.
 
     Players choose at random by its name, ``game``, so in a repeatable match that is given.
     """
@@ -224,7 +225,7 @@ def new_game(
         players=players,
         lexicon=lexicon.name,
         lexicon_checksum=lexicon.checksum,
-        rules=RulesInPlay(),
+        rules=rules or RulesInPlay(),
         time=time,
         secret=draws.secret.hex(),
         committed=draws.committed,

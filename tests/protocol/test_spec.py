@@ -18,12 +18,15 @@ from msgspec import inspect
 
 import protocol.messages
 import protocol.parts
+from bot.seat.offers import rules_in_play, rules_on_wire
+from engine.notation.move_text import parse_move
 from engine.rules.bag import Bag, DrawStream, commitment
+from engine.rules.position import Board
 from engine.rules.rules import standard_rules
 from harness.arbiter.table import REVEAL_MS
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.messages import MESSAGES, Committed, Direct, Info, Ready, Reveal
-from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, Search
+from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, RulesInPlay, Search
 from protocol.session import _TABLE, Side, State
 
 REPOSITORY = Path(__file__).parents[2]
@@ -53,6 +56,7 @@ FROM = {
 }
 NAMES = {
     "RulesInPlay": "rules",
+    "TileKind": "tile",
     "TimeControl": "time control",
     "Candidate": "candidate",
     "Search": "search",
@@ -338,6 +342,15 @@ def test_the_example_of_nonces_is_that_of_the_test_vectors() -> None:
     digests = tuple(sha256(bytes.fromhex(nonce)).hexdigest() for nonce in nonces)
     assert (ready.nonce, ready.commitment) == ("", digests[0])
     assert (both.commitments, reveal.nonce) == (digests, nonces[0])
+
+
+def test_the_rules_of_the_example_can_be_played() -> None:
+    block = spec().partition("**Other tiles and boards**")[2].partition("```json\n")[2]
+    told = msgspec.json.decode(block.partition("```")[0], type=RulesInPlay)
+    rules = rules_in_play(told)
+    assert rules_on_wire(rules) == told
+    board = Board.empty(rules.layout)
+    assert parse_move("2C [CH]A", board, rules.distribution.alphabet)
 
 
 def test_the_time_to_reveal_a_nonce_is_that_of_the_table() -> None:

@@ -1,0 +1,72 @@
+"""Rules as a game's first message has them: a bot can play with tiles that it has no file of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from bot.seat.offers import Declined, rules_in_play, rules_on_wire
+from engine.rules.rule_sets import load_rules, rule_set_names
+from engine.rules.rules import Rules, standard_rules
+from lexicons.alphabet import parse_distribution
+from lexicons.layout import parse_layout
+from protocol.parts import RulesInPlay, TileKind
+
+BLANK = TileKind(letter="?", blanked="?", count=2, points=0)
+TILES = "?,?,2,0,0\nA,a,3,1,1\nCH,ch,1,5,0\nŻ,ż,2,9,0\n"
+BOARD = "=.~^\n.'.\"\n-...\n....\nstart 2C\n"
+
+
+def strange() -> Rules:
+    tiles = parse_distribution("tiny", TILES, "here")
+    return Rules(tiles, parse_layout("small", BOARD, "here"), rack_size=3, exchange_minimum=1)
+
+
+def test_rules_that_every_bot_knows_are_told_by_name() -> None:
+    assert rules_on_wire(standard_rules()) == RulesInPlay()
+
+
+def test_other_tiles_and_boards_are_told_in_full() -> None:
+    told = rules_on_wire(strange())
+    assert told.board == ("=.~^", ".'.\"", "-...", "....")
+    assert told.start == "2C"
+    assert told.tiles[2] == TileKind(letter="CH", blanked="ch", count=1, points=5)
+    heard = msgspec.convert(msgspec.to_builtins(told), RulesInPlay)
+    assert rules_in_play(heard) == strange()
+
+
+def test_who_knows_names_only_can_take_them_for_nothing_else() -> None:
+    english = standard_rules()
+    tiles = replace(english.distribution, counts=(1, *english.distribution.counts[1:]))
+    told = rules_on_wire(replace(english, distribution=tiles))
+    assert told.distribution == "own-english"
+    assert told.layout == "standard"
+
+
+@pytest.mark.parametrize("name", rule_set_names())
+def test_every_rule_set_comes_through(name: str) -> None:
+    told = rules_on_wire(load_rules(name))
+    heard = rules_in_play(msgspec.convert(msgspec.to_builtins(told), RulesInPlay))
+    assert (heard, heard.name) == (load_rules(name), name)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"tiles": (TileKind(letter="A", blanked="a", count=1, points=1),)}, "the blank"),
+        ({"tiles": (BLANK,)}, "0 letters"),
+        ({"tiles": (BLANK, TileKind(letter="/", blanked="x", count=1, points=1))}, "'/'"),
+        ({"tiles": (BLANK, *[TileKind(letter="A", blanked="a", count=1, points=1)] * 2)}, "every"),
+        ({"tiles": (BLANK, *[TileKind(letter="#", blanked="b", count=1, points=1)] * 2)}, "letter"),
+        ({"board": ("...", "..")}, "2 squares"),
+        ({"board": ("...", ".x.")}, "'x'"),
+        ({"board": ("...", "..."), "start": "9Z"}, "start"),
+        ({"board": ("." * 8,) * 9}, "square"),
+    ],
+)
+def test_rules_that_make_no_sense_are_declined(changes: dict[str, object], says: str) -> None:
+    with pytest.raises(Declined, match=says) as declined:
+        rules_in_play(msgspec.structs.replace(RulesInPlay(), **changes))
+    assert declined.value.code == "unsupported_rules"
