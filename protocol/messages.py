@@ -152,6 +152,8 @@ class Seeking(_Message, frozen=True, tag="seeking"):
     """A sentence if nobody of the opponent's name is here now: the player waits for it."""
     table: Name | None = None
     """The table of the ladder at which the player waits for rated games."""
+    held_back: Sentence | None = None
+    """A sentence if the player waits since its address has as many games as it may."""
 
 
 class Games(_Message, frozen=True, tag="games"):

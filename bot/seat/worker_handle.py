@@ -161,7 +161,7 @@ async def try_out(
         last = process.stderr_tail.strip().rpartition("\n")[2]
     finally:
         await process.kill()
-    if last.startswith(USES):
+    if last.startswith(USES) and not spec.built_in:
         await _compile(_KERNELS.findall(last), notice)
     return ""
 

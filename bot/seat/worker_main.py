@@ -173,7 +173,7 @@ def _try_out(spec: SeatSpec) -> int:
             print(USES, *sys.modules["lexicons.jit"].waiting_for_warm_up(), file=sys.stderr)
         return 0
     except SeatError as error:
-        if error.__cause__ is None:
+        if error.__cause__ is None or spec.built_in:
             raise
         wrong: BaseException = error.__cause__
     except BaseException as error:

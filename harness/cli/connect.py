@@ -236,6 +236,8 @@ class _Games:
             self._draws.setdefault(message.game, DrawsWitness(message))
         if witness := self._draws.get(getattr(message, "game", None) or ""):
             witness.hear(message)
+        if isinstance(message, Seeking) and message.held_back:
+            options.say(f"waits: {plain(message.held_back)}")
         match message:
             case Seeking(absent=absent) if not self._sought:
                 self._sought = True

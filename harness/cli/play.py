@@ -99,7 +99,7 @@ def play(
     games = max(2, usable_cores())
     open_doors({"admission": Admission(), "max_games": games, "port": port}, tell)
     equipment = tables.equipment(threads)
-    try_out(specs, equipment)
+    try_out({name: spec for name, spec in specs.items() if name not in HANDICAPS}, equipment)
     abouts = {each: about(spec) for each, spec in specs.items()}
     abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
     offered = Offered(abouts, person, opponent, is_private=True)

@@ -50,7 +50,7 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
 
 
 def try_out(specs: Mapping[str, SeatSpec], equipment: Equipment) -> None:
-    """Load each user's player once, before anybody plays, or fail with a sentence."""
+    """Make each player once that could be wrong, before anybody plays, or fail with a sentence."""
     for name, spec in specs.items():
         with sentences("" if name == spec.text else f"bots.{name}: "):
             options.run(SeatMaker(spec, name, equipment, notice=options.say).try_out())

@@ -126,7 +126,7 @@ export class Playing {
     if (message.type === "goodbye") return this.dismissed(message);
     if (message.type === "seeking") {
       this.phase = "seeking";
-      this.sentence = message.absent ?? "";
+      this.sentence = message.held_back ?? message.absent ?? "";
     } else if (message.type === "new_game") return this.offered(message, at);
     else if (message.game === this.id) this.inGame(message, at);
   }

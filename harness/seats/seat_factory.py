@@ -108,11 +108,11 @@ class SeatMaker:
     _warming: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def try_out(self) -> None:
-        """Raise SeatError if a user's player can't be loaded or made, before a game needs it.
+        """Raise SeatError if a player can't be loaded or made, before a game needs it.
 
-        What it uses of ours is compiled.
+        What a user's player uses of ours is compiled. Built-in players without options are right.
         """
-        if self.spec.kind == "local" and not self.spec.built_in:
+        if self.spec.kind == "local" and (self.spec.options or not self.spec.built_in):
             wrong = await try_out(self.spec, self.equipment, self.notice)
             if wrong:
                 raise SeatError(wrong)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -246,6 +247,8 @@ class Admissions:
     def __init__(self, config: Admission, clock: Callable[[], float] = time.monotonic) -> None:
         self.config = config
         self.clock = clock
+        self.refused: Counter[str] = Counter()
+        """Connections that were refused before their handshake, by the limit that they met."""
         self._here: dict[str, _Address] = {}
         self._total = 0
         self._spectators = 0
@@ -282,16 +285,19 @@ class Admissions:
         block, is_proxy = block_of(address), address in self.config.proxies
         why = self.full(None if is_proxy else block)
         if why is None and not (is_proxy or self._handshakes.take(block, self.clock())):
+            self.refused["handshakes_per_s"] += 1
             why = f"too many connections a second from {block}, try again later"
         return why or Caller(self, address)
 
     def full(self, block: str | None) -> str | None:
-        """Return why there is no place for another connection, from a block if it is known."""
+        """Return why another connection is refused, from a block if it is known; None: it isn't."""
         config = self.config
         if self._total >= config.connections + config.kept:
+            self.refused["connections"] += 1
             return "too many connections, try again later"
         most, at = config.connections_per_address, self._here.get(block or "")
         if at is not None and at.connections >= most + max(1, most // 5):
+            self.refused["connections_per_address"] += 1
             return f"too many connections from {block}: {most} are allowed"
         return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from asyncio import FIRST_COMPLETED
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,10 +28,11 @@ from protocol.messages import Error, GameMessage, Resume, Seek, Seeking
 from protocol.parts import PlayerHere, TimeControl
 
 from .admission import block_of
+from .first_moves import FirstMoves
 from .hosting import Hosting
 from .ladder.settings import LABEL, LOOK_AGAIN_S
 from .players import Player, Players
-from .seeking import Seeks
+from .seeking import Waiting
 
 if TYPE_CHECKING:
     from .ladder.ladder import Ladder
@@ -43,8 +43,6 @@ MOST_COMPARED = 32
 """Length of an unknown name that is compared with those of bots; a comparison takes time."""
 PAST_GAMES = 50
 """Games of earlier starts of which it is known who moved first."""
-PAIRS_KEPT = 1_024
-"""Pairs of players of whom it is known who moved first in their last game."""
 
 
 @dataclass(eq=False)
@@ -63,24 +61,26 @@ class Lobby:
     """Takes the name and address of a player that let its opponent wait in vain, and how long."""
     most_games: Callable[[str, int], int] = lambda _address, max_games: max_games
     """How many of so many games and lent bots an address may have at once."""
-    ladder: Ladder | None = None
-    """Pairs those who seek anyone."""
     closing: bool = False
     paused: str | None = None
     """Why no game begins."""
     players: Players = field(default_factory=Players)
     _lent: Counter[str] = field(default_factory=Counter)
     """Built-in bots that play elsewhere, by address; each takes the place of a game."""
-    _seeks: Seeks = field(default_factory=Seeks)
-    _held_back: dict[str, Seek] = field(default_factory=dict)
-    """Seeks of players whose address has as many games as it may."""
     _pairing: asyncio.Handle | None = None
     """The next look at the seeks, once a turn of the loop."""
     _looking: asyncio.TimerHandle | None = None
     """The next look at those who wait on the ladder though somebody is free."""
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _first: dict[frozenset[str], str] = field(default_factory=dict)
-    """Who moved first when two last met; the latest pairs only."""
+    _first_moves: FirstMoves = field(default_factory=FirstMoves)
+
+    def __post_init__(self) -> None:
+        self.waiting = Waiting(lambda name: self._has_room(self.players[name].address))
+
+    @property
+    def ladder(self) -> Ladder | None:
+        """What pairs those who seek anyone."""
+        return self.waiting.ladder
 
     # --- players --------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class Lobby:
             yield PlayerHere(
                 name=player.name,
                 address=(player.peer or "") if player.link else "",
-                seeking=self._seeks_a_game(player.name),
+                seeking=player.name in self.waiting,
                 games=tuple(player.seats),
             )
 
@@ -118,7 +118,7 @@ class Lobby:
 
     def _stop_seeking(self, player: Player) -> None:
         player.rest = None
-        self._withdraw(player.name)
+        self.waiting.withdraw(player.name)
 
     def hear(self, player: Player, link: Link, message: GameMessage, at_ms: int) -> None:
         """Pass a player's message on to its game.
@@ -164,8 +164,7 @@ class Lobby:
         if self.closing or self._is_full:
             raise PeerError("busy", "no core is free for a bot", retry="later", close=1013)
         if not self._has_room(address):
-            has = f"{block_of(address)} has as many games and bots of this server as it may"
-            raise PeerError("busy", has, retry="later", close=1013)
+            raise PeerError("busy", self._as_many_as_it_may(address), retry="later", close=1013)
         self._lent[block_of(address)] += 1
         self._hold_back(address)
         try:
@@ -187,7 +186,10 @@ class Lobby:
     # --- places of an address -------------------------------------------------------------------
 
     def _has_room(self, address: str) -> bool:
-        """Return whether players of an address may have another game now."""
+        """Return whether players of an address may have another game now.
+
+        A player of a resumed game counts once it is back: the journal keeps no addresses.
+        """
         block = block_of(address)
         games = sum(
             any(block_of(self.players[name].address) == block for name in host.guests)
@@ -195,26 +197,18 @@ class Lobby:
         )
         return games + self._lent[block] < self.most_games(address, self.max_games)
 
+    @staticmethod
+    def _as_many_as_it_may(address: str) -> str:
+        return f"{block_of(address)} has as many games and bots of this server as it may"
+
     def _hold_back(self, address: str) -> None:
         """Have the seeks of an address wait while it has as many games as it may."""
         if self._has_room(address):
             return
-        for name in [*self._seeks, *(self.ladder or ())]:
-            if block_of(self.players[name].address) == block_of(address):
-                wish = self._withdraw(name)
-                assert wish is not None, "it seeks"
-                self._held_back[name] = wish
-
-    def _let_go(self) -> None:
-        """Have those seek again whose address may have another game."""
-        for name in list(self._held_back):
-            if self._has_room(self.players[name].address):
-                self._put(name, self._held_back[name])
-
-    def _withdraw(self, name: str) -> Seek | None:
-        """Remove and return a player's seek, if there is one."""
-        rated = None if self.ladder is None else self.ladder.pop(name)
-        return self._held_back.pop(name, None) or self._seeks.pop(name) or rated
+        block = block_of(address)
+        held = self.waiting.hold_back(lambda name: block_of(self.players[name].address) == block)
+        for name, wish in held.items():
+            self._tell_sought(self.players[name], wish)
 
     # --- seeking --------------------------------------------------------------------------------
 
@@ -234,30 +228,30 @@ class Lobby:
         if any(not self.hosting.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
         self.check_seek(player.name, player.address)
-        table = None
         if self.ladder is not None and wish.opponent is None:
-            table = self.ladder.check(player.name, wish)
+            self.ladder.check(player.name, wish)
         player.rest = None
-        self._put(player.name, wish)
-        player.tell(Seeking(opponent=wish.opponent, games=wish.games, absent=absent, table=table))
+        self.waiting.put(player.name, wish)
+        self._tell_sought(player, wish)
         self.pair_soon()
 
-    def _put(self, name: str, wish: Seek) -> None:
-        """Take a player's seek, in place of an earlier one."""
-        if not self._has_room(self.players[name].address):
-            if name not in self._held_back:
-                self._withdraw(name)
-            self._held_back[name] = wish
-            return
-        self._held_back.pop(name, None)
-        if self.ladder is None:
-            self._seeks.put(name, wish)
-        elif wish.opponent is None:
-            self._seeks.pop(name)
-            self.ladder.put(name, wish)
-        else:
-            self.ladder.pop(name)
-            self._seeks.put(name, wish)
+    def _tell_sought(self, player: Player, wish: Seek) -> None:
+        """Tell a player what it seeks, and why that may take long."""
+        table = held_back = None
+        if self.ladder is not None and wish.opponent is None:
+            table = self.ladder.table_of(wish).name
+        if self.waiting.is_held_back(player.name):
+            has = self._as_many_as_it_may(player.address)
+            held_back = f"{has}; your game begins when one of them is over"
+        player.tell(
+            Seeking(
+                opponent=wish.opponent,
+                games=wish.games,
+                absent=self._absent(wish.opponent),
+                table=table,
+                held_back=held_back,
+            )
+        )
 
     def _absent(self, name: str | None) -> str | None:
         """Return a sentence if nobody of a name is here; a player with a running game is."""
@@ -273,15 +267,15 @@ class Lobby:
 
     def _pair(self) -> None:
         self._pairing = None
-        self._let_go()
-        seeks = self._seeks.untried()
+        self.waiting.let_go()
+        seeks = self.waiting.seeks.untried()
         while not (self.closing or self._is_full):
             name, wish = next(seeks, (None, None))
             if name is None or wish is None:
                 break
             if wish.opponent is not None and wish.opponent in self.hosting.bots:
                 self._seat(self.players[name], None, wish.opponent)
-            elif (other := self._seeks.partner(name)) is not None:
+            elif (other := self.waiting.seeks.partner(name)) is not None:
                 self._seat(self.players[name], self.players[other], other)
         if self.ladder is not None:
             self._pair_rated(self.ladder)
@@ -289,26 +283,14 @@ class Lobby:
     def _seat(self, player: Player, other: Player | None, opponent: str) -> None:
         for seeker in (player, other):
             if seeker is not None:
-                self._seated(seeker, self._seeks.pop(seeker.name))
+                self._seated(seeker, self.waiting.seeks.pop(seeker.name))
         sides: list[dict[str, Any]] = [
             {"kind": "guest", "name": player.name},
             {"kind": "bot" if other is None else "guest", "name": opponent},
         ]
-        if self._moves_second(player.name, opponent):
+        if self._first_moves.moves_second(player.name, opponent):
             sides.reverse()
         self._begin(self.time, {"sides": sides})
-
-    def _moves_second(self, name: str, opponent: str) -> bool:
-        """Return whether a player moves second: seats are swapped when two meet again."""
-        earlier = self._first.get(frozenset((name, opponent)))
-        return bool(secrets.randbelow(2)) if earlier is None else earlier == name
-
-    def _note_first(self, first: str, second: str) -> None:
-        pair = frozenset((first, second))
-        self._first.pop(pair, None)
-        self._first[pair] = first
-        if len(self._first) > PAIRS_KEPT:
-            del self._first[next(iter(self._first))]
 
     def _seated(self, player: Player, wish: Seek | None) -> None:
         """Keep what is left of a player's seek for after the game."""
@@ -346,7 +328,7 @@ class Lobby:
         """Resume the games of the journal; their players will reconnect."""
         with suppress(JournalError):
             for past in reversed(read_past(self.journal.path, PAST_GAMES)):
-                self._note_first(*past.opened.players)
+                self._first_moves.note(*past.opened.players)
         for book, label in self.hosting.restored():
             if self.ladder is not None and LABEL in label:
                 self.ladder.goes_on(label)
@@ -368,7 +350,7 @@ class Lobby:
     ) -> asyncio.Task[None]:
         """Begin a game or go on with it; a ``fresh`` one is to be stored first."""
         game = book.opened.game
-        self._note_first(*book.opened.players)
+        self._first_moves.note(*book.opened.players)
         guests: list[Player] = []
         for seat in seats:
             if isinstance(seat, GuestSeat):
@@ -399,7 +381,7 @@ class Lobby:
                 guest.seats.pop(host.game, None)
             if self.ladder is not None and LABEL in label:
                 self.ladder.over(host.game, label, host.book.ended)
-        self._let_go()  # who waits for this place comes before who had it
+        self.waiting.let_go()  # who waits for this place comes before who had it
         for guest in guests:
             self._seek_on(guest)
             self.players.forget(guest)
@@ -416,18 +398,16 @@ class Lobby:
 
     def _seek_on(self, guest: Player) -> None:
         """Renew the seek of a player who asked for several games."""
-        busy = guest.seats or self._seeks_a_game(guest.name)  # sought anew while this was closing
+        busy = guest.seats or guest.name in self.waiting  # sought anew while this was closing
         if guest.rest is not None and guest.link is not None and not (busy or self.closing):
             wish, guest.rest = guest.rest, None
             try:
                 self.check_seek(guest.name, guest.address)
-                self._put(guest.name, wish)
+                self.waiting.put(guest.name, wish)
+                if self.waiting.is_held_back(guest.name):
+                    self._tell_sought(guest, wish)
             except PeerError as refusal:
                 guest.tell(refusal.reply)
-
-    def _seeks_a_game(self, name: str) -> bool:
-        seeks = name in self._seeks or (self.ladder is not None and name in self.ladder)
-        return seeks or name in self._held_back
 
     async def drain(self, patience_s: float, at_once: asyncio.Event) -> int:
         """Start no game, wait for running ones or ``at_once``; return how many are unfinished."""

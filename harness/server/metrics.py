@@ -12,7 +12,12 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.registry import Collector
 
 from harness.arbiter.journal import Journal
@@ -102,6 +107,14 @@ class _Parts(Collector):
             ("journal_bytes", journal.size(), "Size of the journal and its write-ahead log."),
         ):
             yield GaugeMetricFamily(f"tilewire_{name}", meaning, value)
+        refused = CounterMetricFamily(
+            "tilewire_refused",
+            "Connections that were refused before their handshake, by the limit that they met.",
+            labels=["limit"],
+        )
+        for limit, times in self._admissions.refused.items():
+            refused.add_metric([limit], times)
+        yield refused
         yield SummaryMetricFamily(
             "tilewire_journal_commit_seconds",
             "Commits of the journal, and the time that they took.",

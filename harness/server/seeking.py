@@ -6,10 +6,15 @@ not be tried again: all seeks together cost as much as there are of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import TYPE_CHECKING
 
 from protocol.messages import Seek
+
+if TYPE_CHECKING:
+    from .ladder.ladder import Ladder
 
 
 class Seeks:
@@ -74,3 +79,59 @@ class Seeks:
     def _suits(self, name: str, other: str) -> bool:
         wish = self._wishes.get(name)
         return wish is not None and wish.opponent in (None, other)
+
+
+@dataclass(eq=False)
+class Waiting:
+    """All who wait for a game: for an opponent, on the ladder, or for their address's turn."""
+
+    may_play: Callable[[str], bool]
+    """Whether the address of a player may have another game now."""
+    seeks: Seeks = field(default_factory=Seeks)
+    ladder: Ladder | None = None
+    """Pairs those who seek anyone."""
+    _held_back: dict[str, Seek] = field(default_factory=dict)
+    """Seeks of players whose address has as many games as it may."""
+
+    def __contains__(self, name: str) -> bool:
+        rated = self.ladder is not None and name in self.ladder
+        return rated or name in self.seeks or name in self._held_back
+
+    def is_held_back(self, name: str) -> bool:
+        """Return whether a player waits because its address has as many games as it may."""
+        return name in self._held_back
+
+    def put(self, name: str, wish: Seek) -> None:
+        """Take a player's seek, in place of an earlier one."""
+        if not self.may_play(name):
+            if name not in self._held_back:
+                self.withdraw(name)
+            self._held_back[name] = wish
+            return
+        self._held_back.pop(name, None)
+        if self.ladder is None:
+            self.seeks.put(name, wish)
+        elif wish.opponent is None:
+            self.seeks.pop(name)
+            self.ladder.put(name, wish)
+        else:
+            self.ladder.pop(name)
+            self.seeks.put(name, wish)
+
+    def withdraw(self, name: str) -> Seek | None:
+        """Remove and return a player's seek, if there is one."""
+        rated = None if self.ladder is None else self.ladder.pop(name)
+        return self._held_back.pop(name, None) or self.seeks.pop(name) or rated
+
+    def hold_back(self, concerned: Callable[[str], bool]) -> dict[str, Seek]:
+        """Have the seeks of concerned players wait until ``let_go``; return these seeks."""
+        names = [name for name in chain(self.seeks, self.ladder or ()) if concerned(name)]
+        held = {name: wish for name in names if (wish := self.withdraw(name)) is not None}
+        self._held_back |= held
+        return held
+
+    def let_go(self) -> None:
+        """Have those seek again whose address may have another game."""
+        for name in list(self._held_back):
+            if self.may_play(name):
+                self.put(name, self._held_back[name])

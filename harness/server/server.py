@@ -30,7 +30,6 @@ from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
-    Direct,
     Error,
     GameMessage,
     Games,
@@ -54,6 +53,8 @@ from .analysis.messages import SUBPROTOCOL as ANALYSIS
 from .analysis.queue import AnalysisQueue, Engine
 from .analysis.settings import AnalysisSettings
 from .bans import Bans
+from .directing import Directing
+from .greeting import greeting
 from .hello import HELLO_S, read_hello
 from .hosting import Hosting
 from .ladder.settings import LadderSettings
@@ -179,8 +180,9 @@ class MatchServer:
         from .ladder.ladder import Ladder  # with numpy, as below
         from .ladder.publishing import Publisher
 
-        self._lobby.ladder = Ladder(settings, self.time, self.gatekeeper.has_token)
-        return Publisher(self._lobby.ladder, self.lexicon.name)
+        ladder = Ladder(settings, self.time, self.gatekeeper.has_token)
+        self._lobby.waiting.ladder = ladder
+        return Publisher(ladder, self.lexicon.name)
 
     async def start(self) -> None:
         """Resume unfinished games, and listen.
@@ -256,7 +258,7 @@ class MatchServer:
             return self._metrics.answer()
         if any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):
             return None
-        return self._web.answer(request) or HttpAnswer(426, self._told(request))
+        return self._web.answer(request) or HttpAnswer(426, self._greeting(request))
 
     def _health(self) -> HttpAnswer:
         trouble = self.journal.trouble()
@@ -266,31 +268,11 @@ class MatchServer:
             health["journal"] = plain(trouble)
         return HttpAnswer(503 if trouble else 200, json.dumps(health) + "\n", "application/json")
 
-    def _told(self, request: Request) -> str:
-        """Return what somebody reads who asks by HTTP, and for nothing that is here."""
+    def _greeting(self, request: Request) -> str:
         host = next(iter(request.headers.get_all("Host")), f"{self.host}:{self.port}")
         url = f"{'wss' if self.tls else 'ws'}://{host}"
-        if self.direction is not None:
-            return (
-                "This is a tilewire server: a tournament of bots is played here, over WebSockets.\n"
-                "Follow a game, or see how it stands, with the program tilewire:\n\n"
-                f"    tilewire watch {url}\n"
-                f"    tilewire direct {url} standings\n"
-            )
-        if self._lobby.ladder is not None:
-            return (
-                "This is a tilewire server: bots play on a ladder here, over WebSockets.\n"
-                "See how it stands, follow a game, or have a bot play, with the program tilewire:\n"
-                "\n"
-                f"    {url.replace('ws', 'http', 1)}/api/ladder\n"
-                f"    tilewire watch {url}\n"
-                f"    tilewire connect {url} --bot static --name ann --token-file ann.token\n"
-            )
-        return (
-            "This is a tilewire server: bots play crossword games here, over WebSockets.\n"
-            "Follow a game, or have a bot play one, with the program tilewire:\n\n"
-            f"    tilewire watch {url}\n"
-            f"    tilewire connect {url} --bot greedy --opponent greedy\n"
+        return greeting(
+            url, tournament=self.direction is not None, ladder=self._lobby.ladder is not None
         )
 
     async def _on_analysis(self, connection: ServerConnection, request: Request) -> None:
@@ -356,7 +338,10 @@ class MatchServer:
                     charge = partial(_charge, caller)
                     await Spectating(self._hosting, self._standings, charge).serve(channel)
             case "director":
-                await self._serve_director(channel, hello.name, token)
+                direction = self._directed()
+                direction.check_director(hello.name, token)
+                self.tell(f"{hello.name}, a director, is here, from {channel.peer}")
+                await Directing(direction, hello.name).serve(channel)
             case "admin":
                 await self._administration.serve(channel, hello.name)
 
@@ -422,31 +407,6 @@ class MatchServer:
                 self._lobby.hear(player, link, cast("GameMessage", message), at_ms)
             case _:
                 raise wrong_role(message, "a player")
-
-    async def _serve_director(
-        self, channel: WebSocketChannel, name: str, token: str | None
-    ) -> None:
-        direction = self._directed()
-        direction.check_director(name, token)
-        link = Link(channel, lambda message, _at_ms: self._hear_director(link, name, message))
-        link.send(Welcome(name="tilewire", software=software()))
-        self.tell(f"{name}, a director, is here, from {channel.peer}")
-        direction.follow(link)
-        try:
-            await link.run()
-        finally:
-            direction.unfollow(link)
-
-    def _hear_director(self, link: Link, name: str, message: Message) -> None:
-        match message:
-            case Error() | Goodbye():
-                pass
-            case Standings():
-                link.send(self._standings())
-            case Direct():
-                self._directed().direct(message, name)
-            case _:
-                raise wrong_role(message, "a director")
 
     def _standings(self) -> StandingList:
         return self._directed().standing_list()

@@ -97,13 +97,13 @@ class Ladder:
     def __iter__(self) -> Iterator[str]:
         return iter(self._wishes)
 
-    def check(self, name: str, wish: Seek) -> str:
-        """Check that a player may wait for rated games; return the table's name.
+    def check(self, name: str, wish: Seek) -> None:
+        """Check that a player may wait for rated games.
 
         Raises:
             PeerError: there is no such table, or its name belongs to nobody.
         """
-        table = self._table_of(wish)
+        self.table_of(wish)
         if not self._may_be_rated(name):
             raise PeerError(
                 "forbidden",
@@ -111,9 +111,9 @@ class Ladder:
                 "token, or seek an opponent by name for a game that is not rated",
                 retry="corrected",
             )
-        return table.name
 
-    def _table_of(self, wish: Seek) -> Table:
+    def table_of(self, wish: Seek) -> Table:
+        """Return the table at which a player wishes to play; PeerError if there is none."""
         name = wish.table or next(iter(self.tables))
         if name not in self.tables:
             raise PeerError(
@@ -129,7 +129,7 @@ class Ladder:
         self.pop(name)
         self._wishes[name] = wish
         if self._loaded:
-            self._table_of(wish).come(name, self.clocks.monotonic())
+            self.table_of(wish).come(name, self.clocks.monotonic())
 
     def pop(self, name: str) -> Seek | None:
         """Have a player wait no more; return what it waited for."""
@@ -245,7 +245,7 @@ class Ladder:
                 self.tables[over.table].history.take(over)
         self._early.clear()
         for name, wish in self._wishes.items():
-            self._table_of(wish).come(name, self.clocks.monotonic())
+            self.table_of(wish).come(name, self.clocks.monotonic())
         for label in self._resumed:
             if label[LABEL] in self.tables:
                 for side in label["sides"]:

@@ -149,6 +149,8 @@ def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> No
     later = _Games("me", 1, False, "scowl")
     later.hear(Seeking(opponent="gredy", games=1))
     later.hear(seeking)  # the connection was lost meanwhile, the opponent's too
+    later.hear(Seeking(held_back="192.0.2.1 has as many games as it may"))
+    assert capsys.readouterr().err == "tilewire: waits: 192.0.2.1 has as many games as it may\n"
 
 
 def test_other_words_than_the_servers(capsys: pytest.CaptureFixture[str]) -> None:

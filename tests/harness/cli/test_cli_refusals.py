@@ -72,6 +72,10 @@ def test_a_server_that_can_not_be_leaves_no_journal(tilewire: CommandLine, tmp_p
         ("ponder = 'yes'\n", 'ponder must be true or false (got "yes")'),
         ("[bots]\nfine = 'static'\nquick = 7\n", "bots.quick must be a text in quotes (got 7)"),
         ("[bots]\nquick = 'statik'\n", "bots.quick: no bot is called 'statik'"),
+        (
+            "[bots]\nquick = 'static?temperature=hot'\n",
+            "bots.quick: 'static?temperature=hot': temperature is a number of points, 0 or more",
+        ),
         ("host = localhost\n", "serve.toml is not TOML: Invalid value (at line 1, column 8); "),
         ("port = 1\nhost = '\udcff'\n", "serve.toml, line 2: byte 0xFF is not UTF-8"),
     ],

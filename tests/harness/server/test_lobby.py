@@ -121,6 +121,17 @@ async def end_game(lobby: Lobby, name: str) -> None:
     await asyncio.sleep(0)
 
 
+WHY = (
+    "192.0.2.1 has as many games and bots of this server as it may; your game begins when one of "
+    "them is over"
+)
+
+
+def held_back(guest: Guest) -> list[str | None]:
+    """Return what a guest was told of why its seeks have to wait."""
+    return [told.held_back for told in guest.told if isinstance(told, Seeking)]
+
+
 @pytest.fixture
 def shared(lobby: Lobby) -> Lobby:
     """The lobby with four places, of which the address 192.0.2.1 may have one."""
@@ -136,6 +147,7 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     await asyncio.sleep(0)
     assert playing(shared) == {"ann"}
     assert {it.name for it in shared.present() if it.seeking} == {"bob", "cem"}
+    assert [held_back(guest) for guest in many] == [[None], [None, WHY], [None, WHY]]
     dee = Guest(shared, "dee", "192.0.2.2")
     shared.seek(dee.player, Seek(opponent="bob"))
     shared.seek(many[1].player, Seek(games=2))  # it waits on, for another opponent
@@ -164,7 +176,7 @@ async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) ->
     with shared.lend("192.0.2.1"):
         shared.seek(ann.player, Seek(opponent="house"))
         await asyncio.sleep(0)
-        assert (shared.lent, playing(shared)) == (1, set())
+        assert (shared.lent, playing(shared), held_back(ann)) == (1, set(), [WHY])
     await asyncio.sleep(0)
     assert (shared.lent, playing(shared)) == (0, {"ann"})
     await shared.drain(0, asyncio.Event())
@@ -178,8 +190,8 @@ def rated(lobby: Lobby) -> Lobby:
     """The lobby with a ladder, whose slow table is the second."""
     tables = {"blitz": ServerTime(ready_ms=1), "slow": ServerTime(ready_ms=2)}
     settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
-    lobby.ladder = Ladder(settings, lobby.time)
-    lobby.ladder.begin_with({name: History() for name in tables}, set())
+    ladder = lobby.waiting.ladder = Ladder(settings, lobby.time)
+    ladder.begin_with({name: History() for name in tables}, set())
     return lobby
 
 

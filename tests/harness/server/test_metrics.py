@@ -13,6 +13,7 @@ from websockets.http11 import Request
 
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
+from harness.server.admission import Admission
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from protocol.channel import ChannelClosed
@@ -41,10 +42,15 @@ async def test_a_game_and_a_refusal_are_counted(tmp_path: Path) -> None:
     await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
     with pytest.raises(ChannelClosed):
         await Client.login(url, "hannah", "admin", token="x")
+    full = Admission(connections=1, kept=1)
+    server.change(max_games=2, time=server.time, admission=full)
+    with pytest.raises(ChannelClosed):
+        await Client.login(url, "cem")
     after = read(server)
     assert after["tilewire_players"] == 2
     assert after['tilewire_games_total{outcome="zeroes"}'] == 1
     assert after['tilewire_turned_away_total{code="forbidden"}'] == 1
+    assert after['tilewire_refused_total{limit="connections"}'] == 1
     assert after["tilewire_turns_total"] == 6
     assert (
         after["tilewire_journal_commit_seconds_count"]
