@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 from msgspec import Meta
 
-from bot.cores import usable_cores
 from harness import figures
-from harness.arbiter.clock import LOCAL_READY_MS
 
-from . import options
-from .failing import CommandFailed, take_time
-from .options import (
-    Count,
-    PositiveDuration,
-    WinprobOption,
-    log_to_stderr,
-    say,
-    say_once,
-)
+from .failing import CommandFailed
+from .options import Count, WinprobOption, say
 from .study_run import (
     Many,
     StudyRun,
     check_plot,
     draw,
-    going_on,
     load_chances,
     load_field,
     sentences,
     show_rows,
-    telling,
 )
 
 if TYPE_CHECKING:
     from harness.lab.rows import Tables
     from harness.lab.studies.duel import Judge
-    from harness.lab.studies.engine_table import EngineTable
     from harness.lab.study_context import Field
 
 app = App(name="experiment", help="Find out who is better, and by how much.")
@@ -117,59 +103,24 @@ def _judge(name: str, field: Field) -> Judge:
 def _drawing(path: Path | None) -> Callable[[Tables], None]:
     """Return a function that draws duels into the file of ``--plot``, if it is asked for."""
     check_plot(path)
-    from harness.lab.studies.published import draw_duels
+    from harness.lab.studies.duel import draw_duels
 
     return lambda rows: draw(path, lambda at: draw_duels(rows["duels"], at))
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class _AgainstEngine:
-    """Against whom the students' players play, if not each other."""
-
-    engine: str | None = None
-    """An engine's seat, as ``tilewire match`` takes it (quackle:…, siu:…, magpie:…, files:…), that
-    each player meets, clocks on; then --out is a folder, and --workers are games at once."""
-    player: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = ()
-    """A player that meets the engine; may be given again. [default: vanilla, rh, mc, mc+rh,
-    champion]"""
-    time: PositiveDuration | None = None
-    """Each side's clock in games against the engine. [default: 25m]"""
-    plot: Annotated[Path | None, Parameter(name="--plot")] = None
-    """Draw how far each player was ahead of the engine, game by game, into this file (PNG)."""
-
-    def check_unused(self) -> None:
-        """Check that without an engine no option for games against one is given, or fail."""
-        for option, value in (("player", self.player), ("time", self.time), ("plot", self.plot)):
-            if value is not None and value != ():
-                raise CommandFailed(f"--{option} is for games against an --engine; name one")
-
-
 @app.command
-def cs221(
-    *,
-    games: Many = 300,
-    against: _AgainstEngine | None = None,
-    run: StudyRun | None = None,
-) -> None:
+def cs221(*, games: Many = 300, run: StudyRun | None = None) -> None:
     """Play the tables of CS221 (Stanford 2016): simple players, and those that sample.
 
     Static, rh and vanilla play each other in kernels; vanilla, rh, mc and mc+rh each play vanilla
-    turn by turn. With --engine the last four, and champion, play matches against that engine
-    instead, as the students' did against Quackle's Speedy Player.
+    turn by turn.
 
     Args:
         games: How many for each two.
-        against: An engine to play against.
         run: With what.
     """
-    run, against = run or StudyRun(), against or _AgainstEngine()
-    if against.engine is not None:
-        _play_engine(against.engine, against, games, run)
-        return
-    against.check_unused()
-    from harness.lab.studies.duel import Games
-    from harness.lab.studies.published import CS221_PLAYERS, kernel_duels
+    run = run or StudyRun()
+    from harness.lab.studies.duel import CS221_PLAYERS, Games, kernel_duels
 
     field = run.field()
     with sentences("--out", run.out):
@@ -177,103 +128,6 @@ def cs221(
     field = replace(field, own_leaves=True)  # --leaves are for the kernels
     studies = [Games((player, "vanilla"), field, run.seed) for player in CS221_PLAYERS]
     run.work(studies, games, above=in_kernels)
-
-
-def _play_engine(engine: str, against: _AgainstEngine, games: int, run: StudyRun) -> None:
-    """Play what is missing and show all that there is, also when stopped."""
-    from harness.arbiter.journal_file import JournalError
-    from harness.lab.studies.engine_table import CHALLENGERS, EngineTable
-    from harness.matches.config import MatchError
-    from protocol.parts import TimeControl
-
-    log_to_stderr(False)
-    check_plot(against.plot)
-    cores = usable_cores()
-    if run.workers > cores:
-        raise CommandFailed(
-            f"--workers {run.workers}: games at once need a core each, and there are {cores}"
-        )
-    folder = run.out or Path("matches") / clock.strftime("cs221-%Y%m%d-%H%M%S")
-    equipment = options.equip(run.lexicon, run.leaves)
-    initial_ms = 25 * 60_000 if against.time is None else against.time
-    words = options.load_equipped(equipment)
-    with going_on(folder):
-        table = EngineTable(
-            engine=engine,
-            players=against.player or CHALLENGERS,
-            games=games,
-            time=TimeControl(initial_ms=initial_ms, ready_ms=LOCAL_READY_MS),
-            equipment=equipment,
-            lexicon=words,
-            seed=run.seed,
-            concurrency=run.workers,
-            folder=folder,
-        )
-        try:
-            for player in table.players:
-                options.run(table.play(player, telling(games, "games", player), say_once()))
-        except (MatchError, JournalError) as error:
-            raise CommandFailed(str(error), status=1) from None
-        except KeyboardInterrupt:
-            take_time()
-            _show_engine_table(table, against.plot, run.json_)
-            raise
-    _show_engine_table(table, against.plot, run.json_)
-
-
-def _show_engine_table(table: EngineTable, plot: Path | None, as_json: bool) -> None:
-    from harness.lab.studies.engine_table import draw_differences
-
-    played = table.rows()
-    show_rows({"players": [row for row, _ in played]}, as_json)
-    if not as_json:
-        print(f"games and results: {table.folder}")
-    if played:
-        draw(plot, lambda path: draw_differences(played, path))
-
-
-@app.command
-def richards_amir(
-    *,
-    table: Literal[1, 2] = 1,
-    games: Many = _GAMES,
-    time: PositiveDuration | None = None,
-    iterations: Count | None = None,
-    memory: str | None = None,
-    model: str | None = None,
-    plot: Annotated[Path | None, Parameter(name="--plot")] = None,
-    run: StudyRun | None = None,
-) -> None:
-    """See what the opponent's rack is worth: tables 1 and 2 of Richards and Amir (2007).
-
-    Table 1: full-knowledge, which sees the rack, against sim. Table 2: infer, which guesses it,
-    against sim; the paper's player is --memory last.
-
-    Args:
-        table: 1 or 2.
-        games: How many, in pairs with the same draws.
-        time: For a turn of either player, inference included. [default: 150ms]
-        iterations: Rollouts of each candidate instead, as many for both.
-        memory: game or last, as the option of infer. [default: infer's own]
-        model: style, deterministic, margin or soft, as the option of infer. [default: infer's own]
-        plot: Draw what came of it into this file (PNG).
-        run: With what.
-    """
-    run = run or StudyRun()
-    if time is not None and iterations is not None:
-        raise CommandFailed("--time or --iterations ends a search, not both")
-    if table == 1 and (memory is not None or model is not None):
-        raise CommandFailed("--memory and --model are for --table 2; full-knowledge infers nothing")
-    if iterations is None:
-        run.check_cores()
-    from harness.lab.studies.published import RichardsAmir, seats_of
-
-    limit = f"time={150 if time is None else time}ms"
-    if iterations is not None:
-        limit = f"iterations={iterations}"
-    seats = seats_of(table, limit, memory=memory, model=model)
-    study = RichardsAmir(seats, run.field(), run.seed, table)
-    run.work([study], games, draw=_drawing(plot))
 
 
 # --- choices and beliefs --------------------------------------------------------------------------

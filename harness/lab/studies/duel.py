@@ -8,6 +8,10 @@ over.
 A record of ``Games`` has the ``players``, its ``number``, the ``scores`` of the player and the
 opponent, and the ``moves`` for replaying. The file identifies a player by its seat's text: after a
 change of the player, use another file.
+
+The players of CS221 (Stanford 2016): *vanilla* plays the highest score, *rh* adds learned features
+of the leave, and *static* has a whole leave table and all adjustments; these also play in kernels.
+*mc* and *mc+rh* sample before they move (``bot.players.cs221``).
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,10 +39,13 @@ from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from harness.matches.significance import mean_and_error
+from harness.pictures import picture
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import leave_table, shipped_rack_weights
 
 Points: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+
+CS221_PLAYERS = ("vanilla", "rh", "mc", "mc+rh")
 
 FULL_KNOWLEDGE = "full-knowledge"
 """The seat that sees the opponent's rack; the registry refuses it."""
@@ -171,6 +180,19 @@ def play_duel(
     return add_up(player.name, opponent.name, own, other, np.arange(games) // 2)
 
 
+def kernel_duels(field: Field, games: int, threads: int, seed: int) -> list[Duel]:
+    """Play games between all pairs of static, rh and vanilla.
+
+    Raises:
+        ValueError: fewer than four games, an odd number of them, or no thread.
+    """
+    judges = [judge_of(name, field) for name in ("static", "rh", "vanilla")]
+    return [
+        play_duel(*pair, field, games, threads=threads, seed=seed)
+        for pair in combinations(judges, 2)
+    ]
+
+
 # --- turn by turn ---------------------------------------------------------------------------------
 
 
@@ -282,3 +304,25 @@ def _spec(seat: str) -> SeatSpec:
         name=FULL_KNOWLEDGE,
         text=seat,
     )
+
+
+# --- a picture ------------------------------------------------------------------------------------
+
+
+def draw_duels(duels: Sequence[Duel], path: str | Path) -> None:
+    """Draw players' leads, with intervals, into a PNG file."""
+    names = [f"{duel.player}\n{duel.opponent}".replace("?", "\n") for duel in duels]
+    with picture(path, 3.0 + 3.0 * max(2, len(duels)), 6.0) as figure:
+        axes = figure.subplots()
+        bars = axes.bar(
+            names,
+            [duel.difference or 0.0 for duel in duels],
+            yerr=[duel.error or 0.0 for duel in duels],
+            capsize=4,
+            color="tab:blue",
+        )
+        axes.bar_label(bars, fmt="%+.1f", padding=3)
+        axes.axhline(0, color="black", lw=0.8)
+        axes.set_axisbelow(True)
+        axes.grid(axis="y", alpha=0.3)
+        axes.set(ylabel="points a game ahead, with 95 % intervals")
