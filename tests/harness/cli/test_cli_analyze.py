@@ -220,23 +220,6 @@ def test_what_cannot_be_analysed_is_said_in_a_sentence(
     assert tilewire.out == ""
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--time", "1s", "--rollouts", 5),
-        ("--rollouts", 0),
-        ("--plies", 0),
-        ("--candidates", 0),
-        ("--threads", 0),
-        ("--time", "0s"),
-    ],
-)
-def test_options_that_make_no_sense(tilewire: CommandLine, options: tuple[object, ...]) -> None:
-    assert tilewire("analyze", POSITION, *options) == 2
-    assert f"{options[0]}" in tilewire.err
-    assert "Traceback" not in tilewire.err
-
-
 # --- a move that was played ---------------------------------------------------------------------
 
 

@@ -22,10 +22,6 @@ from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon
 
 EMPTY = "/".join(["15"] * 15) + " ACEINST/ 0/0 0"
-LAST = (
-    "4Q2B6s/3GIT1ASPERATE/3O1A1R2FIX1N/3D1I1A6S/3E1L1T1BUCKRA/3T1YEH6T/O2I1EYE2L3E/L1DA3ADVEW2D/"
-    "I1O7U4/OJO5FICTIVE/1OR7H4/2I3AZ7/2N3PO7/fUGLEMEN7/7A7 EGIMNNR/ 465/472 0"
-)
 CAREFUL = """
 from bot.players.static import StaticPlayer
 
@@ -135,25 +131,6 @@ def test_positions_of_each_stage_have_tiles_in_the_bag() -> None:
     assert min(bag_count(one, field.rules) for one in stages["late"]) > 0
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--rollouts", "0"), "--rollouts must be at least 1 (got 0)"),
-        (("--plies", "0"), "--plies must be at least 1 (got 0)"),
-        (("--position", "15/15 AB/ 0/0 0"), "2 rows"),
-        (("--position", LAST), "the bag is empty in this position"),
-        (("--stages", "--position", "x"), "--stages has positions of its own"),
-        (("--winprob", "none.csv"), "there is no table of win probabilities none.csv"),
-    ],
-)
-def test_what_can_not_be_simulated(
-    tilewire: CommandLine, options: tuple[str, ...], says: str
-) -> None:
-    assert tilewire("bench", "sim", *options) == 2
-    assert says in tilewire.err
-    assert tilewire.out == ""
-
-
 def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
     bot = tmp_path / "careful.py"
     bot.write_text(CAREFUL)
@@ -174,9 +151,6 @@ def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path
 @pytest.mark.parametrize(
     ("options", "status", "says"),
     [
-        (("--moves", "0"), 2, "--moves must be at least 1 (got 0)"),
-        (("--from", "2s", "--to", "1s"), 2, "--to must be at least as long as --from"),
-        (("--bot", "nobody"), 2, "no bot is called 'nobody'"),
         (("--words", "5"), 2, "leave --words and --leaves synthetic out"),
         (("--leaves", "synthetic"), 2, "leave --words and --leaves synthetic out"),
         (("--bot", "harness.lab.bench.bots:Dies?stamp=/dev/null"), 1, "the pipe is closed"),
@@ -245,22 +219,3 @@ def test_a_sample_of_words_is_of_the_lexicon_and_repeatable(words: Path) -> None
     assert one.checksum == same.checksum != lexicon.checksum
     assert spelt(sample_words(lexicon, 9, 0)) == spelt(lexicon)
     assert sample_words(lexicon, 9, 0).checksum == lexicon.checksum
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--games", "0"), "--games must be at least 1 (got 0)"),
-        (("--threads", "0"), "--threads must be at least 1 (got 0)"),
-        (("--words", "10"), "--words: 10 words of few; it has 9"),
-        (("--words", "0"), "--words must be at least 1 (got 0)"),
-        (("--leaves", "none.klv2"), "there is no leave table none.klv2"),
-    ],
-)
-@pytest.mark.parametrize("what", ["selfplay", "generate"])
-def test_what_can_not_be_measured(
-    tilewire: CommandLine, words: Path, what: str, options: tuple[str, str], says: str
-) -> None:
-    assert tilewire("bench", what, "--lexicon", words, *options) == 2
-    assert says in tilewire.err
-    assert tilewire.out == ""

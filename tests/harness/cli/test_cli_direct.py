@@ -16,27 +16,6 @@ from protocol.messages import StandingList
 from protocol.parts import RoundGame, StandingRow
 
 URL = "ws://127.0.0.1:9"
-DIRECTOR = ("--name", "hannah", "--token-file")
-
-
-@pytest.mark.parametrize(
-    ("asked", "sentence"),
-    [
-        (("stop",), "no action is called 'stop'; there are standings, pause, resume, withdraw"),
-        (("withdraw",), "write: tilewire direct URL withdraw NAME"),
-        (("pause", "now"), "write: tilewire direct URL pause\n"),
-        (("correct", "7", "400"), "correct GAME SCORE SCORE, or GAME void"),
-        (("correct", "x", "1", "2"), "x is no whole number"),
-        (("correct", "-1", "1", "2"), "Expected `int` >= 0"),
-        (("pause",), "pause is a director's act: give --name and --token-file"),
-        (("standings", "--token-file", "none"), "there is no token file none"),
-    ],
-)
-def test_what_is_typed_wrong(
-    tilewire: CommandLine, asked: tuple[str, ...], sentence: str, tmp_path: Path
-) -> None:
-    assert tilewire("direct", URL, *asked) == 2
-    assert sentence in tilewire.err
 
 
 def test_a_server_that_is_not_there(tilewire: CommandLine) -> None:

@@ -149,11 +149,8 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
         ("endgame", OUT.replace("CT/AET", "CT/AETT"), (), "hold 3 of T"),
         ("endgame", OUT.replace("30 0", "30 6"), (), "the game is over, after 6 scoreless turns"),
         ("endgame", OUT.replace("CT/AET", "AACETT/").replace("7A7", "15"), (), "the game is over"),
-        ("endgame", OUT, ("--time", "0s"), "--time must be at least 1ms (got 0s)"),
         ("endgame", OUT, ("--memory", "1M"), "1,048,576 bytes of memory"),
-        ("endgame", OUT, ("--threads", "0"), "--threads must be at least 1 (got 0)"),
         ("preendgame", OUT, (), "the bag is empty: use tilewire endgame"),
-        ("preendgame", OUT, ("--top", "0"), "--top must be at least 1 (got 0)"),
         ("preendgame", OUT, ("--candidates", "301"), "--candidates 301: 300 can be compared"),
     ],
 )
@@ -164,11 +161,6 @@ def test_what_can_not_be_solved(
     assert sentence in tilewire.err
     assert tilewire.err.count("\n") == 1
     assert tilewire.out == ""
-
-
-def test_how_much_memory_is_said_with_its_unit(tilewire: CommandLine) -> None:
-    assert tilewire("endgame", OUT, "--memory", "256") != 0
-    assert "write 256M or 1G" in " ".join((tilewire.out + tilewire.err).split())
 
 
 def test_a_line_of_a_game(tilewire: CommandLine, asks: Asks, tmp_path: Path) -> None:

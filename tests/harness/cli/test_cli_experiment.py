@@ -48,13 +48,6 @@ def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
     assert "leave --out and --cluster out" in tilewire.err
 
 
-def test_a_player_that_is_none(tilewire: CommandLine) -> None:
-    assert tilewire("experiment", "duel", "trained", "gredy") == 2
-    assert "there is no leave table" in tilewire.err
-    assert tilewire("experiment", "duel", "trained", "greedy", "--games", 3) == 2
-    assert "they come in pairs" in tilewire.err
-
-
 def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
     command = ("experiment", "cs221", "--games", 4, "--workers", 2, "--out", tmp_path / "g.jsonl")
     assert tilewire(*command) == 0
@@ -99,18 +92,3 @@ def test_all_tiles_without_a_leave(tilewire: CommandLine) -> None:
     trained = load_leaves("trained", load_distribution())
     assert len(tilewire.out.splitlines()) == 2 + 27
     assert f"{trained.value((0,)):+.2f}" in tilewire.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("Q!",), "'!' at character 2"),
-        (("ABCDEFG",), "has 7 tiles"),
-        (("--table", "none.klv2"), "there is no leave table none.klv2"),
-    ],
-)
-def test_leaves_that_are_none(
-    tilewire: CommandLine, arguments: tuple[str, ...], sentence: str
-) -> None:
-    assert tilewire("leaves", *arguments) == 2
-    assert sentence in tilewire.err

@@ -192,22 +192,3 @@ def test_a_position_that_is_none_is_one_sentence(
     assert says in tilewire.err
     assert tilewire.err.count("\n") == 1
     assert tilewire.out == ""
-
-
-def test_options_that_make_no_sense(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
-    def says(*options: object) -> str:
-        assert tilewire("generate", f"{EMPTY} ACT/ 0/0 0", *options) == 2
-        assert tilewire.out == ""
-        return tilewire.err
-
-    assert "--top and --all together" in says("--top", "3", "--all")
-    assert "--top must be at least 1 (got 0)" in says("--top", "0")
-    assert "embedded: scowl" in says("--lexicon", "nosuch")
-    given = ("--lexicon", words, "--leaves")
-    assert f"there is no leave table {tmp_path / 'none.klv2'}" in says(
-        *given, tmp_path / "none.klv2"
-    )
-    broken = tmp_path / "broken.klv2"
-    broken.write_bytes(b"KLV2")
-    assert f"{broken}: " in says(*given, broken)
-    assert "no board layout is called 'round'" in says("--lexicon", words, "--layout", "round")

@@ -19,7 +19,6 @@ from harness.cli.options import load_words
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GAME = FIXTURES / "games" / "static_greedy.gcg"
 EXCHANGES = FIXTURES / "gcg" / "exchanges.gcg"
-SHORT_GAME = FIXTURES / "gcg" / "complete.gcg"
 EMPTY = "/".join(["15"] * 15)
 OPENING = f"{EMPTY} /GLORRTU 0/0 0"
 IMINO = ("--play", "8D IMINO")
@@ -286,23 +285,4 @@ def test_bad_input_is_one_sentence(
     assert tilewire.err.startswith("tilewire: ")
     assert says in tilewire.err
     assert tilewire.err.count("\n") == 1
-    assert tilewire.out == ""
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--top", 0), "--top must be at least 1 (got 0)"),
-        (("--racks", 0), "--racks must be at least 1 (got 0)"),
-        (("--margin", 3), "--margin is for --model margin, and this is soft"),
-        (("--model", "margin", "--temperature", 3), "--temperature is for --model soft"),
-        (("--model", "margin", "--margin", -1), "-1"),
-        (("--temperature", "nan"), "nan"),
-    ],
-)
-def test_options_that_make_no_sense(
-    tilewire: CommandLine, options: tuple[object, ...], says: str
-) -> None:
-    assert tilewire("infer", OPENING, *IMINO, *options) == 2
-    assert says in tilewire.err
     assert tilewire.out == ""

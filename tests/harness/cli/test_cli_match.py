@@ -28,30 +28,6 @@ def finished(folder: Path, games: int = 4) -> TournamentConfig:
     return config
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("--name", "Old"), "--name Old: write A=NAME for the first seat, B=NAME for the second"),
-        (("--name", "C=Old"), "--name C=Old: write A=NAME"),
-        (("--name", "A="), "--name A=: write A=NAME"),
-        (("--name", f"A={'x' * 65}"), "a name has at most 64 characters"),
-        (("--name", "A=\x1b[2J"), "a name has at most 64 characters, all of them printable"),
-        (("--name", "A= x"), "no space at its ends"),
-        (("--name", "A=greedy"), "both seats would be called greedy"),
-        (("--name", "A=x", "--name", "B=x"), "both seats would be called x"),
-        (("--config", "none.toml"), "none.toml: No such file or directory"),
-        (("--openings", "none.txt"), "none.txt: No such file or directory"),
-        (("--openings", Path(__file__)), "test_cli_match.py, line 1: "),
-    ],
-)
-def test_a_match_that_can_not_be(
-    tilewire: CommandLine, tmp_path: Path, options: tuple[object, ...], sentence: str
-) -> None:
-    assert tilewire("match", "static", "greedy", *options, "--out", tmp_path / "out") == 2
-    assert sentence in tilewire.err
-    assert not (tmp_path / "out").exists()
-
-
 def test_an_engine_that_needs_a_whole_game_gets_first_racks_only(
     tilewire: CommandLine, tmp_path: Path
 ) -> None:
@@ -165,31 +141,6 @@ def test_words_that_changed_are_noticed_before_a_game_is_added(
     assert read_config(tmp_path).games == 4
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("--sprt", "10"), "--sprt: H0 and H1 are two numbers, the smaller first, such as 0,10"),
-        (("--sprt", "10,0"), "--sprt: H0 and H1 are two numbers, the smaller first"),
-        (("--sprt-spread", "0%,1%"), "--sprt-spread: H0 and H1 are two numbers"),
-        (("--sprt", "0,5", "--sprt-spread", "0,5"), "--alpha and --beta go with one of"),
-        (("--alpha", "0.1"), "--alpha and --beta go with one of --sprt and --sprt-spread"),
-        (("--sprt", "0,5", "--beta", "0.7"), "error rates must be above 0 and below 0.5"),
-    ],
-)
-def test_a_sequential_test_that_is_none(
-    tilewire: CommandLine, tmp_path: Path, options: tuple[str, ...], sentence: str
-) -> None:
-    assert tilewire("match", "static", "greedy", *options, "--out", tmp_path / "out") == 2
-    assert sentence in tilewire.err
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_sequential_test_needs_pairs(tilewire: CommandLine, tmp_path: Path) -> None:
-    remote = "ws://127.0.0.1:1/bot"
-    assert tilewire("match", "static", remote, "--sprt", "0,5", "--out", tmp_path / "out") == 2
-    assert "a sequential test goes by pairs of games with equal draws" in tilewire.err
-
-
 def test_a_match_that_its_test_has_decided_plays_no_more(
     tilewire: CommandLine, tmp_path: Path
 ) -> None:
@@ -204,28 +155,6 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
     assert "the sequential test has decided" in tilewire.err
     assert "accepted H1, +20 points a game, after 16 pairs" in " ".join(tilewire.out.split())
     assert '"verdict": "accepted H1"' in tilewire.out
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("--anchor", "static"), "--anchor static: write the name of an entrant and its rating"),
-        (("--anchor", "nobody=3"), "static=1500"),
-        (("--anchor", "static=high"), "--anchor static=high: write the name"),
-        (("--hill", 2), "--hill 2: rounds of a Swiss can be king of the hill"),
-        (("--format", "swiss", "--hill", 2), "as many as it has"),
-        (("--format", "knockout", "--rounds", 2), "has as many rounds as its seats need"),
-        (("--name", "D=x"), "--name D=x: write A=NAME for the first seat"),
-        (("--name", "A=rh"), "2 seats would be called rh"),
-    ],
-)
-def test_a_tournament_that_can_not_be(
-    tilewire: CommandLine, tmp_path: Path, options: tuple[object, ...], sentence: str
-) -> None:
-    field = ("static", "greedy", "rh")
-    assert tilewire("tournament", *field, *options, "--out", tmp_path / "out") == 2
-    assert sentence in tilewire.err
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_tournament_goes_on_as_one(tilewire: CommandLine, tmp_path: Path) -> None:

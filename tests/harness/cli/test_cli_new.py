@@ -61,29 +61,6 @@ def test_what_it_writes_is_formatted_as_ours_is(tilewire: CommandLine, here: Pat
         subprocess.run([*ruff, *asked, "--isolated", "--line-length", "100", "."], check=True)
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("Quick", "can't be the name of a package: write small letters"),
-        ("../up", "can't be the name of a package"),
-        ("1st", "can't be the name of a package"),
-        ("", "NAME must not be empty"),
-        ("two words", "can't be the name of a package"),
-        ("greedy", "a player is called that"),
-        ("bot", "a module is called that"),
-        ("numpy", "a module is called that"),
-        ("class", "it is a word of Python's own"),
-        ("mine", "mine is there already; nothing was written"),
-    ],
-)
-def test_names_that_are_refused(tilewire: CommandLine, here: Path, name: str, says: str) -> None:
-    (here / "mine").write_text("kept")
-    assert tilewire("new", "bot", name) == 2
-    assert says in tilewire.err
-    assert [path.name for path in here.iterdir()] == ["mine"]
-    assert (here / "mine").read_text() == "kept"
-
-
 def test_a_folder_that_can_not_be_written_to(
     tilewire: CommandLine, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

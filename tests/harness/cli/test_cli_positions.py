@@ -68,14 +68,6 @@ def test_a_folder_is_no_game(
         )
 
 
-def test_a_full_bag_is_refused_before_anything_is_loaded(
-    tilewire: CommandLine, nothing_loads: None
-) -> None:
-    assert tilewire("preendgame", f"{GAME}@1") == 2
-    said = "86 tiles are in the bag, and in a pre-endgame 1 to 7: use tilewire analyze"
-    assert said in tilewire.err
-
-
 @pytest.mark.parametrize("command", ["analyze", "generate", "infer"])
 def test_a_game_of_other_words_warns_once(
     tilewire: CommandLine, command: str, tmp_path: Path
@@ -150,20 +142,6 @@ def test_tables_fit_a_terminal(
 
 
 # --- leaves ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("leave", "says"),
-    [
-        ("AAAAAAAAA", "'AAAAAAAAA' has 9 tiles; a leave has 1 to 6"),
-        ("", "TILES must not be empty"),
-        ("AZZ", "AZZ holds 2 of Z; the bag of 100 tiles has 1"),
-        ("qU", "qU: q is a blank that was played; write Q or ?"),
-    ],
-)
-def test_what_is_no_leave_is_said_in_letters(tilewire: CommandLine, leave: str, says: str) -> None:
-    assert tilewire("leaves", leave) == 2
-    assert tilewire.err == f"tilewire: {says}\n"
 
 
 def test_leaves_as_json(tilewire: CommandLine) -> None:

@@ -13,21 +13,6 @@ from harness.cli.serve import exposures, read_config
 from harness.server.ladder.settings import ServerTime
 
 
-@pytest.mark.parametrize(
-    ("seat", "options", "sentence"),
-    [
-        ("siu:engine?memory=x", (), "memory (MiB) and cores are numbers"),
-        ("files:x", ("--concurrency", 2), "a seat files:… plays one game at a time"),
-    ],
-)
-def test_a_match_that_can_not_be_leaves_no_folder(
-    tilewire: CommandLine, tmp_path: Path, seat: str, options: tuple[object, ...], sentence: str
-) -> None:
-    assert tilewire("match", seat, "static", *options, "--out", tmp_path / "out") == 2
-    assert sentence in tilewire.err
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_port_that_is_taken_leaves_no_journal(tilewire: CommandLine, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -103,13 +88,6 @@ def test_a_certificate_that_is_not_there(tilewire: CommandLine, tmp_path: Path) 
     cert = tmp_path / "none.pem"
     assert tilewire("serve", "--tls-cert", cert, "--db", tmp_path / "j.db") == 2
     assert tilewire.err == f"tilewire: no TLS: there is no file {cert}\n"
-
-
-def test_a_tournament_and_a_ladder_are_not_for_one_server(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
-    assert tilewire("serve", "--ladder", "--tournament", tmp_path / "t.toml") == 2
-    assert tilewire.err.startswith("tilewire: not beside --tournament: ladder; ")
 
 
 def test_a_file_of_tokens_that_is_not_there(tilewire: CommandLine, tmp_path: Path) -> None:

@@ -183,13 +183,6 @@ def test_a_name_keeps_its_token_unless_it_is_replaced(
     assert len(path.read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize("name", ["a b", "#bob", "x" * 65, "a\nb", "a\x1b"])
-def test_names_that_would_not_be_read_back(tilewire: CommandLine, name: str) -> None:
-    assert tilewire("token", name) == 2
-    assert "can't be a name" in tilewire.err
-    assert tilewire.out == ""
-
-
 def test_files_that_are_no_files_of_tokens(tilewire: CommandLine, tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     path.write_text("bob is here\n")

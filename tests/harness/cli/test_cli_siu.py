@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from command_line import CommandLine
 
 EMPTY = "/".join(["15"] * 15)
 COMMAND = (sys.executable, "-c", "from harness.cli import main; main()", "siu")
@@ -136,20 +135,3 @@ def test_the_handshake_needs_no_numba() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--lexicon", "CSW21"], "--lexicon: Lexicon: no lexicon is called 'CSW21'"),
-        (["--threads", "0"], "--threads must be at least 1 (got 0)"),
-        (["--threads", "1000"], "--threads: Threads: '1000' is no number from 1 to"),
-        (["--leaves", "/no/such"], "--leaves: Leaves: no leave table is called '/no/such'"),
-        (["--data", "/no/such"], "--data: DataPath: there is no folder '/no/such'"),
-    ],
-)
-def test_what_it_can_not_begin_with(
-    tilewire: CommandLine, arguments: list[str], sentence: str
-) -> None:
-    assert tilewire("siu", *arguments) == 2
-    assert sentence in tilewire.err

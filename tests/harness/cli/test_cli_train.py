@@ -195,12 +195,6 @@ def refused(tilewire: CommandLine, says: str, *arguments: object) -> None:
     [
         ((), "a training has a number of games or of minutes, and not both"),
         (("--games", "500", "--minutes", "1"), "a number of games or of minutes, and not both"),
-        (("--games", "99"), "99 games; a training has 100 or more"),
-        (("--games", "-5"), "--games must be at least 1 (got -5)"),
-        *((("--minutes", minutes), "--minutes must be a") for minutes in ("-1.0", "nan", "inf")),
-        (("--games", "500", "--floor", "-1"), "--floor must be at least 0 (got -1)"),
-        (("--games", "500", "--seed", "-1"), "--seed must be at least 0 (got -1)"),
-        (("--games", "500", "--workers", "0"), "--workers must be at least 1 (got 0)"),
         (("--games", "500", "--lexicon", "nosuch"), "no lexicon is called 'nosuch'"),
         (("--games", "500", "--distribution", "no.csv"), "--distribution: "),
         (("--games", "500", "--distribution", "english"), "is not a letter"),

@@ -6,7 +6,6 @@ import asyncio
 import time
 
 import pytest
-from command_line import CommandLine
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
@@ -92,8 +91,3 @@ def test_a_ping_that_nobody_answers_takes_until_now() -> None:
     assert span.p50_ms == 3
     assert span.p99_ms > 2_900
     assert (span.overcharge_ms, span.moves) == (4, 2)
-
-
-def test_an_unknown_attack_is_named_with_those_there_are(tilewire: CommandLine) -> None:
-    assert tilewire("bench", "attack", "--attack", "nukes") == 2
-    assert "--attack nukes: there are pings, pings-20, burst" in tilewire.err

@@ -194,24 +194,6 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "says"),
-    [
-        ("--positions", "0", "--positions must be at least 1 (got 0)"),
-        ("--racks", "0", "--racks must be at least 1 (got 0)"),
-        ("--doubt", "1.5", "--doubt must be at most 1 (got 1.5)"),
-        ("--seat", "smi", "no bot is called 'smi'"),
-        ("--from", "/nowhere", "--from /nowhere: No such file"),
-    ],
-)
-def test_what_can_not_be_asked(
-    tilewire: CommandLine, tmp_path: Path, option: str, value: str, says: str
-) -> None:
-    out = tmp_path / "out.jsonl"
-    assert tilewire("experiment", "calibration", option, value, "--out", out) == 2
-    assert says in tilewire.err
-
-
-@pytest.mark.parametrize(
     ("head", "record", "says"),
     [
         (None, None, "is no file of games with their moves"),

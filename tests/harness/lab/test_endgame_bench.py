@@ -98,19 +98,3 @@ def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: 
         assert times == sorted(times)
         assert record["trace"][-1][1:] == [record["depth"], record["value"], record["proven"]]
         assert bag_count(read_late(record["cgp"], RULES), RULES) == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ("--positions 0", "--positions must be at least 1 (got 0)"),
-        ("--time 0ms", "--time must be at least 1ms (got 0ms)"),
-        ("--threads 0", "--threads must be at least 1 (got 0)"),
-        ("--memory 31M", "--memory: with so many threads (1) it is 32M or more"),
-        ("--memory 900000G", "not enough memory"),
-        ("--threads 998", "--workers 1 with --threads 998: searches"),
-    ],
-)
-def test_what_can_not_be_asked(tilewire: CommandLine, options: str, says: str) -> None:
-    assert tilewire("bench", "endgame", *options.split()) == 2
-    assert says in tilewire.err

@@ -11,7 +11,6 @@ import pytest
 from command_line import CommandLine
 from interrupts import interrupted
 
-from bot.cores import usable_cores
 from bot.player import Budget, Choice, View
 from bot.players.static import StaticPlayer
 from engine.endgame.solver import EndgameSolver
@@ -172,24 +171,6 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
     write_win_probabilities(tmp_path / "new.csv", replace(table, spreads=table.spreads + 1))
     assert tilewire(*command, "--positions", 3, "--winprob", tmp_path / "new.csv") == 2
     assert "of an experiment with winprob" in tilewire.err
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--positions", "0"), "--positions must be at least 1 (got 0)"),
-        (("--judge-plies", "0"), "--judge-plies must be at least 1 (got 0)"),
-        (("--judge-rollouts", "0"), "--judge-rollouts must be at least 2 (got 0)"),
-        (("--workers", f"{usable_cores() + 1}"), "need a core each"),
-        (("--seed", "-1"), "--seed must be at least 0 (got -1)"),
-        (("--out", "/nowhere/at/all"), "--out /nowhere/at/all: No such file"),
-    ],
-)
-def test_what_can_not_be_judged(tilewire: CommandLine, options: tuple[str, str], says: str) -> None:
-    assert tilewire("experiment", "oracle", "static", "greedy", *options) == 2
-    assert says in tilewire.err
-    assert tilewire("experiment", "oracle", "static", "nobody") == 2
-    assert "no bot is called 'nobody'" in tilewire.err
 
 
 def test_an_interrupt_shows_what_there_is(tmp_path: Path) -> None:
