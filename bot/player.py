@@ -93,6 +93,14 @@ class Observed:
     """Tiles in the bag after the turn."""
     think_ms: int
     """Milliseconds charged to the clock."""
+    words: tuple[str, ...] = ()
+    """The words that a placement made, the main word first."""
+    withdrawn: bool = False
+    """Whether the play was challenged off: its tiles are back on its player's rack."""
+    bonus: int = 0
+    """Points that its player got since it was challenged in vain; in ``scores``, not ``score``."""
+    lost: bool = False
+    """Whether it is a pass only since its player challenged in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +200,10 @@ class View:
             refused=(),
         )
 
+    def with_last(self, play: Observed) -> View:
+        """Return the view with the last turn told anew, as when it was challenged."""
+        return replace(self, history=(*self.history[:-1], play))
+
     def holding(self, rack: Rack, theirs: Rack = ()) -> View:
         """Return the view with other racks: the player's own and the opponent's."""
         racks = (rack, theirs) if self.seat == 0 else (theirs, rack)
@@ -265,10 +277,12 @@ class View:
     def score(self, move: Move) -> int:
         """Return the points of a move, 0 for an exchange or a pass.
 
+        Where plays are challenged, a phony has points too.
+
         Raises:
             ValueError: the move is not legal; the message says why.
         """
-        words = self.lexicon.graph.contains
+        words = self.lexicon.graph.contains if self.rules.challenge == "void" else None
         play = check_move(self.position, move, self.rules, words, self.bag)
         return 0 if play is None else play.score
 
@@ -514,7 +528,10 @@ class Listener:
         """Begin a game, or resume it after a crash: ``view`` is the current state."""
 
     def observe(self, view: View, play: Observed) -> None:
-        """Note a turn, the player's own included; ``view`` is after the turn."""
+        """Note a turn, the player's own included; ``view`` is after the turn.
+
+        A play that may be challenged is told once it stands or is ``withdrawn``.
+        """
 
     def ponder(self, view: View, budget: Budget) -> None:
         """Use the opponent's thinking time, until ``budget.expired``, which may come at any moment.
@@ -550,6 +567,19 @@ class Player(Listener):
         restarted and asked again; a second exception loses the game.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
+
+    def challenge(self, view: View, play: Observed) -> Sequence[str]:
+        """Return the words of the opponent's last play to challenge; none accepts it.
+
+        By default those that the lexicon lacks. Asked before ``choose``, if the rules allow a
+        challenge; the player's clock runs. ``view`` is after the play, which its history ends in.
+        """
+        return phonies(view, play)
+
+
+def phonies(view: View, play: Observed) -> list[str]:
+    """Return the words of a play that the lexicon lacks."""
+    return [word for word in play.words if not view.is_word(word)]
 
 
 Factory: TypeAlias = Callable[..., Player]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias, get_args
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .parts import (
     MAX_COUNT,
@@ -21,6 +21,7 @@ from .parts import (
     Belief,
     Candidate,
     Cgp,
+    Challenged,
     Clocks,
     Code,
     Count,
@@ -262,13 +263,14 @@ class ServerState(_Message, frozen=True, tag="server_state"):
 
 
 class Played(_Message, frozen=True, tag="played"):
-    """A turn was taken: the acknowledgement to its player, news to the others."""
+    """A turn was taken, or a challenge judged: the acknowledgement, and news to the others."""
 
     game: GameId
     seq: Seq
     seat: Seat
     move: MoveText
-    """The move; an exchange shows others than its player only the number of tiles: -3."""
+    """The move; an exchange shows others than its player only the number of tiles: -3. ``--``: the
+    seat takes its last play back; ``(challenge)``: that stands."""
     score: Points
     """What the turn added."""
     scores: tuple[Points, Points]
@@ -278,15 +280,19 @@ class Played(_Message, frozen=True, tag="played"):
     clocks: Clocks
     """Time left to both, overtime below zero."""
     words: tuple[Tiles, ...] = ()
-    """The words that a placement made, the main word first."""
+    """The words that a placement made, the main word first; of a challenge the phonies, or the
+    words that were challenged in vain."""
     rack: Tiles | None = None
     """The player's rack after drawing; told to that player alone."""
     think_ms: Ms = 0
-    """What the turn cost on the clock."""
+    """What the turn cost on the clock; a challenge, on the challenger's."""
     lag_ms: Ms = 0
     """What the turn was let off for the time its messages spent on the way."""
     host_lag_ms: Ms = 0
     """By how much the host itself was late during the turn, as it measured."""
+    challenge: Challenged | UnsetType = UNSET
+    """``open``: a play that may be challenged, after which nothing is drawn yet; ``won`` or
+    ``lost``: what a challenge came to. Left out otherwise."""
 
 
 class NewGame(_Message, frozen=True, tag="new_game"):
@@ -394,6 +400,8 @@ class YourTurn(_Message, frozen=True, tag="your_turn"):
     """How long until the game is lost on time."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
     """The number of this attempt; a refusal adds 1."""
+    challenge_ms: Ms | UnsetType = UNSET
+    """How long the opponent's last play may still be challenged; left out: it can't be."""
 
 
 class Move(_Message, frozen=True, tag="move"):
@@ -406,6 +414,37 @@ class Move(_Message, frozen=True, tag="move"):
     """The move."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
     """As in the ``your_turn`` or ``refused`` that it answers."""
+
+
+class Challenge(_Message, frozen=True, tag="challenge"):
+    """A seat challenges its opponent's last play, in place of a move."""
+
+    game: GameId
+    seq: Seq
+    """As in the ``your_turn`` that it answers."""
+    words: Annotated[tuple[Tiles, ...], Meta(max_length=32)] = ()
+    """The words that are challenged, as in ``played.words``; none: all. They make no difference
+    where a turn is judged whole."""
+    attempt: Annotated[int, Meta(ge=1, le=100)] = 1
+    """As in the ``your_turn`` or ``refused`` that it answers."""
+
+
+class Accept(_Message, frozen=True, tag="accept"):
+    """A seat accepts its opponent's last play, and goes on thinking; a move does so, too."""
+
+    game: GameId
+    seq: Seq
+    """As in the ``your_turn`` in hand."""
+
+
+class Drawn(_Message, frozen=True, tag="drawn"):
+    """The receiver's last play stands, and it has drawn."""
+
+    game: GameId
+    seq: Seq
+    """The number of the play."""
+    rack: Tiles
+    """The receiver's new rack."""
 
 
 class Resign(_Message, frozen=True, tag="resign"):
@@ -501,9 +540,12 @@ GameMessage: TypeAlias = (
     | Started
     | YourTurn
     | Move
+    | Challenge
+    | Accept
     | Resign
     | Info
     | Played
+    | Drawn
     | Refused
     | Resume
     | GameOver

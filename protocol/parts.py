@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 MAX_SENTENCE = 2_000
 """Characters of the longest text that is meant for a person."""
@@ -22,13 +22,23 @@ MAX_MODELS = 16
 
 Role: TypeAlias = Literal["arbiter", "player", "spectator", "director", "admin"]
 Outcome: TypeAlias = Literal[
-    "out", "zeroes", "resign", "time", "illegal", "crash", "stall", "no_show", "host_error"
+    "out",
+    "zeroes",
+    "resign",
+    "time",
+    "illegal",
+    "crash",
+    "stall",
+    "no_show",
+    "host_error",
+    "challenge",
 ]
 Action: TypeAlias = Literal["pause", "resume", "withdraw", "join", "correct"]
 AdminAction: TypeAlias = Literal[
     "list", "kick", "ban", "unban", "pause", "resume", "void", "adjust", "invite"
 ]
 Presence: TypeAlias = Literal["here", "away", "absent", "withdrawn"]
+Challenged: TypeAlias = Literal["open", "won", "lost"]
 Retry: TypeAlias = Literal["no", "corrected", "later", "reconnect"]
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -153,8 +163,14 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     """Tiles that the bag must hold for an exchange."""
     scoreless_limit: Annotated[int, Meta(ge=1, le=1_000)] = 6
     """Scoreless turns in a row that end the game."""
-    challenge: Literal["void"] = "void"
-    """``void``: a play with an illegal word is refused at once."""
+    challenge: Literal["void", "single", "double", "5-point", "10-point", "triple"] = "void"
+    """``void``: a play with an illegal word is refused at once. The others: it stands unless it is
+    challenged; a challenge in vain costs nothing, the turn, points, or the game."""
+    challenge_by: Literal["turn", "word"] | UnsetType = UNSET
+    """What is judged, and what points are for: the whole ``turn``, or each ``word`` that the
+    challenger names; left out: the turn."""
+    challenge_ms: Annotated[int, Meta(ge=1, le=2**40)] | UnsetType = UNSET
+    """How long a play may be challenged, on the challenger's clock; left out: 20 s."""
     name: Label = "english"
     """The rule set, by name: all that follows from it is told besides."""
     distribution: Label = "english"

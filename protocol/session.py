@@ -16,10 +16,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, cast
 
+from msgspec import UNSET
+
 from .errors import PeerError, wrong_role
 from .messages import (
+    Accept,
+    Challenge,
     Committed,
     Decline,
+    Drawn,
     GameMessage,
     GameOver,
     Info,
@@ -68,7 +73,15 @@ _AGAIN: _Next = {Resume: State.UNKNOWN}
 """Messages that a bot may send at any time. It then waits for the new offer, so that nothing is
 taken as an answer to an unseen offer."""
 
-_PLAY: _Next = {Played: State.WAITING, YourTurn: State.TO_MOVE}
+_PLAY: _Next = {Played: State.WAITING, Drawn: State.WAITING, YourTurn: State.TO_MOVE}
+
+_ANSWER: _Next = {
+    Move: State.ANSWERED,
+    Challenge: State.ANSWERED,
+    Resign: State.ANSWERED,
+    Accept: State.TO_MOVE,
+    Info: State.TO_MOVE,
+}
 
 _ELSE: dict[State, tuple[_Next, _Next]] = {
     State.OFFERED: ({}, {Ready: State.READY, Decline: State.OVER}),
@@ -78,7 +91,7 @@ _ELSE: dict[State, tuple[_Next, _Next]] = {
     State.TO_REVEAL: ({}, {Reveal: State.REVEALED}),
     State.REVEALED: ({Started: State.WAITING}, {}),
     State.WAITING: (_PLAY, {}),
-    State.TO_MOVE: ({}, {Move: State.ANSWERED, Resign: State.ANSWERED, Info: State.TO_MOVE}),
+    State.TO_MOVE: ({}, _ANSWER),
     State.ANSWERED: ({Played: State.WAITING, Refused: State.TO_MOVE}, {}),
 }
 """All other messages: those of the arbiter, and those of the bot."""
@@ -143,20 +156,27 @@ class Conversation:
                 return None  # allowed at any time
             case Ready() | Committed() | Reveal() | Decline() | Resume():
                 return None  # without a number
+            case Drawn():
+                return max(self.next_seq - 1, 0)  # about the last event
             case _:
                 return self.next_seq
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """A move or resignation that was answered before: the peer wants the same answer again."""
+    """An answer that was judged before: the peer wants the same verdict again."""
 
-    message: Move | Resign
+    message: Answer
 
 
-FromBot: TypeAlias = Ready | Reveal | Decline | Move | Resign | Info | Resume
+Answer: TypeAlias = Move | Challenge | Resign
+"""What ends a turn, or a try at it."""
 
-FromArbiter: TypeAlias = NewGame | Committed | Started | YourTurn | Played | Refused | GameOver
+FromBot: TypeAlias = Ready | Reveal | Decline | Answer | Accept | Info | Resume
+
+FromArbiter: TypeAlias = (
+    NewGame | Committed | Started | YourTurn | Played | Drawn | Refused | GameOver
+)
 
 KEPT_ENDED = 8
 """Ended games remembered, so that late copies do no harm."""
@@ -207,12 +227,12 @@ class ArbiterSession(_Session):
         if not isinstance(message, FromBot):
             raise wrong_role(message, "a bot")
         game = self._known(message)
-        if isinstance(message, Info) and message.seq < game.next_seq:
+        if isinstance(message, Info | Accept) and message.seq < game.next_seq:
             return None  # crossed with the verdict on its move: not a fault
-        if isinstance(message, Move | Resign | Info) and self._crossed_with_offer(game):
+        if isinstance(message, Answer | Accept | Info) and self._crossed_with_offer(game):
             return None  # the turn will be asked and answered again
-        if isinstance(message, Move | Resign):
-            attempt = message.attempt if isinstance(message, Move) else game.attempt
+        if isinstance(message, Answer):
+            attempt = game.attempt if isinstance(message, Resign) else message.attempt
             if message.seq < game.next_seq or attempt < game.attempt:
                 return Repeated(message)
             if game.state is State.ANSWERED:
@@ -251,7 +271,7 @@ class BotSession(_Session):
     def __init__(self) -> None:
         super().__init__()
         self._answers: dict[str, tuple[GameMessage, ...]] = {}
-        """The last answer by game: a move or a resignation, after the messages that precede it."""
+        """The last answer by game, after the messages that precede it."""
         self._ended: deque[str] = deque(maxlen=KEPT_ENDED)
 
     def send(self, message: GameMessage) -> GameMessage:
@@ -260,8 +280,8 @@ class BotSession(_Session):
         return self._send(message)
 
     def keep(self, *messages: GameMessage) -> None:
-        """Keep an answer for when the turn is asked again, if it ends in a move or resignation."""
-        if isinstance(messages[-1], Move | Resign):
+        """Keep an answer for when the turn is asked again, if these messages end in any."""
+        if isinstance(messages[-1], Answer):
             self._answers[messages[-1].game] = messages
 
     def receive(self, message: Message) -> tuple[FromArbiter | None, list[Message]]:
@@ -300,6 +320,8 @@ class BotSession(_Session):
                 return True
             case Started() | Played():
                 return message.seq < game.next_seq
+            case Drawn():
+                return message.seq < game.next_seq - 1
             case Refused():
                 return message.seq < game.next_seq or message.attempt < game.attempt
             case _:
@@ -308,9 +330,11 @@ class BotSession(_Session):
     def _answer_again(self, turn: YourTurn) -> tuple[GameMessage, ...]:
         kept = self._answers.get(turn.game, ())
         answer = kept[-1] if kept else None
-        if not isinstance(answer, Move | Resign) or answer.seq != turn.seq:
+        if not isinstance(answer, Answer) or answer.seq != turn.seq:
             return ()
-        return () if isinstance(answer, Move) and answer.attempt != turn.attempt else kept
+        if isinstance(answer, Challenge) and turn.challenge_ms is UNSET:
+            return ()  # too late by now
+        return () if not isinstance(answer, Resign) and answer.attempt != turn.attempt else kept
 
     def _forget(self, game: str) -> None:
         self.games.pop(game, None)

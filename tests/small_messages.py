@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import cast
 
 from protocol.messages import (
+    Accept,
+    Challenge,
     Committed,
     Decline,
+    Drawn,
     GameMessage,
     GameOver,
     Info,
@@ -80,6 +83,8 @@ ONE_OF_EACH: dict[type, GameMessage] = {
             *(offer(), Ready(game="g"), Decline(game="g", code="busy", message="no"), started()),
             *(committed(), Reveal(game="g", nonce="cc" * 32)),
             *(your_turn(0), Move(game="g", seq=0, move="-"), Resign(game="g", seq=0)),
+            *(Challenge(game="g", seq=0), Accept(game="g", seq=0)),
+            Drawn(game="g", seq=0, rack=""),
             *(Info(game="g", seq=0), played(0), refusal(0, 1), Resume(game="g"), over(0)),
         ],
     )

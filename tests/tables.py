@@ -25,6 +25,8 @@ from harness.arbiter.views import Recipient
 from lexicons.store import Lexicon, load_lexicon
 from protocol.codec import MSGPACK
 from protocol.messages import (
+    Accept,
+    Challenge,
     GameMessage,
     GameOver,
     Info,
@@ -178,6 +180,15 @@ class Play:
         seat, move = self.seat, self.the_move(text)
         self.wait(after_ms)
         self.say(seat, move, lag_ms=lag_ms)
+
+    def challenge(self, *words: str, after_ms: int = 0) -> None:
+        """Have the seat to move challenge the play before; it arrives ``after_ms`` from now."""
+        seat, seq, attempt = self.seat, self.book.next_seq, self.book.attempt
+        self.wait(after_ms)
+        self.say(seat, Challenge(game=GAME, seq=seq, words=words, attempt=attempt))
+
+    def accept(self) -> None:
+        self.say(self.seat, Accept(game=GAME, seq=self.book.next_seq))
 
     def think(self, text: str) -> None:
         self.say(self.seat, Info(game=GAME, seq=self.book.next_seq, text=text))

@@ -12,16 +12,30 @@ from dataclasses import replace
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import parse_move
 from engine.rules.bag import Bag, DrawError, DrawStream, commitment
+from engine.rules.challenges import Ruling
 from engine.rules.game import Game
 from engine.rules.moves import Exchange
 from engine.rules.position import Position
 from engine.rules.rules import Rules
 from protocol.errors import PeerError
-from protocol.messages import Committed, GameOver, Message, NewGame, Played, Ready, Reveal, Started
+from protocol.messages import (
+    Committed,
+    Drawn,
+    GameOver,
+    Message,
+    NewGame,
+    Played,
+    Ready,
+    Reveal,
+    Started,
+)
 
 from .offers import Declined, rules_in_play
 
 NONCE_BYTES = 32
+WITHDRAWN, UPHELD = "--", "(challenge)"
+"""In place of a move: a challenged play comes off, or it stands."""
+_JUDGED = (WITHDRAWN, UPHELD)
 
 
 class SeatNonce:
@@ -103,6 +117,8 @@ class DrawsWitness:
                     self._racks[0] = rack
             case Played():
                 self._played(message)
+            case Drawn(seq=seq, rack=rack):
+                self._racks[seq] = rack
 
     def _offered(self, offer: NewGame) -> None:
         if offer.commitment != self._offer.commitment:
@@ -178,6 +194,8 @@ class DrawsWitness:
         for number, text in enumerate(over.moves, start=1):
             game = self._after(game, number, text)
             self._check_rack(game, number)
+        if game.is_open:
+            game = game.accepted()
         first, second = map(rules.distribution.alphabet.text, game.position.racks)
         if len(over.moves) != over.seq - 1:
             raise DrawError(f"{over.seq - 1} turns were played, and {len(over.moves)} are told")
@@ -196,6 +214,8 @@ class DrawsWitness:
     def _after(self, game: Game, number: int, text: str) -> Game:
         mover, alphabet = game.position.on_turn, game.rules.distribution.alphabet
         try:
+            if text in _JUDGED:
+                return game.judged(Ruling(stands=text == UPHELD))
             move = parse_move(text, game.position.board, alphabet)
             after = game.play(move, None)
         except ValueError as error:
@@ -208,6 +228,9 @@ class DrawsWitness:
     def _check_rack(self, game: Game, number: int) -> None:
         held = game.rules.distribution.alphabet.text(game.position.racks[self._seat])
         told = self._racks.get(number, held)
+        if game.is_open:  # told before the draw or after it
+            stands = game.accepted().position.racks[self._seat]
+            held = told if told == game.rules.distribution.alphabet.text(stands) else held
         if told != held:
             raise DrawError(f"after event {number} we held {told}; the secret gives {held}")
 

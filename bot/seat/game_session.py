@@ -7,21 +7,36 @@ when the turn is asked again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Generic, TypeVar
 
 import structlog
+from msgspec import UNSET
 
 from bot.equipment import Resources
-from bot.player import Believed, Budget, Choice, Considered, Listener, Searched, View
+from bot.player import (
+    Believed,
+    Budget,
+    Choice,
+    Considered,
+    Listener,
+    Observed,
+    Searched,
+    View,
+    phonies,
+)
 from bot.search.time_plan import LagSeen, plan, pondering
 from engine.notation.move_text import format_move
 from engine.rules.rules import Rules
 from lexicons.alphabet import Alphabet
 from protocol.channel import now_ms
 from protocol.messages import (
+    Accept,
+    Challenge,
     Committed,
+    Drawn,
     GameMessage,
     GameOver,
     Info,
@@ -46,6 +61,9 @@ MAX_MOVE = 128
 MAX_TEXT = 2_000
 MAX_CANDIDATES = 25
 
+MOST_TO_CHALLENGE_S = 5.0
+"""A player that takes longer to say what it challenges accepts."""
+
 REPORT_MS = 500
 REPORTS = 50
 """Reports of a player's thinking in a long turn, about: arbiters keep a limited number."""
@@ -68,6 +86,10 @@ class SeatPlayer(Listener):
         Text that is no move is for the arbiter to refuse.
         """
         raise NotImplementedError
+
+    async def challenge(self, view: View, play: Observed) -> Sequence[str]:
+        """Return the words of the opponent's last play to challenge; by default phonies."""
+        return phonies(view, play)
 
     def leave(self) -> None:
         """Note that nothing more will be asked in this game."""
@@ -138,6 +160,8 @@ class GameSession(Generic[P]):
                 self._started(message)
             case Played():
                 self._played(message)
+            case Drawn():
+                self._drawn(message)
             case YourTurn():
                 self._asked(message, at_ms, lag_ms)
             case Refused():
@@ -156,14 +180,25 @@ class GameSession(Generic[P]):
         self._lag.played(message, self.watched.view.time.increment_ms)
         own_news = message.seat == self.watched.seat and bool(self.watched.news)
         self._tell()
+        if own_news and message.challenge is UNSET:
+            self._ponder()
+
+    def _drawn(self, message: Drawn) -> None:
+        self.watched.drawn(message)
+        self._tell()
+        self._ponder()
+
+    def _ponder(self) -> None:
+        self._stop_pondering()
         view = self.watched.view
-        if own_news and self._may_ponder and not view.is_over:
+        if self._may_ponder and not view.is_over:
             self._pondering = pondering(view)
             self.player.ponder(view, self._pondering)
 
     def _asked(self, message: YourTurn, at_ms: int, lag_ms: int) -> None:
         self._stop_pondering()
         self.watched.turn(message)
+        self._tell_news()
         self._lag.asked(message.seq, message.clocks[self.watched.seat], at_ms)
         self._think((message.seq, message.attempt), message.deadline_ms, at_ms, lag_ms)
 
@@ -203,9 +238,12 @@ class GameSession(Generic[P]):
             self.player.new_game(watched.opening)
         if watched.news:
             self._drop_search()  # its turn is decided
-        for view, play in watched.news:
+        self._tell_news()
+
+    def _tell_news(self) -> None:
+        for view, play in self.watched.news:
             self.player.observe(view, play)
-        watched.news.clear()
+        self.watched.news.clear()
 
     # --- thinking -------------------------------------------------------------------------------
 
@@ -222,6 +260,8 @@ class GameSession(Generic[P]):
     async def _answer(self, turn: tuple[int, int], view: View, budget: Budget) -> None:
         seq, attempt = turn
         began = now_ms()
+        if await self._challenges(turn, view):
+            return
         reports = self._task(self._report(seq, view, budget))
         try:
             choice = self.answer = await self.player.choose(view, budget)
@@ -240,6 +280,25 @@ class GameSession(Generic[P]):
         ended = now_ms()
         self._lag.answered(ended)
         log.debug("move", game=self.name, seq=seq, move=text, took_ms=ended - began)
+
+    async def _challenges(self, turn: tuple[int, int], view: View) -> bool:
+        """Challenge or accept the opponent's open play; return whether nothing is to be moved."""
+        watched, (seq, attempt) = self.watched, turn
+        play = watched.open_play
+        if play is None:
+            return False
+        words: Sequence[str] = ()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MOST_TO_CHALLENGE_S):
+                words = await self.player.challenge(view, play)
+        if words and attempt == 1:
+            challenge = Challenge(game=self.name, seq=seq, words=tuple(words), attempt=attempt)
+            self._say(challenge)
+            return True
+        self._say(Accept(game=self.name, seq=seq))
+        watched.accept()
+        self._tell_news()
+        return view.is_over
 
     async def _report(self, seq: int, view: View, budget: Budget) -> None:
         began = now_ms()

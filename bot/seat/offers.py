@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
+from msgspec import UNSET
+
 from bot.equipment import Equipment, Resources, Tables, load_tables
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError
@@ -56,6 +58,7 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
             exchange_minimum=rules.exchange_minimum,
             scoreless_limit=rules.scoreless_limit,
             challenge=rules.challenge,
+            challenge_by="turn" if rules.challenge_by is UNSET else rules.challenge_by,
             name=rules.name,
         )
         check_rules(played, "the rules")
@@ -113,6 +116,7 @@ def rules_on_wire(rules: Rules) -> RulesInPlay:
         exchange_minimum=rules.exchange_minimum,
         scoreless_limit=rules.scoreless_limit,
         challenge=rules.challenge,
+        challenge_by=UNSET if rules.challenge_by == "turn" else rules.challenge_by,
         name=rules.name[:256],
         distribution=_told_name(tiles.name, known.distribution, is_known=not tells_tiles),
         tiles=tuple(

@@ -13,7 +13,7 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
@@ -135,6 +135,15 @@ class ThreadPlayer(SeatPlayer):
             budget.on_change(None)
             budget.cancel()
 
+    async def challenge(self, view: View, play: Observed) -> Sequence[str]:
+        """Let the player say what it challenges; raise its errors."""
+        asked = asyncio.wrap_future(self.thread.submit(self.player.challenge, view, play))
+        asked.add_done_callback(_look_away)
+        words = list(await asyncio.shield(asked))
+        if unknown := [word for word in words if word not in play.words]:
+            raise ValueError(f"{unknown[0]!r:.80} is challenged; the play made {play.words}")
+        return words
+
     def _checked(self, choice: object) -> Choice:
         if not isinstance(choice, Choice) or not isinstance(choice.move, Place | Exchange | Pass):
             name = type(self.player).__name__
@@ -194,7 +203,7 @@ async def _wait(answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Ev
                 await news.wait()
 
 
-def _look_away(answer: asyncio.Future[Choice]) -> None:
+def _look_away(answer: asyncio.Future[Any]) -> None:
     """Retrieve a late answer or exception that nobody awaits."""
     if not answer.cancelled():
         answer.exception()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import UNSET
+
 from bot.equipment import Resources
 from bot.player import ExchangedCount, Observed, Refusal, Result, View
 from engine.notation.cgp import read_cgp
@@ -15,8 +17,9 @@ from engine.rules.moves import Move, Place
 from engine.rules.position import Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules
 from protocol.errors import PeerError
-from protocol.messages import GameOver, NewGame, Played, Refused, Started, YourTurn
+from protocol.messages import Drawn, GameOver, NewGame, Played, Refused, Started, YourTurn
 
+from .draws import UPHELD, WITHDRAWN
 from .offers import beginning
 
 
@@ -58,12 +61,12 @@ class Watched:
         self._deadline_ms = 0  # of the turn, as last received
         self.news: list[tuple[View, Observed]] = []
         """Turns with the view after each; emptied once the player is told."""
-
-    @property
-    def seen(self) -> int:
+        self.seen = -1
         """The number of the last known event, -1 before the start."""
-        history = self.view.history
-        return history[-1].seq if history else -1 if self.opening is None else 0
+        self.open_play: Observed | None = None
+        """The last play, while it may be challenged; not in ``news`` yet."""
+        self._before = begun
+        """The position before the last play."""
 
     def take_up(self, offer: NewGame) -> None:
         """Take an offer and its turns; raise MissedPlays at a gap, after the turns before it."""
@@ -85,9 +88,10 @@ class Watched:
         if message.rack is not None:
             self._hold(message.rack)
         self.view = replace(self.view, bag=message.bag, clocks=message.clocks)
-        self.opening = self.view
+        self.opening, self.seen = self.view, 0
 
     def _begin(self) -> None:
+        self.seen = 0
         bag = bag_count(self.view.position, self.view.rules)
         self.view = self.opening = replace(self.view, bag=bag)
 
@@ -97,6 +101,15 @@ class Watched:
             return
         if message.seq != self.seen + 1:
             raise MissedPlays(f"event {self.seen + 1} of game {message.game} was not told")
+        self._sent.clear()
+        self.seen = message.seq
+        if message.move == WITHDRAWN:
+            self._withdrawn(message)
+            return
+        self.accept()
+        if message.move == UPHELD:
+            self._upheld(message)
+            return
         play = Observed(
             seq=message.seq,
             seat=message.seat,
@@ -105,12 +118,63 @@ class Watched:
             scores=message.scores,
             bag=message.bag,
             think_ms=message.think_ms,
+            words=message.words,
+            lost=message.challenge == "lost",
         )
-        self._sent.clear()
+        self._before = self.view.position
         self.view = self.view.after(play, _after(self.view.position, play), message.clocks)
         if message.rack is not None:
             self._hold(message.rack)
-        self.news.append((self.view, play))
+        if message.challenge == "open":
+            self.open_play = play
+        else:
+            self.news.append((self.view, play))
+
+    def drawn(self, message: Drawn) -> None:
+        """Take the draw after an own play that stands."""
+        self._hold(message.rack)
+        self.accept()
+
+    def accept(self) -> None:
+        """Take the open play, if there is one, as one that stands."""
+        if self.open_play is not None:
+            self.news.append((self.view, self.open_play))
+        self.open_play = None
+
+    def _withdrawn(self, message: Played) -> None:
+        play = self._last(message)
+        before = self._before
+        taken_back = replace(play, score=0, scores=message.scores, bag=message.bag, withdrawn=True)
+        position = replace(
+            before,
+            scores=message.scores,
+            on_turn=1 - message.seat,
+            scoreless_turns=before.scoreless_turns + 1,
+        )
+        view = self.view.with_last(taken_back)
+        self.view = replace(view, position=position, bag=message.bag, clocks=message.clocks)
+        self.open_play = None
+        if message.rack is not None:
+            self._hold(message.rack)
+        if self.news and self.news[-1][1].seq == play.seq:
+            self.news.pop()  # told at once with what became of it
+        self.news.append((self.view, taken_back))
+
+    def _upheld(self, message: Played) -> None:
+        """Take the points for a challenge in vain; nothing else changes."""
+        play = replace(self._last(message), bonus=message.score, scores=message.scores)
+        view = self.view.with_last(play)
+        position = replace(view.position, scores=message.scores)
+        self.view = replace(view, position=position, clocks=message.clocks)
+        if message.rack is not None:
+            self._hold(message.rack)
+        if self.news:
+            self.news[-1] = self.view, play
+
+    def _last(self, message: Played) -> Observed:
+        if not self.view.history or not isinstance(self.view.history[-1].move, Place):
+            raise self._fault(f"'played' {message.seq}: a challenge of no play")
+        return self.view.history[-1]
 
     def turn(self, message: YourTurn) -> None:
         """Take the arbiter's position, which overrides ours, and refusals lost on the way."""
@@ -130,6 +194,8 @@ class Watched:
         self.view = replace(
             view, position=read, bag=message.bag, clocks=message.clocks, refused=refused
         )
+        if message.challenge_ms is UNSET:
+            self.accept()
         self._deadline_ms = message.deadline_ms
 
     def sent(self, seq: int, attempt: int, move: Move) -> None:

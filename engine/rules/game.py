@@ -2,6 +2,10 @@
 
 The same rules, secret, nonces and moves give the same game, tile for tile, so games are stored as
 moves and replayed. Clocks, resignations and forfeits belong elsewhere.
+
+Under a challenge rule other than *void* a placement stays **open** until the opponent accepts it,
+by a move of its own or otherwise, or challenges it: its player draws, and an out-play ends the
+game, only once it stands.
 """
 
 from __future__ import annotations
@@ -10,16 +14,21 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from .bag import Bag, dealing_order
-from .moves import Exchange, Move, Pass, Place
+from .challenges import Ruling
+from .moves import PASS, Exchange, Move, Pass, Place
 from .position import Position, Rack
 from .rules import Rules, Words, canonical, check_move, rack_without, used_tiles
 
-Reason: TypeAlias = Literal["out", "zeroes"]
+Reason: TypeAlias = Literal["out", "zeroes", "challenge"]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn: ``rack`` is that before it, ``total`` the score after it, ``drawn`` in order."""
+    """One turn: ``rack`` is that before it, ``total`` the score after it, ``drawn`` in order.
+
+    A play that was challenged off is ``withdrawn``, without score; one that was challenged in vain
+    has a ``bonus`` by some rules. A turn that was ``lost`` by such a challenge is a pass.
+    """
 
     seat: int
     rack: Rack
@@ -29,20 +38,27 @@ class Turn:
     drawn: tuple[int, ...] = ()
     words: tuple[tuple[int, ...], ...] = ()
     bingo: bool = False
+    withdrawn: bool = False
+    bonus: int = 0
+    lost: bool = False
 
     @property
     def scoreless(self) -> bool:
-        """Whether it counts towards the scoreless limit; a placement never does."""
-        return not isinstance(self.move, Place)
+        """Whether it counts towards the scoreless limit; a placement that stands never does."""
+        return self.withdrawn or not isinstance(self.move, Place)
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a game; ``adjustments`` were added to the scores for the final ``racks``."""
+    """The end of a game; ``adjustments`` were added to the scores for the final ``racks``.
+
+    ``loser`` is the seat that lost it by a challenge, whatever the score.
+    """
 
     reason: Reason
     adjustments: tuple[int, int]
     racks: tuple[Rack, Rack]
+    loser: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +72,7 @@ class Game:
     turns: tuple[Turn, ...] = ()
     over: Ending | None = None
     opening: Position | None = None  # given at the start; its racks are what it gave
+    before: Position | None = None  # the last turn, while that is open to a challenge
 
     @classmethod
     def start(cls, rules: Rules, bag: Bag, opening: Position | None = None) -> Game:
@@ -73,52 +90,118 @@ class Game:
         position = replace(begun, racks=(tuple(sorted(first)), tuple(sorted(second))))
         return cls(rules, position, bag, (first, second), opening=opening)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the last play may be challenged: its player has not drawn."""
+        return self.before is not None
+
+    @property
+    def bag_count(self) -> int:
+        """Tiles in the bag, those left out that the player of an open play will draw."""
+        return len(self.accepted().bag if self.is_open else self.bag)
+
     def play(self, move: Move, words: Words | None) -> Game:
         """Make the mover's move and draw; settle the racks if that ends the game.
 
-        A placement is stored in its canonical description. Without ``words`` any word will do.
+        A placement is stored in its canonical description. Without ``words``, or under a challenge
+        rule, any word will do. A move accepts an open play.
 
         Raises:
             IllegalMove: with the reason.
-            ValueError: the game is over.
+            ValueError: the game is over, perhaps by the play that was open.
         """
+        if self.is_open:
+            return self.accepted().play(move, words)
         if self.over is not None:
             raise ValueError(f"the game is over ({self.over.reason}); no move can be made")
         position, rules, seat = self.position, self.rules, self.position.on_turn
-        play = check_move(position, move, rules, words, len(self.bag))
+        is_void = rules.challenge == "void"
+        play = check_move(position, move, rules, words if is_void else None, len(self.bag))
         if isinstance(move, Place):
             move = canonical(move, position.board)
-        rack, drawn, bag = self._draw(move, seat)
         score = play.score if play else 0
-        total = position.scores[seat] + score
         turn = Turn(
             seat=seat,
             rack=position.racks[seat],
             move=move,
             score=score,
-            total=total,
-            drawn=drawn,
+            total=position.scores[seat] + score,
             words=play.words if play else (),
             bingo=play.bingo if play else False,
         )
-        after = position.after(move, score, rack)
-        played = replace(self, position=after, bag=bag, turns=(*self.turns, turn))
-        settled = settlement(after, len(bag), seat, rules)
-        if settled is None:
-            return played
-        reason, adjustments = settled
-        ending = Ending(reason, adjustments, after.racks)
-        return replace(played, position=adjusted(after, adjustments), over=ending)
+        kept = tuple(rack_without(turn.rack, used_tiles(move)))
+        after = position.after(move, score, kept)
+        made = replace(self, position=after, turns=(*self.turns, turn))
+        return replace(made, before=position) if play and not is_void else made._drawn()
 
-    def _draw(self, move: Move, seat: int) -> tuple[Rack, tuple[int, ...], Bag]:
-        if isinstance(move, Pass):
-            return self.position.racks[seat], (), self.bag
-        used = used_tiles(move)
-        rack = rack_without(self.position.racks[seat], used)
-        drawn, bag = self.bag.draw(self.rules.rack_size - len(rack), seat)
-        if isinstance(move, Exchange):
-            bag = bag.put_back(used)
-        return tuple(sorted((*rack, *drawn))), drawn, bag
+    def accepted(self) -> Game:
+        """Return the game with the open play taken as it is: its player draws."""
+        if not self.is_open:
+            raise ValueError("no play is open to a challenge")
+        return replace(self, before=None)._drawn()
+
+    def judged(self, ruling: Ruling) -> Game:
+        """Return the game after a challenge of the open play was judged.
+
+        Raises:
+            ValueError: no play is open.
+        """
+        if not self.is_open:
+            raise ValueError("no play is open to a challenge")
+        return self._upheld(ruling) if ruling.stands else self._withdrawn(ruling)
+
+    def _withdrawn(self, ruling: Ruling) -> Game:
+        before, turn = self.before, self.turns[-1]
+        assert before is not None, "a play is open"
+        position = replace(
+            before, on_turn=1 - turn.seat, scoreless_turns=before.scoreless_turns + 1
+        )
+        off = replace(turn, score=0, total=before.scores[turn.seat], bingo=False, withdrawn=True)
+        after = replace(self, position=position, before=None, turns=(*self.turns[:-1], off))
+        return after._lost_by(turn.seat) if ruling.game_lost else after._settled()
+
+    def _upheld(self, ruling: Ruling) -> Game:
+        after = self.accepted()
+        turn, challenger = after.turns[-1], self.position.on_turn
+        gains = (ruling.points, 0) if turn.seat == 0 else (0, ruling.points)
+        paid = replace(turn, bonus=ruling.points, total=turn.total + ruling.points)
+        after = replace(
+            after, position=adjusted(after.position, gains), turns=(*after.turns[:-1], paid)
+        )
+        if ruling.game_lost:
+            return after._lost_by(challenger)
+        if not ruling.turn_lost or after.over:
+            return after
+        rack, total = after.position.racks[challenger], after.position.scores[challenger]
+        lost = Turn(seat=challenger, rack=rack, move=PASS, score=0, total=total, lost=True)
+        position = after.position.after(PASS, 0, rack)
+        return replace(after, position=position, turns=(*after.turns, lost))._settled()
+
+    def _drawn(self) -> Game:
+        """Have the last turn's player draw, and settle the racks if the turn ends the game."""
+        turn, bag = self.turns[-1], self.bag
+        if isinstance(turn.move, Pass):
+            return self._settled()
+        kept = self.position.racks[turn.seat]
+        drawn, bag = bag.draw(self.rules.rack_size - len(kept), turn.seat)
+        if isinstance(turn.move, Exchange):
+            bag = bag.put_back(turn.move.tiles)
+        position = self.position.with_rack(turn.seat, tuple(sorted((*kept, *drawn))))
+        turns = (*self.turns[:-1], replace(turn, drawn=drawn))
+        return replace(self, position=position, bag=bag, turns=turns)._settled()
+
+    def _settled(self) -> Game:
+        settled = settlement(self.position, len(self.bag), self.turns[-1].seat, self.rules)
+        if settled is None:
+            return self
+        reason, adjustments = settled
+        ending = Ending(reason, adjustments, self.position.racks)
+        return replace(self, position=adjusted(self.position, adjustments), over=ending)
+
+    def _lost_by(self, seat: int) -> Game:
+        racks = self.position.racks
+        adjustments = self.over.adjustments if self.over else (0, 0)
+        return replace(self, over=Ending("challenge", adjustments, racks, loser=seat))
 
 
 def settlement(

@@ -2,7 +2,8 @@
 
 A file has ``tiles`` and ``board``, each the name of an embedded one or a file's path from the
 folder of the rule set, and may have ``rack_size``, ``bingo_bonus``, ``exchange_minimum``,
-``scoreless_limit`` and ``challenge``; what it leaves out is as in English tournaments.
+``scoreless_limit``, ``challenge`` and ``challenge_by``; what it leaves out is as in English
+tournaments.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from lexicons.alphabet import load_distribution
 from lexicons.layout import load_layout
 from lexicons.text import embedded_names, read_named
 
-from .rules import CHALLENGES, MAX_RACK, Rules
+from .challenges import CHALLENGE_RULES, CHALLENGE_UNITS
+from .rules import MAX_RACK, Rules
 
 _NUMBERS = {
     "rack_size": (1, MAX_RACK),
@@ -24,7 +26,11 @@ _NUMBERS = {
     "exchange_minimum": (1, 1_000),
     "scoreless_limit": (1, 1_000),
 }
-_KEYS = ("tiles", "board", *_NUMBERS, "challenge")
+_WORDS: dict[str, tuple[str, ...]] = {
+    "challenge": CHALLENGE_RULES,
+    "challenge_by": CHALLENGE_UNITS,
+}
+_KEYS = ("tiles", "board", *_NUMBERS, *_WORDS)
 _FORM = 'a TOML file with tiles = "…", board = "…" and the numbers that differ'
 
 
@@ -58,27 +64,27 @@ def _read(name: str, said: dict[str, Any], source: str, folder: Path | None) -> 
     for key in said:
         if key not in _KEYS:
             raise ValueError(f"{source}: no key is called {key!r}; keys are {', '.join(_KEYS)}")
-    texts = {"tiles": "english", "board": "standard", "challenge": "void"}
+    texts = {"tiles": "english", "board": "standard", "challenge": "void", "challenge_by": "turn"}
     texts |= {key: value for key, value in said.items() if key in texts}
     for key, value in texts.items():
         if not isinstance(value, str):
             raise ValueError(f"{source}: {key} is a text in quotes, not {value!r}")
-    numbers = {}
+    numbers: dict[str, Any] = {}
     for key, (least, most) in _NUMBERS.items():
         if key in said:
             number = said[key]
             if type(number) is not int or not least <= number <= most:
                 raise ValueError(f"{source}: {key} = {number!r}; it is {least} to {most}")
             numbers[key] = number
-    if texts["challenge"] not in CHALLENGES:
-        known = ", ".join(CHALLENGES)
-        raise ValueError(f"{source}: challenge = {texts['challenge']!r}; it is one of {known}")
-    challenge: Any = texts["challenge"]
+    words: dict[str, Any] = {key: texts[key] for key in _WORDS}
+    for key, known in _WORDS.items():
+        if words[key] not in known:
+            raise ValueError(f"{source}: {key} = {words[key]!r}; it is one of {', '.join(known)}")
     return Rules(
         load_distribution(_beside(texts["tiles"], folder)),
         load_layout(_beside(texts["board"], folder)),
         **numbers,
-        challenge=challenge,
+        **words,
         name=name,
     )
 

@@ -1,7 +1,7 @@
 """The rules of play: what is legal, what it scores, and why a move is refused.
 
-They are those of the tournament game for two, with the *void* challenge rule: a word that is not in
-the lexicon makes a play illegal at once.
+They are those of the tournament game for two. Under the *void* challenge rule a word that is not in
+the lexicon makes a play illegal at once; ``engine.rules.challenges`` has the other rules.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, TileDistribution, load_distribution
 from lexicons.layout import BoardLayout, load_layout
 
+from .challenges import ChallengeRule, ChallengeUnit
 from .moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from .position import Board, Position, Rack, unseen
 
 MAX_RACK = 7
 """The move generator's limit."""
-
-CHALLENGES = ("void",)
 
 Words: TypeAlias = Callable[[tuple[int, ...]], bool]
 """Whether tiles, without ``BLANK_FLAG``, are a word."""
@@ -37,7 +36,8 @@ class Rules:
     bingo_bonus: int = 50  # for placing ``rack_size`` tiles in one turn
     exchange_minimum: int = 7  # fewest tiles in the bag for an exchange
     scoreless_limit: int = 6  # scoreless turns in a row that end the game
-    challenge: Literal["void"] = "void"
+    challenge: ChallengeRule = "void"
+    challenge_by: ChallengeUnit = "turn"
     name: str = field(default="english", compare=False)
 
     def __post_init__(self) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.messages import GameOver
 from protocol.parts import (
@@ -26,6 +26,9 @@ from protocol.parts import (
 if TYPE_CHECKING:
     from lexicons.store import Lexicon
 
+
+WITHDRAWN, UPHELD = "--", "(challenge)"
+"""In place of a move, what a challenge came to: the play comes off, or it stands."""
 
 SeatNumber: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
 
@@ -78,7 +81,12 @@ class Began(_Record, frozen=True, tag="began"):
 
 
 class Turn(_Record, frozen=True, tag="turn"):
-    """A turn was taken."""
+    """A turn was taken, or a challenge judged: an event that everybody is told of.
+
+    A challenge that is won has the move ``--`` of the player whose play comes off; one that is lost
+    is ``(challenge)`` of the player whose play stands or, if it cost the turn, the challenger's
+    pass. Its times are the challenger's.
+    """
 
     seq: int
     seat: SeatNumber
@@ -97,6 +105,21 @@ class Turn(_Record, frozen=True, tag="turn"):
     """Network delay that the turn was not charged for."""
     host_lag_ms: int = 0
     """Measured delay of the host itself during the turn."""
+    challenge: Literal["won", "lost"] | UnsetType = UNSET
+    """What a challenge came to; left out of turns."""
+
+    @property
+    def charged(self) -> int:
+        """The seat whose clock ran: of a challenge, the challenger."""
+        return 1 - self.seat if self.move in (WITHDRAWN, UPHELD) else self.seat
+
+
+class Accepted(_Record, frozen=True, tag="accepted"):
+    """The last play, which was open to a challenge, stands: its player drew."""
+
+    seq: int
+    """The number of the play."""
+    rack_after: str
 
 
 class RefusedMove(_Record, frozen=True, tag="refused"):
@@ -156,7 +179,7 @@ class Ended(_Record, frozen=True, tag="ended"):
 
 
 Record: TypeAlias = (
-    Opened | Commitments | Began | Turn | RefusedMove | Thought | Failed | Given | Ended
+    Opened | Commitments | Began | Turn | Accepted | RefusedMove | Thought | Failed | Given | Ended
 )
 
 

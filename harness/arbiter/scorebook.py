@@ -7,13 +7,17 @@ milliseconds of one monotonic clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from bot.seat.offers import rules_in_play
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
+from engine.rules.challenges import Ruling, judge
 from engine.rules.game import Game
 from engine.rules.rules import IllegalMove
 from lexicons.store import Lexicon
@@ -21,6 +25,9 @@ from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
 
 from .clock import Clock
 from .records import (
+    UPHELD,
+    WITHDRAWN,
+    Accepted,
     Began,
     ClockNote,
     Commitments,
@@ -37,6 +44,9 @@ from .records import (
 ATTEMPTS = 3
 """Illegal moves in one turn that lose the game."""
 
+CHALLENGE_MS = 20_000
+"""Time to challenge a play where the rules in play have none."""
+
 SENTENCES: dict[str, str] = {
     "out": "a player went out",
     "zeroes": "six scoreless turns in a row",
@@ -47,6 +57,7 @@ SENTENCES: dict[str, str] = {
     "stall": "lost, the process hung twice",
     "no_show": "no game",
     "host_error": "void",
+    "challenge": "lost by a challenge",
 }
 
 
@@ -111,14 +122,24 @@ class Scorebook:
         return self.game.position.on_turn if self.game and not self.ended else None
 
     @property
+    def ends_if_accepted(self) -> bool:
+        """Whether the open play is an out-play, which ends the game unless it is challenged."""
+        return self.is_open and self.game is not None and self.game.accepted().over is not None
+
+    @property
     def next_seq(self) -> int:
         """The number of the next event; the start is event 0."""
         return len(self.turns) + (self.game is not None) + (self.ended is not None)
 
     @property
     def bag_count(self) -> int:
-        """Tiles in the bag."""
-        return len(self.game.bag.order) if self.game else self.rules.distribution.total
+        """Tiles in the bag, those left out that the player of an open play will draw."""
+        return self.game.bag_count if self.game else self.rules.distribution.total
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last play may be challenged, as far as time allows."""
+        return self.game is not None and self.game.is_open and self.ended is None
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -173,6 +194,23 @@ class Scorebook:
         """Return the milliseconds until the game is lost on time, at least 0."""
         return max(0, self.limit() - self.elapsed(now_ms))
 
+    @property
+    def _challenge_ms(self) -> int:
+        allowed = self.opened.rules.challenge_ms
+        return CHALLENGE_MS if allowed is UNSET else allowed
+
+    def challenge_left(self, now_ms: int) -> int:
+        """Return the milliseconds until the open play stands, at least 0; 0 if none is open."""
+        left = self._challenge_ms - self.elapsed(now_ms)
+        return max(0, left) if self.is_open else 0
+
+    def challenge_ends(self) -> int | None:
+        """Return the millisecond at which the open play stands; None as ``flag_falls``."""
+        if self._started_ms is None or not self.is_open:
+            return None
+        allowed = self._challenge_ms + self.opened.time.lag_ms
+        return self._started_ms + allowed - self._spent_ms + 1
+
     def clocks(self, now_ms: int) -> tuple[int, int]:
         """Return both clocks in milliseconds, the running turn charged; at the end, as stopped."""
         if self.ended is not None:
@@ -184,30 +222,110 @@ class Scorebook:
 
     # --- records --------------------------------------------------------------------------------
 
-    def play(self, text: str, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
-        """Make a move, stop its seat's clock, draw; raise IllegalMove before any change."""
+    def after(self, text: str) -> Game:
+        """Return the game after a move, which accepts an open play; raise IllegalMove."""
         assert self.game is not None, "the game has not begun"
         try:
             move = parse_move(text, self.game.position.board, self._alphabet)
         except ValueError as error:
             raise IllegalMove("not_a_move", str(error)) from None
-        before, after = self.game, self.game.play(move, self._words)
+        return self.game.play(move, self._words)
+
+    def play(self, text: str, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
+        """Make a move, stop its seat's clock, draw; raise IllegalMove before any change.
+
+        No play may be open.
+        """
+        after = self.after(text)
         made = after.turns[-1]
-        elapsed = max(0, self.elapsed(now_ms) - host_lag_ms)
-        think_ms = Clock.charge(elapsed, self.opened.time, lag_ms)
-        clocks = list(self._clocks)
-        clocks[made.seat] = clocks[made.seat].after(elapsed, self.opened.time, lag_ms)
-        turn = Turn(
-            **self._shown(before, after),
-            move=format_move(made.move, self._alphabet),
-            clocks=(clocks[0].remaining_ms, clocks[1].remaining_ms),
-            words=tuple(self._alphabet.text(word) for word in made.words),
-            think_ms=think_ms,
-            lag_ms=elapsed - think_ms,
+        turn = self._turn(
+            after,
+            format_move(made.move, self._alphabet),
+            made.words,
+            elapsed=max(0, self.elapsed(now_ms) - host_lag_ms),
+            lag_ms=lag_ms,
             host_lag_ms=host_lag_ms,
         )
         self._finish(turn, after)
         return turn
+
+    def accept(self) -> Accepted:
+        """Take the open play as it is: its player draws."""
+        assert self.game is not None, "a play is open"
+        seat = self.turns[-1].seat
+        rack = self.game.accepted().position.racks[seat]
+        record = Accepted(seq=self.turns[-1].seq, rack_after=self._alphabet.text(rack))
+        self.take(record)
+        return record
+
+    def ruling(self, named: Sequence[str], took_ms: int) -> Ruling:
+        """Return what a challenge comes to that was made after ``took_ms`` of the turn.
+
+        Raises:
+            IllegalMove: ``no_challenge``, ``too_late`` or ``not_its_word``.
+        """
+        if self.game is None or not self.game.is_open or self.opened.rules.challenge == "void":
+            raise IllegalMove("no_challenge", "there is no play that can still be challenged")
+        if took_ms > self._challenge_ms:
+            raise IllegalMove(
+                "too_late",
+                f"the play stands: it could be challenged for {self._challenge_ms} ms, "
+                f"and {took_ms} have passed",
+            )
+        made = {self._alphabet.text(word): word for word in self.game.turns[-1].words}
+        if unknown := [word for word in named if word not in made]:
+            raise IllegalMove(
+                "not_its_word", f"the play made {' and '.join(made)}, and not {unknown[0]}"
+            )
+        words = tuple(made.values())
+        rules = self.rules
+        challenged = [made[word] for word in dict.fromkeys(named)]
+        return judge(rules.challenge, rules.challenge_by, words, challenged, self._words)
+
+    def judge(self, ruling: Ruling, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
+        """Carry out what a challenge comes to, and stop the challenger's clock."""
+        assert self.game is not None, "a play is open"
+        after = self.game.judged(ruling)
+        lost_turn = after.turns[-1].lost
+        turn = self._turn(
+            after,
+            WITHDRAWN if not ruling.stands else "-" if lost_turn else UPHELD,
+            ruling.words,
+            elapsed=max(0, self.elapsed(now_ms) - host_lag_ms),
+            lag_ms=lag_ms,
+            host_lag_ms=host_lag_ms,
+        )
+        turn = replace(turn, challenge="lost" if ruling.stands else "won")
+        self._finish(turn, after)
+        return turn
+
+    def _turn(
+        self,
+        after: Game,
+        move: str,
+        words: Sequence[tuple[int, ...]],
+        *,
+        elapsed: int,
+        lag_ms: int,
+        host_lag_ms: int,
+    ) -> Turn:
+        """Return the record of a turn or a challenge, with its cost on the running clock."""
+        assert self.game is not None, "the game has begun"
+        seat, time = self.game.position.on_turn, self.opened.time
+        think_ms = Clock.charge(elapsed, time, lag_ms)
+        clocks = [clock.remaining_ms for clock in self._clocks]
+        clocks[seat] -= think_ms
+        if move not in (WITHDRAWN, UPHELD):
+            clocks[seat] += time.increment_ms
+        return Turn(
+            **self._shown(self.game, after, move),
+            move=move,
+            clocks=(clocks[0], clocks[1]),
+            words=tuple(self._alphabet.text(word) for word in words),
+            think_ms=think_ms,
+            lag_ms=elapsed - think_ms,
+            host_lag_ms=host_lag_ms,
+        )
 
     def end(
         self,
@@ -228,6 +346,7 @@ class Scorebook:
         over = self.game.over if self.game else None
         if over is not None and outcome == over.reason:
             winner = None if final[0] == final[1] else int(final[1] > final[0])
+            winner = winner if over.loser is None else 1 - over.loser
         record = Ended(
             seq=self.next_seq,
             outcome=outcome,
@@ -257,6 +376,8 @@ class Scorebook:
                 self.game = self._deal(nonces)
             case Turn():
                 self._replay(record)
+            case Accepted():
+                self._accept(record)
             case RefusedMove():
                 self.refusals.append(record)
                 self.attempt += 1
@@ -275,33 +396,58 @@ class Scorebook:
                 self.ended, self._started_ms = record, None
                 self.faults = list(record.faults)
 
+    def _accept(self, record: Accepted) -> None:
+        if self.game is None or not self.game.is_open:
+            raise ValueError(f"event {record.seq} is accepted, and is no open play")
+        self._stand(self.game.accepted())
+        if self.turns[-1].rack_after != record.rack_after:
+            raise ValueError(f"event {record.seq} left {record.rack_after}, and comes to another")
+
+    def _stand(self, after: Game) -> None:
+        """Note that the open play stands, and what its player drew."""
+        open_play = self.turns[-1]
+        rack = self._alphabet.text(after.position.racks[open_play.seat])
+        self.turns[-1] = replace(open_play, rack_after=rack)
+        self.game = after
+
     def _replay(self, turn: Turn) -> None:
         """Take a turn of a journal; raise ValueError if it can't have come to what was kept."""
         if self.game is None:
             raise ValueError("a turn before the start")
-        move = parse_move(turn.move, self.game.position.board, self._alphabet)
-        after = self.game.play(move, self._words)
-        for name, value in self._shown(self.game, after).items():
+        if turn.challenge is UNSET:
+            move = parse_move(turn.move, self.game.position.board, self._alphabet)
+            after = self.game.play(move, self._words)
+        else:
+            after = self.game.judged(self.ruling(turn.words, 0))
+        for name, value in self._shown(self.game, after, turn.move).items():
             if (kept := getattr(turn, name)) != value:
                 raise ValueError(f"{turn.move} has {name} {kept}, and comes to {value}")
-        left = self._clocks[turn.seat].remaining_ms - turn.think_ms
-        if turn.clocks[turn.seat] != left + self.opened.time.increment_ms:
+        charged = turn.charged
+        left = self._clocks[charged].remaining_ms - turn.think_ms
+        if charged == turn.seat:
+            left += self.opened.time.increment_ms
+        if turn.clocks[charged] != left:
             raise ValueError(f"{turn.move} has clocks {turn.clocks} after {turn.think_ms} ms")
         self._finish(turn, after)
 
-    def _shown(self, before: Game, after: Game) -> dict[str, Any]:
+    def _shown(self, before: Game, after: Game, move: str) -> dict[str, Any]:
         """Return the fields of a turn's record that follow from the game and its move."""
         made = after.turns[-1]
+        seat, score = made.seat, made.score
+        if move == WITHDRAWN:
+            score = -before.turns[-1].score
+        elif move == UPHELD:
+            score = made.bonus
         scores = list(before.position.scores)
-        scores[made.seat] += made.score
+        scores[seat] += score
         return {
             "seq": self.next_seq,
-            "seat": made.seat,
-            "score": made.score,
+            "seat": seat,
+            "score": score,
             "scores": (scores[0], scores[1]),
-            "rack": self._alphabet.text(made.rack),
-            "rack_after": self._alphabet.text(after.position.racks[made.seat]),
-            "bag": len(after.bag.order),
+            "rack": self._alphabet.text(before.position.racks[seat]),
+            "rack_after": self._alphabet.text(after.position.racks[seat]),
+            "bag": after.bag_count,
         }
 
     def _deal(self, nonces: tuple[str, str]) -> Game:
@@ -315,9 +461,12 @@ class Scorebook:
         return Game.start(self.rules, bag, self.opening)
 
     def _finish(self, turn: Turn, after: Game) -> None:
+        if turn.challenge == "lost":
+            self._stand(after)
         self.turns.append(turn)
         self.game = after
-        clock = self._clocks[turn.seat]
-        self._clocks[turn.seat] = Clock(turn.clocks[turn.seat], clock.turns + 1)
+        charged = turn.charged
+        turns = self._clocks[charged].turns + (charged == turn.seat)
+        self._clocks[charged] = Clock(turn.clocks[charged], turns)
         self._started_ms, self._spent_ms = None, 0
         self.attempt, self.thoughts = 1, []

@@ -16,6 +16,8 @@ from engine.rules.position import Board, bag_count, unseen
 from engine.rules.rules import Rules
 from protocol.messages import GameOver, NewGame, Played, Started
 
+from .records import UPHELD, WITHDRAWN
+
 
 @dataclass(frozen=True, slots=True)
 class MoveView:
@@ -46,7 +48,11 @@ class Followed:
     """Arrival of the last message, on the clock of ``now_ms``."""
     moves: tuple[MoveView, ...] = ()
     last_move: Move | None = None
-    """None also for an exchange whose tiles are hidden."""
+    """None also for an exchange whose tiles are hidden, and after a challenge."""
+    before: Board | None = None
+    """The board before the last event."""
+    mover: int = 1
+    """The seat of the last event; the other is to move."""
     over: GameOver | None = None
 
     @classmethod
@@ -75,7 +81,7 @@ class Followed:
     @property
     def on_turn(self) -> int | None:
         """The seat to move; None before the start and after the end."""
-        return None if self.over or not self.seq else (self.seq - 1) % 2
+        return None if self.over or not self.seq else 1 - self.mover
 
     def started(self, message: Started, at_ms: int) -> Followed:
         """Return the game after both seats reported ready."""
@@ -103,10 +109,18 @@ class Followed:
             at_ms=at_ms,
             moves=(*self.moves, move),
             last_move=last_move,
+            before=self.board,
+            mover=seat,
         )
 
     def _moved(self, message: Played) -> tuple[Board, str, Move | None]:
         alphabet = self.rules.distribution.alphabet
+        if message.move == WITHDRAWN:
+            return self.before or self.board, f"takes back {' and '.join(message.words)}", None
+        if message.move == UPHELD:
+            return self.board, "challenged in vain", None
+        if message.challenge == "lost":
+            return self.board, "loses the turn by a challenge", None
         try:
             if message.move[:1] == "-" and message.move[1:].isdecimal():
                 count = parse_exchange_count(message.move)

@@ -16,6 +16,8 @@ from typing import TypeAlias
 from engine.rules.rules import IllegalMove
 from protocol.errors import PeerError
 from protocol.messages import (
+    Accept,
+    Challenge,
     Decline,
     Info,
     Message,
@@ -27,11 +29,11 @@ from protocol.messages import (
     Reveal,
 )
 from protocol.parts import Accusation, Outcome, Style
-from protocol.session import ArbiterSession, FromArbiter, Repeated
+from protocol.session import Answer, ArbiterSession, FromArbiter, Repeated
 
 from . import views
 from .nonces import Nonces
-from .records import Began, Failed, Given, Record, RefusedMove, Thought
+from .records import Began, Failed, Given, Record, RefusedMove, Thought, Turn
 from .scorebook import ATTEMPTS, Scorebook, accusation
 from .views import EVERYBODY, Recipient, Viewer
 
@@ -109,8 +111,10 @@ class Table:
         """Return the first millisecond at which ``tick`` has something to do."""
         if self.over:
             return None
-        flag = self.book.flag_falls()
-        return self._hold_until if flag is None else flag
+        flag, stands = self.book.flag_falls(), self.book.challenge_ends()
+        if flag is None:
+            return self._hold_until
+        return flag if stands is None else min(flag, stands)
 
     def watched(self, now_ms: int, recipient: Viewer = None) -> list[Message]:
         """Return the messages for somebody who begins to watch."""
@@ -182,7 +186,10 @@ class Table:
             return Effects()
         if self.book.game is None:
             return self._late(now_ms)
-        return self._flag(now_ms) if self.book.clock_runs else self.begin_turn(now_ms)
+        if not self.book.clock_runs:
+            return self.begin_turn(now_ms)
+        flag = self.book.flag_falls()
+        return self._flag(now_ms) if flag == deadline else self._accept(now_ms)
 
     def begin_turn(self, now_ms: int) -> Effects:
         """Start the clock of the seat to move, and ask it.
@@ -220,6 +227,10 @@ class Table:
                 return self._end("resign", 1 - seat, why, now_ms)
             case Move(move=text):
                 return self._seat_moves(seat, text, now_ms, lag_ms, host_lag_ms)
+            case Challenge(words=words):
+                return self._seat_challenges(seat, words, now_ms, lag_ms, host_lag_ms)
+            case Accept() if self.book.is_open:
+                return self._accept(now_ms)
             case Resign():
                 return self._end("resign", 1 - seat, "", now_ms)
             case Info() as info if len(self.book.thoughts) < MAX_THOUGHTS:
@@ -276,17 +287,17 @@ class Table:
         self.book.start_clock(now_ms)
         return self._say(seat, views.your_turn(self.book, now_ms, seat))
 
-    def _answer_again(self, seat: int, message: Move | Resign, now_ms: int) -> Message:
+    def _answer_again(self, seat: int, message: Answer, now_ms: int) -> Message:
         """Answer a repeated move as before; raise PeerError if it was not this seat's to move."""
         book = self.book
         if book.ended is not None and message.seq >= book.ended.seq:
             return self.verdict()
-        if message.seq == book.next_seq and isinstance(message, Move):  # refused, perhaps long ago
+        if message.seq == book.next_seq and not isinstance(message, Resign):  # refused before
             for refusal in book.refusals:
                 if (refusal.seq, refusal.attempt) == (message.seq, message.attempt):
                     return views.refused(book, refusal, now_ms)
         for turn in book.turns:
-            if turn.seq == message.seq and turn.seat == seat:
+            if turn.seq == message.seq and turn.charged == seat:
                 return views.played(book, turn, seat)
         raise PeerError(
             "out_of_turn",
@@ -348,8 +359,7 @@ class Table:
             return self._settle_draws(seat, now_ms)
         assert side.session is not None, "it has just said that it is ready"
         known = side.session.games[book.opened.game].next_seq
-        missed = [views.played(book, turn, seat) for turn in book.turns if turn.seq >= known]
-        caught_up = self._say(seat, *missed)
+        caught_up = self._say(seat, *views.missed(book, seat, known))
         return caught_up + self._ask(seat, now_ms) if seat == book.on_turn else caught_up
 
     def _begin(self, nonces: tuple[str, str], now_ms: int) -> Effects:
@@ -360,19 +370,57 @@ class Table:
         self, seat: int, move: str, now_ms: int, lag_ms: int, host_lag_ms: int
     ) -> Effects:
         book = self.book
-        let_off = min(lag_ms, book.opened.time.lag_ms) + host_lag_ms
-        if book.elapsed(now_ms) - let_off > book.limit():
+        if self._took_ms(now_ms, lag_ms, host_lag_ms) > book.limit():
             return self._flag(now_ms)
+        accepted = Effects()
         try:
+            if book.is_open:
+                if book.ends_if_accepted:
+                    return self._accept(now_ms)  # whatever it says, the game is over
+                book.after(move)
+                accepted = self._accept(now_ms)
             turn = book.play(move, now_ms, lag_ms, host_lag_ms)
         except IllegalMove as error:
             return self._refuse(seat, move, error, now_ms)
-        told = self._say_to_all(lambda to: views.played(book, turn, to))
-        effects = Effects(records=(turn,)) + told
-        assert book.game is not None
-        if book.game.over is not None:
-            return effects + self._end(book.game.over.reason, None, "", now_ms)
-        return effects
+        return accepted + self._told(turn, now_ms)
+
+    def _seat_challenges(
+        self, seat: int, words: Sequence[str], now_ms: int, lag_ms: int, host_lag_ms: int
+    ) -> Effects:
+        book, took_ms = self.book, self._took_ms(now_ms, lag_ms, host_lag_ms)
+        if took_ms > book.limit():
+            return self._flag(now_ms)
+        try:
+            ruling = book.ruling(words, took_ms)
+        except IllegalMove as error:
+            return self._refuse(seat, "challenge", error, now_ms)
+        turn = book.judge(ruling, now_ms, lag_ms, host_lag_ms)
+        drawn = self._tell_drawn(book.turns[-2]) if ruling.stands else Effects()
+        return drawn + self._told(turn, now_ms)
+
+    def _took_ms(self, now_ms: int, lag_ms: int, host_lag_ms: int) -> int:
+        let_off = min(lag_ms, self.book.opened.time.lag_ms) + host_lag_ms
+        return self.book.elapsed(now_ms) - let_off
+
+    def _told(self, turn: Turn, now_ms: int) -> Effects:
+        """Tell everybody of an event that the book has, and end the game if it did."""
+        told = self._say_to_all(lambda to: views.played(self.book, turn, to))
+        return Effects(records=(turn,)) + told + self._end_if_over(now_ms)
+
+    def _end_if_over(self, now_ms: int) -> Effects:
+        over = self.book.game.over if self.book.game else None
+        return Effects() if over is None else self._end(over.reason, None, "", now_ms)
+
+    def _accept(self, now_ms: int) -> Effects:
+        return self._take_open_play() + self._end_if_over(now_ms)
+
+    def _take_open_play(self) -> Effects:
+        """Take the open play as it is; the clock of the seat to move runs on."""
+        record = self.book.accept()
+        return Effects(records=(record,)) + self._tell_drawn(self.book.turns[-1])
+
+    def _tell_drawn(self, play: Turn) -> Effects:
+        return self._say(play.seat, views.drawn(self.book, play))
 
     def _refuse(self, seat: int, move: str, error: IllegalMove, now_ms: int) -> Effects:
         refusal = RefusedMove(
@@ -420,6 +468,13 @@ class Table:
         now_ms: int,
         faults: Sequence[Accusation] = (),
     ) -> Effects:
+        """End the game; a play that is open stands, and may have ended it before."""
+        accepted = Effects()
+        if self.book.is_open and outcome != "host_error":
+            accepted = self._take_open_play()
+            over = self.book.game.over if self.book.game else None
+            if over is not None and outcome in ("time", "resign", "illegal"):
+                outcome, winner, message, faults = over.reason, None, "", ()
         ended = self.book.end(outcome, winner, message, now_ms, faults)
         verdict = views.game_over(self.book)
-        return Effects(records=(ended,)) + self._say_to_all(lambda _to: verdict)
+        return accepted + Effects(records=(ended,)) + self._say_to_all(lambda _to: verdict)

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from engine.notation.cgp import write_cgp
 from engine.rules.bag import commitment
 from protocol.messages import (
     Committed,
+    Drawn,
     GameOver,
     Info,
     NewGame,
@@ -28,7 +30,7 @@ from protocol.messages import (
 )
 from protocol.parts import Belief, Candidate, Search, Style
 
-from .records import Began, Ended, Opened, Record, RefusedMove, Thought, Turn
+from .records import WITHDRAWN, Accepted, Began, Ended, Opened, Record, RefusedMove, Thought, Turn
 from .scorebook import ATTEMPTS, Scorebook
 
 OWNER: Literal["owner"] = "owner"
@@ -125,6 +127,7 @@ def your_turn(book: Scorebook, now_ms: int, recipient: Viewer) -> YourTurn:
         clocks=book.clocks(now_ms),
         deadline_ms=book.time_left(now_ms),
         attempt=book.attempt,
+        challenge_ms=book.challenge_left(now_ms) or UNSET,
     )
 
 
@@ -148,7 +151,7 @@ def played(book: Scorebook, turn: Turn, recipient: Viewer) -> Played:
         game=book.opened.game,
         seq=turn.seq,
         seat=turn.seat,
-        move=turn.move if own else _public_move(turn.move),
+        move=turn.move if own or turn.challenge is not UNSET else _public_move(turn.move),
         score=turn.score,
         scores=turn.scores,
         bag=turn.bag,
@@ -158,7 +161,29 @@ def played(book: Scorebook, turn: Turn, recipient: Viewer) -> Played:
         think_ms=turn.think_ms,
         lag_ms=turn.lag_ms,
         host_lag_ms=turn.host_lag_ms,
+        challenge="open" if book.is_open and turn is book.turns[-1] else turn.challenge,
     )
+
+
+def drawn(book: Scorebook, turn: Turn) -> Drawn:
+    """Return the message to the player of a play that it stands."""
+    return Drawn(game=book.opened.game, seq=turn.seq, rack=turn.rack_after)
+
+
+def missed(book: Scorebook, seat: int, known: int) -> Iterator[Played | Drawn]:
+    """Yield what a seat was not told that knows the game up to event ``known``, exclusive."""
+    for turn, later in zip_longest(book.turns, book.turns[1:]):
+        if turn.seq >= known:
+            yield played(book, turn, seat)
+        elif turn.seq == known - 1 and _was_open(book, turn, later) and turn.seat == seat:
+            yield drawn(book, turn)
+
+
+def _was_open(book: Scorebook, turn: Turn, later: Turn | None) -> bool:
+    """Return whether a play could be challenged, and stands."""
+    if book.rules.challenge == "void" or turn.challenge is not UNSET or not turn.words:
+        return False
+    return not book.is_open if later is None else later.move != WITHDRAWN
 
 
 def _public_move(move: str) -> str:
@@ -235,7 +260,7 @@ def on_own_screen(book: Scorebook, record: Record, now_ms: int) -> Iterator[From
             yield _info(book, record)
         case Ended():
             yield game_over(book)
-    if isinstance(record, Began | Turn) and book.on_turn is not None:
+    if isinstance(record, Began | Turn | Accepted) and book.on_turn is not None:
         yield your_turn(book, now_ms, OWNER)
 
 

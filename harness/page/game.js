@@ -4,7 +4,7 @@ import { fullPlace, onRack, readMove, readOpening, tilesOf, withMove } from "./n
 import { texts } from "./texts.js";
 
 /** @typedef {[number, number]} Pair By seat. */
-/** @typedef {{ seq: number, seat: 0 | 1, move: string, score: number, scores: Pair, bag: number, clocks: Pair, think_ms: number }} Played */
+/** @typedef {{ seq: number, seat: 0 | 1, move: string, score: number, scores: Pair, bag: number, clocks: Pair, think_ms: number, challenge?: "open" | "won" | "lost" }} Played */
 /** @typedef {{ seq: number, rack: string, position: string }} Asked */
 /** @typedef {{ seq: number, text: string | null, candidates: Candidate[], search: Search | null, belief: Belief | null }} Info */
 /** @typedef {{ seq: number, players: [string, string], lexicon: string, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
@@ -22,7 +22,10 @@ import { texts } from "./texts.js";
 /** @typedef {{ turn: number, board: Board, fresh: Set<number>, scores: Pair, clocks: Pair, bag: number | null, toMove: 0 | 1 | null, racks: [string, string] | null }} Position */
 
 /** Outcomes of which the last turn is the end: no clock runs after it. */
-const PLAYED_OUT = new Set(["out", "zeroes"]);
+const PLAYED_OUT = new Set(["out", "zeroes", "challenge"]);
+
+/** In place of a move, what a challenge came to: the play comes off, or it stands. */
+const WITHDRAWN = "--", UPHELD = "(challenge)";
 
 export class Game {
   /** @param {Told} told @param {number} at when it was told, in milliseconds of any clock */
@@ -69,9 +72,14 @@ export class Game {
   played(play, at) {
     const before = this.boards[this.boards.length - 1] ?? new Map();
     const full = this.turns?.[this.plays.length]?.move || play.move;
-    const move = readMove(full, this.layout.columns);
-    this.boards.push(withMove(before, move));
-    this.moves.push(moveText(move, before));
+    if (full === WITHDRAWN || full === UPHELD) {
+      this.boards.push(full === WITHDRAWN ? this.boards[this.plays.length - 1] ?? before : before);
+      this.moves.push(full === WITHDRAWN ? texts.challengedOff : texts.challengedInVain);
+    } else {
+      const move = readMove(full, this.layout.columns);
+      this.boards.push(withMove(before, move));
+      this.moves.push(play.challenge === "lost" ? texts.turnLost : moveText(move, before));
+    }
     this.plays.push(play);
     this.bag = play.bag;
     this.clocks = play.clocks;
@@ -110,7 +118,7 @@ export class Game {
   /** A seat is to move; only one's own screen hears of it. @param {Asked} message */
   asked({ seq, rack, position }) {
     if (!this.turns) return;
-    const seat = /** @type {0 | 1} */ ((seq - 1) % 2);
+    const seat = this.toMove(seq - 1);
     const [own, other] = readOpening(position).racks; // the first is that of the seat to move
     this.racks = seat ? [other, own] : [own, other];
     if (this.turns.length !== seq - 1) return;
@@ -144,7 +152,12 @@ export class Game {
 
   /** @returns {0 | 1 | null} */
   get onTurn() {
-    return this.over || !this.hasBegun ? null : /** @type {0 | 1} */ (this.last % 2);
+    return this.over || !this.hasBegun ? null : this.toMove(this.last);
+  }
+
+  /** Who is to move after so many events: not the seat of the last. @param {number} turn @returns {0 | 1} */
+  toMove(turn) {
+    return this.plays[turn - 1]?.seat === 0 ? 1 : 0;
   }
 
   /** Both clocks now, the running one charged. @param {number} now @returns {Pair} */
@@ -168,7 +181,7 @@ export class Game {
       scores: isLast && this.over ? this.over.scores : play?.scores ?? this.opening.scores,
       clocks: isLast ? this.clocks : play?.clocks ?? [initial, initial],
       bag: play ? play.bag : this.last === 0 ? this.bag : null,
-      toMove: isLast ? this.onTurn : /** @type {0 | 1} */ (turn % 2),
+      toMove: isLast ? this.onTurn : this.toMove(turn),
       racks: this.over ? (this.turns || isLast ? this.bothRacks(turn) : null) : this.racks && this.bothRacks(turn),
     };
   }

@@ -252,7 +252,8 @@ export class Playing {
       this.turn = null;
       this.sentence = "";
       this.listener.played(message);
-    } else if (message.type === "game_over") this.end();
+    } else if (message.type === "drawn") this.rack = message.rack;
+    else if (message.type === "game_over") this.end();
   }
 
   /** @param {any} message @param {number} at */

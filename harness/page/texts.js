@@ -134,6 +134,9 @@ export const texts = {
   rack: "rack",
   clockOf: "clock",
   pass: "pass",
+  challengedOff: "challenged off",
+  challengedInVain: "challenged in vain",
+  turnLost: "turn lost by a challenge",
   /** @param {number} count */
   exchanges: (count) => `exchanges ${count}`,
   /** @param {string} tiles */

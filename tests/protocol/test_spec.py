@@ -23,6 +23,7 @@ from engine.notation.move_text import parse_move
 from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.position import Board
 from engine.rules.rules import standard_rules
+from harness.arbiter.scorebook import CHALLENGE_MS
 from harness.arbiter.table import REVEAL_MS
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.messages import MESSAGES, Committed, Direct, Info, Ready, Reveal
@@ -50,9 +51,10 @@ FROM = {
     **dict.fromkeys(("administer",), "Admin → server."),
     **dict.fromkeys(("server_state",), "Server → admin."),
     **dict.fromkeys(("new_game", "started", "played", "game_over"), "Arbiter → bot, spectator."),
-    **dict.fromkeys(("committed", "your_turn", "refused"), "Arbiter → bot."),
+    **dict.fromkeys(("committed", "your_turn", "refused", "drawn"), "Arbiter → bot."),
     **dict.fromkeys(("ready", "reveal", "decline", "move"), "Bot → arbiter."),
     **dict.fromkeys(("resign", "info", "resume"), "Bot → arbiter."),
+    **dict.fromkeys(("challenge", "accept"), "Bot → arbiter."),
 }
 NAMES = {
     "RulesInPlay": "rules",
@@ -174,6 +176,8 @@ def _default(field: inspect.Field) -> str:
     value = {} if field.default_factory is dict else field.default
     if isinstance(value, msgspec.Struct):
         return "its defaults"
+    if value is msgspec.NODEFAULT:
+        return "left out"
     return f"`{msgspec.json.encode(value).decode()}`"
 
 
@@ -330,6 +334,17 @@ def test_the_examples_of_directions_are_messages() -> None:
         "correct",
         "correct",
     ]
+
+
+def test_the_examples_of_challenges_are_messages() -> None:
+    section = spec().partition("### Challenges")[2].partition("```json\n")[2].partition("```")[0]
+    messages = [JSON.decode(text) for text in section.splitlines()]
+    kinds = [type(message).__struct_config__.tag for message in messages]
+    assert kinds == ["played", "your_turn", "challenge", "played", "accept", "drawn"]
+
+
+def test_the_time_to_challenge_is_that_of_the_table() -> None:
+    assert f"left out: {CHALLENGE_MS // 1_000} s" in spec()
 
 
 def test_the_example_of_nonces_is_that_of_the_test_vectors() -> None:

@@ -140,6 +140,11 @@ class FilesEngine(Engine):
     async def start(self, view: View) -> None:
         """Offer the game, and wait until the other side is ready."""
         check_beginning(self._name, view)
+        if view.rules.challenge != "void":
+            raise Declined(
+                "unsupported_rules",
+                f"{self._name} plays by files, which know no challenges: use the void rule",
+            )
         try:
             self._exchange.open()
         except BlockingIOError:

@@ -43,6 +43,7 @@ def written_game(view: View) -> str:
     * An exchange of the opponent's is its number of tiles.
     * The mover's own rack stands in ``#rackN``, which counts for the turn before the last line is
       played, and in ``#incomplete``, which counts for the one after it.
+    * A play that was challenged off is written as a pass, which it has come to.
     * No line tells of racks left over, of points lost for them or on the clock: a game that goes
       on has none.
     """
@@ -65,6 +66,8 @@ def written_game(view: View) -> str:
 
 def _event(turn: Observed, rack: tuple[int, ...], alphabet: Alphabet) -> GcgEvent:
     match turn.move:
+        case Place() if turn.withdrawn:
+            kind, detail = EventKind.PASS, ""
         case Place():
             kind, detail = EventKind.PLAY, format_move(turn.move, alphabet)
         case Exchange(tiles):
@@ -93,6 +96,8 @@ def _racks(view: View) -> Iterator[tuple[int, ...]]:
 
 
 def _used(turn: Observed) -> tuple[int, ...]:
+    if turn.withdrawn:
+        return ()
     match turn.move:
         case Place():
             return rack_tiles(turn.move.placed)

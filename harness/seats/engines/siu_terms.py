@@ -69,9 +69,10 @@ def game_so_far(view: View, begun: Position, racks: Mapping[int, Rack]) -> SetPo
     board = begun.board
     alphabet = view.rules.distribution.alphabet
     moves = []
-    for play in view.history:
-        moves.append(_move_text(play, board, view, racks.get(play.seq)))
-        if isinstance(play.move, Place):
+    for number, play in enumerate(view.history, start=1):
+        was_lost = number < len(view.history) and view.history[number].lost
+        moves.append(_move_text(play, board, view, racks.get(number), was_lost=was_lost))
+        if isinstance(play.move, Place) and not play.withdrawn:
             board = board.with_move(play.move)
     return SetPosition(write_cgp(begun, view.rules), (*moves, f"rack.{alphabet.text(view.rack)}"))
 
@@ -192,11 +193,19 @@ def _nearest(option: Option, number: int) -> int:
     return number if option.least is None else max(number, option.least)
 
 
-def _move_text(play: Observed, board: Board, view: View, rack: Rack | None) -> str:
+def _move_text(
+    play: Observed, board: Board, view: View, rack: Rack | None, *, was_lost: bool
+) -> str:
+    """Write a turn; ``was_lost`` is whether a challenge of it cost the next turn."""
     alphabet = view.rules.distribution.alphabet
     if isinstance(play.move, ExchangedCount):
         return format_cgp_move(play.move.count, board, alphabet)
     text = format_cgp_move(play.move, board, alphabet)
+    if play.withdrawn:
+        return f"phony.{text}"
+    if play.bonus or was_lost:
+        own = alphabet.text(rack) if rack is not None and play.seat == view.seat else ""
+        return f"{text}.{own}.{play.bonus}.{int(was_lost)}"
     if rack is None or play.seat != view.seat or isinstance(play.move, Pass):
         return text
     return f"{text}.{alphabet.text(rack)}"
