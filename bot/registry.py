@@ -35,6 +35,16 @@ class _House(NamedTuple):
 _SIMULATING = ("candidates", "plies", "iterations", "time", "bag")
 
 _HOUSE: dict[str, _House] = {
+    "bluff": _House(
+        "bot.players.challenging:BluffPlayer",
+        "plays as static, and now and then a phony, where plays are challenged",
+        ("rate",),
+    ),
+    "challenger": _House(
+        "bot.players.challenging:ChallengerPlayer",
+        "knows a part of the words, and challenges the others",
+        ("share",),
+    ),
     "champion": _House(
         "bot.players.champion:champion",
         "plays what wins most often in simulations, and solves the end of the game",

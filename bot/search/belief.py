@@ -112,6 +112,8 @@ class Opponent:
     def _note_own(self, before: View, view: View, play: Observed) -> None:
         used: Rack = ()
         match play.move:
+            case Place() if play.withdrawn:
+                used = ()
             case Place(placed=placed):
                 used = rack_tiles(placed)
             case Exchange(tiles=tiles):
@@ -122,6 +124,11 @@ class Opponent:
             self._news.append(partial(self.tracker.drew, tuple(drawn.elements()), before.unseen))
 
     def _note_theirs(self, before: View, play: Observed) -> None:
+        if play.lost:
+            return  # a turn that was not its choice tells nothing
+        if play.withdrawn:
+            self._note_shown(before, play)
+            return
         if isinstance(play.move, ExchangedCount):
             move: Place | Pass | int = play.move.count
         elif isinstance(play.move, Exchange):
@@ -143,6 +150,14 @@ class Opponent:
             return
         seen = Play(before.position.board, move, play.score, held, before.bag)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))
+
+    def _note_shown(self, before: View, play: Observed) -> None:
+        """Note a phony that came off: its tiles are on the opponent's rack."""
+        if isinstance(play.move, Place):
+            held = sum(before.unseen) - before.bag
+            tiles, back = rack_tiles(play.move.placed), Counter(self._returned)
+            counts = [count - back[tile] for tile, count in enumerate(before.unseen)]
+            self._news.append(partial(self.tracker.showed, tiles, counts, held))
 
     def take_in(self, view: View, budget: Budget) -> None:
         """Take in the noted turns, within a share of the turn's time, and then certain tiles."""

@@ -14,7 +14,7 @@ from bot.players.static import StaticPlayer
 from bot.registry import _HOUSE, SeatError, create_player, known_bots, load_factory
 from bot.seat_text import parse_seat
 
-KNOWN = "known: champion, greedy, infer, mc, mc[+]rh, rh, sim, static, vanilla"
+KNOWN = "known: bluff, challenger, champion, greedy, infer, mc, mc[+]rh, rh, sim, static, vanilla"
 
 BOT = """
 from bot.player import Choice, Player

@@ -1,0 +1,101 @@
+"""``bluff`` and ``challenger``: players for games in which plays are challenged.
+
+``bluff`` plays as ``static``, but in a share ``rate`` (default 0.2) of its turns a phony of its own
+tiles, where its move would lie. ``challenger`` knows a ``share`` (default 0.9) of the words, others
+in each game: it plays no word that it does not know, and challenges those.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from bot.player import Budget, Choice, Observed, Player, View
+from bot.search.static_choice import static_choice
+from engine.rules.moves import PASS, PLAYED_THROUGH, Move, Place
+from engine.rules.rules import IllegalMove, score_play
+from lexicons.alphabet import BLANK, BLANK_FLAG
+
+from . import options
+
+_TRIES = 60
+"""Arrangements of tiles that are looked at for a phony."""
+
+_RANKED = 60
+"""Moves that are looked at for one of words that are known."""
+
+
+class BluffPlayer(Player):
+    """Plays a phony in a share ``rate`` of its turns, else the static choice."""
+
+    def __init__(self, rate: str = "0.2") -> None:
+        self._rate = options.share("rate", rate)
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Choose as ``static``, or a phony; never one if an illegal word is refused at once."""
+        choice = static_choice(view)
+        chance = _chance(view)
+        is_honest = view.rules.challenge == "void" or chance.random() >= self._rate
+        if is_honest or not isinstance(choice.move, Place) or view.refused:
+            return choice
+        return _phony(view, choice.move, chance) or choice
+
+
+class ChallengerPlayer(Player):
+    """Knows a ``share`` of the words, chosen by the seed of the game."""
+
+    def __init__(self, share: str = "0.9") -> None:
+        self._share = options.share("share", share)
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        """Return the move of the highest equity that makes only words that it knows."""
+        for ranked in view.ranked_moves(_RANKED):
+            if self._knows_all(view, ranked.move):
+                return Choice(ranked.move, score=ranked.score, equity=ranked.equity)
+        return Choice(PASS, score=0)
+
+    def challenge(self, view: View, play: Observed) -> Sequence[str]:
+        """Return the words of a play that it does not know."""
+        return [word for word in play.words if not self._knows(view, word)]
+
+    def _knows_all(self, view: View, move: Move) -> bool:
+        if not isinstance(move, Place):
+            return True
+        made = score_play(view.position.board, move, view.rules).words
+        return all(self._knows(view, view.text(word)) for word in made)
+
+    def _knows(self, view: View, word: str) -> bool:
+        known = random.Random(f"{view.seed}/{word.upper()}").random() < self._share
+        return known and view.is_word(word)
+
+
+def _chance(view: View) -> random.Random:
+    """Return the random numbers of a turn: a repeated question gets the same answer."""
+    return random.Random(f"{view.seed}/{len(view.history)}")
+
+
+def _phony(view: View, move: Place, chance: random.Random) -> Choice | None:
+    """Return the phony of the highest score, of some on the squares of a move; None if none is."""
+    best: Choice | None = None
+    for _ in range(_TRIES):
+        drawn = iter(chance.sample(view.rack, len(move.placed)))
+        tiles = tuple(
+            PLAYED_THROUGH if tile == PLAYED_THROUGH else _letter(next(drawn), view, chance)
+            for tile in move.tiles
+        )
+        place = Place(move.row, move.column, move.direction, tiles)
+        try:
+            play = score_play(view.position.board, place, view.rules)
+        except IllegalMove:
+            continue
+        is_phony = not all(view.is_word(view.text(word)) for word in play.words)
+        if is_phony and (best is None or play.score > (best.score or 0)):
+            best = Choice(place, score=play.score)
+    return best
+
+
+def _letter(tile: int, view: View, chance: random.Random) -> int:
+    """Return a tile as it is laid: a blank stands for any letter."""
+    if tile != BLANK:
+        return tile
+    return chance.randint(1, len(view.rules.distribution.alphabet)) | BLANK_FLAG
