@@ -1,4 +1,4 @@
-"""Types of numpy arrays, for annotations; and arrays that nobody may change."""
+"""Types of numpy arrays, for annotations, and what several modules do with arrays."""
 
 from __future__ import annotations
 
@@ -26,3 +26,9 @@ def read_only(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]
 def dot(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float:
     """Return the sum of products, the same on every processor; that of BLAS is not."""
     return float((first * second).sum())
+
+
+def highest(values: npt.NDArray[Any], top: int) -> list[int]:
+    """Return the places of the highest values, the highest first, of equal ones the first."""
+    places: list[int] = np.argsort(-values.astype(np.float64), kind="stable")[:top].tolist()
+    return places

@@ -1,4 +1,4 @@
-"""``tilewire lexicon``: build, info, check, words, list."""
+"""``tilewire lexicon``: build, info, check, words, list, stats."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.store import Lexicon, lexicon_names
 
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
+from .lexicon_stats import stats
 from .options import JsonOption, LexiconOption, load_words
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
+app.command(stats, usage="Usage: tilewire lexicon stats [OPTIONS] [LEXICON]")
 
 DistributionOption: TypeAlias = Annotated[
     str,

@@ -159,6 +159,12 @@ PositiveDuration: TypeAlias = Annotated[Duration, Parameter(converter=_positive_
 LexiconOption: TypeAlias = Annotated[
     str, Parameter(help="An embedded lexicon, or a word list or KWG file.")
 ]
+RulesOption: TypeAlias = Annotated[
+    str,
+    Parameter(
+        help="The rule set, its tiles, board and numbers: english, polish, … or a TOML file."
+    ),
+]
 LeavesOption: TypeAlias = Annotated[
     str | None,
     Parameter(help="trained, formula, or a leave table (KLV2). [default: the players' own]"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from functools import cache, partial
 from typing import Any
 
@@ -36,6 +37,7 @@ from lexicons.klv import parse_klv, write_klv
 from lexicons.layout import BoardLayout
 from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.search_graph import search_nodes
+from lexicons.statistics import lexicon_statistics
 from lexicons.store import Lexicon
 from lexicons.word_map import WordMap, first_row, length_in, letter_in, may_be_word, word_map
 
@@ -122,6 +124,11 @@ def nodes() -> Any:
 
 def _map() -> WordMap:
     return word_map(search_nodes(lexicon().graph, 3), 5)
+
+
+def statistics() -> Any:
+    found = lexicon_statistics(lexicon(), LAYOUT, RULES.rack_size, RULES.bingo_bonus, 5)
+    return json.loads(json.dumps(asdict(found)))
 
 
 def filters() -> Any:
@@ -299,6 +306,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "bits and wrap-around": bits,
     "the word graph": graph,
     "the search graph": nodes,
+    "the statistics of a lexicon": statistics,
     "the filters of the word map": filters,
     "words looked up": look_up,
     "a leave table written and read": klv,

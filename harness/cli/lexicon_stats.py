@@ -1,0 +1,177 @@
+"""``tilewire lexicon stats``: what a lexicon is like, as tables, JSON and pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from harness.figures import counted, number, share
+
+from .board_view import print_view
+from .failing import UNREADABLE, print_json, sentences
+from .options import Count, JsonOption, RulesOption, load_words
+
+if TYPE_CHECKING:
+    from engine.rules.rules import Rules
+    from lexicons.full_words import FullStatistics
+    from lexicons.hooks import Chains
+    from lexicons.opening_plays import OpeningPlays
+    from lexicons.statistics import Length, Letter, LexiconStatistics
+
+_LETTERS = (
+    "shares of all letters; those in the bag without blanks",
+    "tiles → as the words have the letters: at least one each, then by Webster's method",
+    "points → the same points, dealt by the words: the rarer a letter, the more",
+)
+_HOOKS = (
+    "in front, behind, either: of these words, those with a hook there; the longest can't have one"
+)
+_DRAWS = "draws: of all, those with so many blanks; make one: of these, those that make a word"
+
+
+def stats(
+    name: str = "scowl",
+    /,
+    *,
+    rules: RulesOption = "english",
+    top: Count = 10,
+    plots: Path | None = None,
+    json_: JsonOption = False,
+) -> None:
+    """Say what a lexicon is like: letters, hooks, anagrams, best openings, full-length words.
+
+    Args:
+        name: An embedded lexicon, or a word list or KWG file.
+        top: How many words, plays and racks each list has.
+        plots: A folder to draw letters and lengths into, PNG files; made if need be.
+        json_: Print one JSON object: all that the tables have, shares from 0 to 1.
+    """
+    from engine.rules.rule_sets import load_rules
+    from lexicons.statistics import lexicon_statistics
+
+    with sentences(kinds=UNREADABLE):
+        played = load_rules(rules)
+    lexicon = load_words(name, played.distribution)
+    with sentences():
+        if not lexicon.graph.dawg_root:
+            raise ValueError(f"{name} has no words")
+        found = lexicon_statistics(
+            lexicon, played.layout, played.rack_size, played.bingo_bonus, top
+        )
+    if plots is not None:
+        _draw(found, played, plots)
+    words = sum(length.words for length in found.lengths)
+    if json_:
+        about = {"name": lexicon.name, "rules": played.name, "words": words}
+        print_json(json.dumps(about | asdict(found), ensure_ascii=False))
+        return
+    heading = f"{lexicon.name}, {counted(words, 'word')}, by the rules {played.name}"
+    print_view(Group(Text(heading, "bold"), *_tables(found, played)))
+
+
+def _draw(found: LexiconStatistics, rules: Rules, folder: Path) -> None:
+    from .lexicon_plots import draw_statistics
+
+    with sentences("the plots can't be written: ", (OSError,), 1):
+        folder.mkdir(parents=True, exist_ok=True)
+        draw_statistics(found, rules.rack_size, folder)
+
+
+def _tables(found: LexiconStatistics, rules: Rules) -> Iterator[RenderableType]:
+    size = rules.rack_size
+    yield _letters(found.letters, size)
+    yield _lengths(found.lengths)
+    hooks = [(hooked.front, hooked.word, hooked.back) for hooked in found.hooks]
+    yield _table("Most hooks", ("in front>", "word", "behind"), hooks)
+    yield _chains(found.chains)
+    sets = [(str(len(words)), " ".join(words)) for words in found.anagrams]
+    yield _table("Largest anagram sets", (">", "words"), sets)
+    yield _openings(found.openings)
+    yield from _full(found.full, size)
+
+
+def _letters(letters: Sequence[Letter], size: int) -> RenderableType:
+    by_length = ("words>", "2–3 letters>", f"{size}–{size + 1} letters>")
+    head = ("", *by_length, "bag>", "tiles>", "", "points>", "")
+    rows = [
+        (
+            letter.letter,
+            *map(share, (letter.share, letter.short, letter.full, letter.in_bag)),
+            *_change(letter.tiles, letter.tiles_by_share),
+            *_change(letter.points, letter.points_by_share),
+        )
+        for letter in letters
+    ]
+    return _table("Letters", head, rows, _LETTERS)
+
+
+def _change(now: int, by_share: int) -> tuple[str, str]:
+    return str(now), "" if now == by_share else f"→ {by_share}"
+
+
+def _lengths(lengths: Sequence[Length]) -> RenderableType:
+    counts = [(row.words, row.front, row.back, row.hooked, row.anagrams) for row in lengths]
+    total = tuple(map(sum, zip(*counts, strict=True)))
+    names = [*(str(row.letters) for row in lengths), "all"]
+    rows = [
+        (name, f"{words:,}", share(words / total[0]), *(share(count / words) for count in having))
+        for name, (words, *having) in zip(names, [*counts, total], strict=True)
+    ]
+    head = ("letters>", "words>", "share>", "in front>", "behind>", "either>", "anagram>")
+    return _table("Words by length", head, rows, [_HOOKS])
+
+
+def _chains(chains: Chains) -> RenderableType:
+    ends = "word ends" if chains.count == 1 else "words end"
+    title = (
+        f"Longest chains of hooks: {counted(chains.length, 'word')}; {chains.count:,} {ends} one"
+    )
+    return _table(title, ("words",), [(" ".join(chain),) for chain in chains.chains])
+
+
+def _openings(openings: OpeningPlays) -> RenderableType:
+    rows = [(str(play.score), play.play, " ".join(play.squares)) for play in openings.plays]
+    more = [f"{openings.more:,} more with {rows[-1][0]}"] if openings.more else []
+    return _table("Best openings", ("score>", "play", "squares"), rows, more)
+
+
+def _full(full: FullStatistics, size: int) -> Iterator[RenderableType]:
+    draws = [(str(draw.blanks), share(draw.chance), share(draw.full)) for draw in full.draws]
+    title = f"A first draw makes a word of {size} letters: {number(100 * full.chance, 2)} %"
+    yield _table(title, ("blanks>", "draws>", "make one>"), draws, [_DRAWS])
+    likeliest = [(f"1 in {1 / word.chance:,.0f}", " ".join(word.words)) for word in full.likeliest]
+    title = f"Most probable words of {size} letters, in a first draw"
+    yield _table(title, ("chance>", "words"), likeliest)
+    title = f"Racks with most words of {size} letters"
+    without, *others = full.racks
+    rows = [(rack.rack, f"{rack.count:,}", " ".join(rack.words)) for rack in without]
+    yield _table(f"{title}, no blank", ("rack", "words>", ""), rows)
+    for blanks, racks in enumerate(others, start=1):
+        counts = [(rack.rack, f"{rack.count:,}") for rack in racks]
+        yield _table(f"{title}, {counted(blanks, 'blank')}", ("rack", "words>"), counts)
+
+
+def _table(
+    title: str, head: Sequence[str], rows: Iterable[Sequence[str]], notes: Sequence[str] = ()
+) -> RenderableType:
+    """Return a table under its title, notes below; a head with > is of a column of numbers."""
+    shown = Table(box=box.SIMPLE_HEAD, header_style="", pad_edge=False, show_edge=False)
+    for name in head:
+        right = name.endswith(">")
+        shown.add_column(name.rstrip(">"), justify="right" if right else "left", no_wrap=right)
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    if not shown.row_count:
+        return Padding(Text(f"{title}: none"), (1, 0, 0, 0))
+    return Padding(
+        Group(Text(title, "bold"), shown, *(Text(note, "dim") for note in notes)), (1, 0, 0, 0)
+    )

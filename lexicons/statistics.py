@@ -1,0 +1,216 @@
+"""What a lexicon is like: letters beside those in the bag, lengths, hooks, anagrams, best plays.
+
+Turek asked this of Polish (2014). Words come as ``lexicons.word_map.spell_words`` writes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .alphabet import BLANK, Alphabet, TileDistribution
+from .arrays import I64, U8, highest
+from .full_words import FullStatistics, full_statistics
+from .hooks import Chains, Hooked, Hooks, find_hooks, longest_chains, most_hooks
+from .kwg import MAX_WORD
+from .layout import BoardLayout
+from .opening_plays import OpeningPlays, best_openings
+from .store import Lexicon
+from .word_map import KEYS, spell_words
+
+SHORT = 3
+"""Letters of the longest words that count as short."""
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A letter in the words and in the bag; shares are of all letters there, without blanks.
+
+    ``short`` is its share in words of two and three letters, ``full`` in those of a rack's tiles
+    and one more: the words that Lewis (Valett, 2012) finds to matter most.
+    """
+
+    letter: str
+    share: float
+    short: float
+    full: float
+    in_bag: float
+    tiles: int
+    tiles_by_share: int
+    points: int
+    points_by_share: int
+
+
+@dataclass(frozen=True)
+class Length:
+    """Words of a length, and how many of them take a hook in front, behind, or have an anagram."""
+
+    letters: int
+    words: int
+    front: int
+    back: int
+    hooked: int  # in front, behind, or both
+    anagrams: int
+
+
+@dataclass(frozen=True)
+class LexiconStatistics:
+    """What a lexicon is like for these tiles, this board and this size of a rack."""
+
+    letters: tuple[Letter, ...]
+    lengths: tuple[Length, ...]
+    hooks: tuple[Hooked, ...]
+    chains: Chains
+    anagrams: tuple[tuple[str, ...], ...]
+    openings: OpeningPlays
+    full: FullStatistics
+
+
+def lexicon_statistics(
+    lexicon: Lexicon, layout: BoardLayout, rack_size: int, bonus: int, top: int
+) -> LexiconStatistics:
+    """Describe a lexicon; lists have ``top`` entries, ``bonus`` is for a play of a whole rack.
+
+    Raises:
+        ValueError: as ``search_nodes`` and ``full_statistics``.
+    """
+    tiles = lexicon.distribution
+    words = spell_words(lexicon.search_nodes, MAX_WORD)
+    hooks, sets = find_hooks(words), _anagram_sets(words)
+    return LexiconStatistics(
+        letters=tuple(_letters(words, tiles, rack_size)),
+        lengths=tuple(_lengths(words, hooks, sets)),
+        hooks=tuple(most_hooks(words, hooks, tiles.alphabet, top)),
+        chains=longest_chains(words, hooks, tiles.alphabet, top),
+        anagrams=tuple(_largest_sets(words, sets, tiles.alphabet, top)),
+        openings=best_openings(words, tiles, layout, rack_size, bonus, top),
+        full=full_statistics(words, tiles, rack_size, top),
+    )
+
+
+# --- letters --------------------------------------------------------------------------------------
+
+
+def _letters(words: U8, distribution: TileDistribution, rack_size: int) -> list[Letter]:
+    """Count the letters of words, and say which tiles and points would follow from all of them."""
+    kinds, lengths = len(distribution.counts), words[:, -1]
+    full = (lengths == rack_size) | (lengths == rack_size + 1)
+    counts = np.array(distribution.counts)
+    counts[BLANK] = 0
+    occurrences = _occurrences(words, kinds)
+    tiles = tiles_by_share(occurrences, counts)
+    points = points_by_share(occurrences, counts, np.array(distribution.points))
+    share, short, fulls, in_bag = map(
+        _shares,
+        (
+            occurrences,
+            _occurrences(words[lengths <= SHORT], kinds),
+            _occurrences(words[full], kinds),
+            counts,
+        ),
+    )
+    return [
+        Letter(
+            letter,
+            share[tile],
+            short[tile],
+            fulls[tile],
+            in_bag[tile],
+            distribution.counts[tile],
+            int(tiles[tile]),
+            distribution.points[tile],
+            int(points[tile]),
+        )
+        for tile, letter in enumerate(distribution.alphabet.letters)
+        if tile != BLANK
+    ]
+
+
+def _occurrences(words: U8, kinds: int) -> I64:
+    counts = np.zeros(kinds, np.int64)
+    for column in words[:, :-1].T:  # one after another, for bincount widens what it counts
+        counts += np.bincount(column, minlength=kinds)
+    counts[BLANK] = 0
+    return counts
+
+
+def _shares(counts: I64) -> list[float]:
+    shares: list[float] = (counts / max(counts.sum(), 1)).tolist()
+    return shares
+
+
+def tiles_by_share(occurrences: I64, counts: I64) -> I64:
+    """Share out the bag's letters as words have them, by Webster's method; by tile number.
+
+    Each letter in the bag keeps one tile; each further tile goes to the letter with most
+    occurrences for each tile that it has, and half a tile.
+    """
+    tiles = np.minimum(counts, 1)
+    for _ in range(int(counts.sum() - tiles.sum())):
+        tiles[np.argmax(occurrences / (tiles + 0.5))] += 1
+    return tiles
+
+
+def points_by_share(occurrences: I64, counts: I64, points: I64) -> I64:
+    """Deal the points of the letters in the bag again: the rarer in words, the more points."""
+    dealt = points.copy()
+    letters = np.flatnonzero(counts)
+    by_share = letters[np.argsort(-occurrences[letters], kind="stable")]
+    dealt[by_share] = np.sort(points[letters])
+    return dealt
+
+
+# --- lengths and anagrams -------------------------------------------------------------------------
+
+
+class _AnagramSets(NamedTuple):
+    """Words by their letters: the set of rows ``order[starts[n] : starts[n] + sizes[n]]``."""
+
+    order: I64  # [words]
+    starts: I64  # [sets]
+    sizes: I64  # [sets] 1 for a word without an anagram
+
+
+def _anagram_sets(words: U8) -> _AnagramSets:
+    """Sort words by their letters.
+
+    Letters go by keys of 64 random bits: that two sets of 4.5 million words share a key by chance
+    is less likely than one in a million.
+    """
+    keys = np.zeros(len(words), np.uint64)
+    for column in words[:, :-1].T:
+        keys += KEYS[column]
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
+    return _AnagramSets(order, starts, np.diff(starts, append=len(words)))
+
+
+def _largest_sets(
+    words: U8, sets: _AnagramSets, alphabet: Alphabet, top: int
+) -> list[tuple[str, ...]]:
+    """Return the largest sets of two words or more."""
+    return [
+        tuple(
+            alphabet.text(words[row, : words[row, -1]].tolist())
+            for row in sets.order[sets.starts[at] : sets.starts[at] + sets.sizes[at]]
+        )
+        for at in highest(sets.sizes, top)
+        if sets.sizes[at] > 1
+    ]
+
+
+def _lengths(words: U8, hooks: Hooks, sets: _AnagramSets) -> list[Length]:
+    """Count words by length, and how many of them have hooks and anagrams."""
+    shared = np.empty(len(words), np.bool_)
+    shared[sets.order] = np.repeat(sets.sizes > 1, sets.sizes)
+    front, back = hooks.front > 0, hooks.back > 0
+    return [
+        Length(
+            length,
+            *(int(np.count_nonzero(of & rows)) for of in (rows, front, back, front | back, shared)),
+        )
+        for length in range(1, words.shape[1])
+        if (rows := words[:, -1] == length).any()
+    ]
