@@ -29,6 +29,9 @@ class Equipment:
     threads: int = 1
     ponder: bool = False
     """Whether a player may search while its opponent thinks, on separate cores."""
+    rules: str = "english"
+    """The rule set of the games to come, by name or path: a process loads the words and tables for
+    its tiles before a game needs them."""
 
     def __post_init__(self) -> None:
         if self.threads < 1:
@@ -43,6 +46,8 @@ class Equipment:
             written += ["--winprob", self.win_probabilities]
         if self.ponder:
             written.append("--ponder")
+        if self.rules != "english":
+            written += ["--rules", self.rules]
         return written
 
 

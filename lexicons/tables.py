@@ -104,6 +104,22 @@ def win_probability_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
     return _doubts(called, "winprob", named, lexicon)
 
 
+def untrained(
+    leaves: str | None, win_probabilities: str | None, distribution: TileDistribution
+) -> list[str]:
+    """Return a sentence on the tables that players do without, as none is trained for the tiles."""
+    if are_trained_for(distribution):
+        return []
+    lacks = []
+    if leaves is None:
+        lacks.append("what leaves are worth is by a formula (`tilewire train leaves`)")
+    if win_probabilities is None:
+        lacks.append("simulations go by points, not by wins (`tilewire train winprob`)")
+    if not lacks:
+        return []
+    return [f"no table comes with {distribution.name} tiles: {'; '.join(lacks)}"]
+
+
 def _doubts(called: str, kind: str, named: str, lexicon: Lexicon) -> list[str]:
     manifest = trained_manifest(kind) if named == TRAINED else read_manifest(named)
     if manifest is None or manifest.lexicon_checksum == lexicon.checksum:

@@ -19,7 +19,7 @@ from bot.equipment import Equipment, Resources, Tables, load_tables
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError
 from engine.rules.position import Position
-from engine.rules.rule_sets import check_rules
+from engine.rules.rule_sets import check_rules, load_rules
 from engine.rules.rules import MAX_RACK, Rules, square_name
 from lexicons.alphabet import TileDistribution, load_distribution, parse_distribution
 from lexicons.layout import BoardLayout, layout_rows, load_layout, parse_layout
@@ -150,8 +150,8 @@ def beginning(offer: NewGame, rules: Rules) -> Position:
 
 def preload(equipment: Equipment) -> None:
     """Load a player's words and tables if possible; errors show later."""
-    distribution = rules_in_play(RulesInPlay()).distribution
-    with suppress(Declined, ValueError):
+    with suppress(Declined, ValueError, OSError):
+        distribution = load_rules(equipment.rules).distribution
         _ = _load(equipment.lexicon, distribution).word_map
         if _tables(equipment, distribution).leaves is None:
             leaves_for(distribution)

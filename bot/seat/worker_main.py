@@ -100,6 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--winprob", metavar="NAME_OR_FILE", help="trained, or a table of win probabilities (CSV)"
     )
+    parser.add_argument(
+        "--rules", default="english", metavar="NAME_OR_FILE", help="those of the games to come"
+    )
     parser.add_argument("--threads", type=int, default=1, help="to search with at once")
     parser.add_argument("--ponder", action="store_true", help="search on the opponent's time too")
     parser.add_argument("--name", help="what to be called; the bot's name by default")
@@ -234,7 +237,12 @@ def _equipment(options: argparse.Namespace) -> Equipment:
 
     try:
         return Equipment(
-            options.lexicon, options.leaves, options.winprob, options.threads, options.ponder
+            options.lexicon,
+            options.leaves,
+            options.winprob,
+            options.threads,
+            options.ponder,
+            options.rules,
         )
     except ValueError as error:
         raise _Unusable(str(error)) from None

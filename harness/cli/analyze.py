@@ -48,7 +48,8 @@ def analyze(
     """
     if time is not None and rollouts is not None:
         raise CommandFailed("--time and --rollouts together: one of them ends it")
-    rules = board.rules()
+    rules = board.load()
+    tables = tables.for_rules(rules)
     turns, is_review = _turns(what, rules, tables.lexicon)
     judge = Judge.load(tables, rules)
     from harness.analysis.findings import Settings

@@ -73,7 +73,8 @@ def endgame(
             value, or null; depth, in turns; nodes; seconds; pv, the best play of both; scores, what
             each of its moves scores; spread, at the end of the game, a bound like the value.
     """
-    rules = board.rules()
+    rules = board.load()
+    lexicon = options.lexicon_for(lexicon, rules)
     position = read_position(what, rules, lexicon, has_choice=True)
     if bag := bag_count(position, rules):
         tiles = "1 tile is" if bag == 1 else f"{bag} tiles are"
@@ -133,7 +134,8 @@ def preendgame(
     """
     if candidates is not None and candidates > MOST_CANDIDATES:
         raise CommandFailed(f"--candidates {candidates}: {MOST_CANDIDATES} can be compared at most")
-    rules = board.rules()
+    rules = board.load()
+    lexicon = options.lexicon_for(lexicon, rules)
     position = read_position(what, rules, lexicon, has_choice=True)
     from engine.preendgame.solver import MOST_IN_BAG, PreEndgame, likely_candidates
 

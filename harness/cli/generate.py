@@ -45,7 +45,8 @@ def generate(
     """
     if top is not None and all_:
         raise CommandFailed("--top and --all together: it is so many moves or every one")
-    rules = board.rules()
+    rules = board.load()
+    tables = tables.for_rules(rules)
     position = read_position(what, rules, tables.lexicon)
     judge = Judge.load(tables, rules)
     from engine.movegen.evaluation import PLAIN, Evaluation

@@ -74,7 +74,8 @@ def infer(
             was really kept, if the rack is given, and its rank; note, what went wrong.
     """
     player = _model(model, margin, temperature)
-    rules = board.rules()
+    rules = board.load()
+    lexicon = options.lexicon_for(lexicon, rules)
     asked = _asked(what, play, rules, lexicon)
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
     from engine.inference.equity_loss import Judges

@@ -9,12 +9,14 @@ import time as clock
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from cyclopts import Parameter
 
 from bot.registry import SeatError
+from bot.seat.offers import rules_in_play, rules_on_wire
 from bot.seat_text import parse_seat
 from harness.arbiter.journal_file import JournalError
 from harness.figures import counted
@@ -143,6 +145,7 @@ def go_on(
     check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
     check_cores(terms)
     check_cluster(terms, cluster)
+    _check_rules(terms)
     words = options.load_equipped(terms.equipment)
     try_out(terms)
     if words.checksum != terms.lexicon_checksum:
@@ -150,6 +153,20 @@ def go_on(
             f"{terms.lexicon} has other words than when the {_kind(terms)} began", status=1
         )
     _run(terms, words, folder, cluster, as_json=as_json, luck=luck, page=page)
+
+
+def _check_rules(terms: TournamentConfig) -> None:
+    """Check that the rule set's name still stands for the rules that the games began with."""
+    begun = rules_in_play(terms.rules_in_play)
+    now = replace(
+        options.load_rule_set(terms.rules),
+        challenge=begun.challenge,
+        challenge_by=begun.challenge_by,
+    )
+    if rules_in_play(rules_on_wire(now)) != begun:
+        raise CommandFailed(
+            f"the rules {terms.rules} are others than when the {_kind(terms)} began", status=1
+        )
 
 
 def _kind(terms: TournamentConfig) -> str:

@@ -15,8 +15,9 @@ from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.registry import SeatSpec
+from bot.seat.offers import rules_on_wire
 from bot.seat_text import parse_seat
-from engine.rules.rules import standard_rules
+from engine.rules.rules import Rules
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.config_file import read_config_file
 from harness.figures import counted, plain
@@ -67,7 +68,10 @@ class _Settings(TypedDict, total=False):
     overtime_penalty: Annotated[
         int, Parameter(help="Points off for each minute of overtime begun.", show_default="10")
     ]
-    lexicon: Annotated[options.LexiconOption, Parameter(show_default="scowl")]
+    rules: Annotated[options.RulesOption, Parameter(show_default="english")]
+    lexicon: Annotated[
+        options.LexiconOption, Parameter(show_default="scowl, or the installed list of the rules")
+    ]
     leaves: options.LeavesOption
     winprob: options.WinprobOption
     threads: Annotated[options.ThreadsOption, Parameter(show_default="1")]
@@ -225,12 +229,14 @@ def configure(
 
     ``guests_at`` is the host of the server that guests dial in to, if there is one.
     """
+    rules = options.load_rule_set(settings.get("rules", "english"))
     equipment = options.equip(
-        settings.get("lexicon", "scowl"),
+        settings.get("lexicon") or options.own_lexicon(rules),
         settings.get("leaves"),
         settings.get("winprob"),
         settings.get("threads", 1),
         ponder=settings.get("ponder", False),
+        rules=settings.get("rules", "english"),
     )
     concurrency, seed = settings.get("concurrency", 1), settings.get("seed")
     with sentences():
@@ -249,7 +255,7 @@ def configure(
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
             SeatMaker(spec, name, equipment).check(words)
-    openings = _openings(settings.get("openings"), specs, words)
+    openings = _openings(settings.get("openings"), specs, words, rules)
     if seed is None and sum(spec.starts_afresh for spec in specs) > 1:
         seed = secrets.randbits(63)
     form, rounds = settings.get("format", "round-robin"), settings.get("rounds", 1)
@@ -273,6 +279,8 @@ def configure(
         time=control,
         lexicon=equipment.lexicon,
         lexicon_checksum=words.checksum,
+        rules=equipment.rules,
+        rules_in_play=rules_on_wire(rules),
         seed=seed,
         test=test,
         anchors=_anchors(settings.get("anchor", []), names),
@@ -290,11 +298,12 @@ def configure(
     return config, words
 
 
-def _openings(file: Path | None, specs: Sequence[SeatSpec], words: Lexicon) -> tuple[str, ...]:
+def _openings(
+    file: Path | None, specs: Sequence[SeatSpec], words: Lexicon, rules: Rules
+) -> tuple[str, ...]:
     """Read the openings, and check that the seats can begin in them."""
     if file is None:
         return ()
-    rules = standard_rules()
     with sentences(kinds=UNREADABLE):
         openings = read_openings(file, rules)
     if not all(begins_empty(opening, rules) for opening in openings):

@@ -15,7 +15,7 @@ import ssl
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args
 from urllib.parse import urlsplit
@@ -236,6 +236,10 @@ class TableOptions:
     leaves: LeavesOption = None
     winprob: WinprobOption = None
 
+    def for_rules(self, rules: Rules) -> TableOptions:
+        """Return the same with the lexicon that is meant where none is named."""
+        return replace(self, lexicon=lexicon_for(self.lexicon, rules))
+
     def equipment(self, threads: int = 1, *, ponder: bool = False) -> Equipment:
         """Return what local seats are given; paths in it are absolute."""
         return equip(self.lexicon, self.leaves, self.winprob, threads, ponder=ponder)
@@ -244,18 +248,25 @@ class TableOptions:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class BoardOptions:
-    """The tiles and the board."""
+    """The rules, and tiles and board in place of theirs."""
 
-    distribution: DistributionOption = "english"
-    layout: str = "standard"
+    rules: RulesOption = "english"
+    distribution: Annotated[DistributionOption | None, Parameter(show_default="the rules'")] = None
+    layout: Annotated[str | None, Parameter(show_default="the rules'")] = None
     """The board: an embedded layout or a text file."""
 
-    def rules(self) -> Rules:
+    def load(self) -> Rules:
         """Return the rules of a game with these tiles on this board, or fail with a sentence."""
-        from engine.rules.rules import standard_rules
+        from lexicons.alphabet import load_distribution
+        from lexicons.layout import load_layout
 
+        rules = load_rule_set(self.rules)
         with sentences(kinds=UNREADABLE):
-            return standard_rules(self.distribution, self.layout)
+            if self.distribution is not None:
+                rules = replace(rules, distribution=load_distribution(self.distribution))
+            if self.layout is not None:
+                rules = replace(rules, layout=load_layout(self.layout))
+        return rules
 
 
 @Parameter(name="*")
@@ -275,6 +286,42 @@ class SearchOptions:
 # --- what options name ----------------------------------------------------------------------------
 
 
+def load_rule_set(name_or_path: str) -> Rules:
+    """Load a rule set, or fail with its sentence."""
+    from engine.rules.rule_sets import load_rules
+
+    with sentences(kinds=UNREADABLE):
+        return load_rules(name_or_path)
+
+
+def own_lexicon(rules: Rules) -> str:
+    """Return the lexicon that rules are played with by default: the list of their language.
+
+    Fails with a sentence if the tiles are nobody's but the user's.
+    """
+    tiles = rules.distribution.name
+    if tiles.partition("-")[0] == "english":
+        return "scowl"
+    if tiles not in _languages():
+        raise CommandFailed(
+            f"the rules {rules.name} have tiles of their own; --lexicon FILE names the words"
+        )
+    return tiles
+
+
+def lexicon_for(lexicon: str, rules: Rules) -> str:
+    """Return a lexicon, but the list of the rules' language where the option is left alone."""
+    tiles = rules.distribution.name
+    return own_lexicon(rules) if lexicon == "scowl" and tiles in _languages() else lexicon
+
+
+def _languages() -> set[str]:
+    """Return the names of embedded tiles, but those of English."""
+    from lexicons.text import embedded_names
+
+    return {name for name in embedded_names(".csv") if name.partition("-")[0] != "english"}
+
+
 def load_words(name_or_path: str, distribution: TileDistribution | None = None) -> Lexicon:
     """Load a lexicon, or fail with its sentence."""
     from lexicons.store import load_lexicon
@@ -290,29 +337,32 @@ def equip(
     threads: int = 1,
     *,
     ponder: bool = False,
+    rules: str = "english",
 ) -> Equipment:
     """Return what local seats are given, with absolute paths; ``load_equipped`` reads the files."""
     from bot.equipment import Equipment
     from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES, table_location
 
-    path = Path(lexicon)
+    path, rule_set = Path(lexicon), Path(rules)
     return Equipment(
         lexicon=str(path.resolve()) if path.is_file() else lexicon,
         leaves=table_location(leaves, LEAVE_TABLES),
         win_probabilities=table_location(winprob, WIN_PROBABILITY_TABLES),
         threads=threads,
         ponder=ponder,
+        rules=str(rule_set.resolve()) if rule_set.is_file() else rules,
     )
 
 
 def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
     """Load the named tables, for these tiles, or fail; print a notice if trained on other words."""
     from bot.equipment import load_tables
-    from lexicons.tables import leave_table_warnings, win_probability_warnings
+    from lexicons.tables import leave_table_warnings, untrained, win_probability_warnings
 
     with sentences(kinds=UNREADABLE):
         tables = load_tables(equipment, lexicon.distribution)
         for sentence in (
+            *untrained(equipment.leaves, equipment.win_probabilities, lexicon.distribution),
             *leave_table_warnings(equipment.leaves, lexicon),
             *win_probability_warnings(equipment.win_probabilities, lexicon),
         ):
@@ -322,7 +372,7 @@ def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
 
 def load_equipped(equipment: Equipment) -> Lexicon:
     """Load the words, and check that the tables can be read and are for their tiles."""
-    lexicon = load_words(equipment.lexicon)
+    lexicon = load_words(equipment.lexicon, load_rule_set(equipment.rules).distribution)
     load_given(equipment, lexicon)
     return lexicon
 

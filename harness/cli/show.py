@@ -45,7 +45,7 @@ def show(
         json_: Print one JSON object: players, lines of the score sheet, and the position after the
             last of them (cgp; racks begin with the player on turn). Of a position: cgp.
     """
-    rules = board.rules()
+    rules = board.load()
     game = read_game(what, rules)
     if game is None:
         if turn is not None or moves:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
+from bot.seat.offers import rules_in_play
 from bot.seat.runtime import log_to_stderr, software
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -54,7 +55,9 @@ class _Tables:
     def __init__(self, config: TournamentConfig) -> None:
         log_to_stderr("warning")
         self._config = config
-        self._lexicon = load_lexicon(config.lexicon)
+        self._lexicon = load_lexicon(
+            config.lexicon, rules_in_play(config.rules_in_play).distribution
+        )
         if self._lexicon.checksum != config.lexicon_checksum:
             raise MatchError(
                 f"{config.lexicon} has other words on a worker of the cluster than here; give both "

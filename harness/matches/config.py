@@ -22,7 +22,7 @@ from harness.figures import plain
 from harness.seats.seat_factory import seating
 from lexicons.cache import replacing
 from lexicons.store import Lexicon
-from protocol.parts import TimeControl
+from protocol.parts import RulesInPlay, TimeControl
 
 from .sequential import SequentialTest
 
@@ -46,6 +46,10 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     time: TimeControl
     lexicon: str
     lexicon_checksum: str
+    rules: str = "english"
+    """The rule set, by name or path."""
+    rules_in_play: RulesInPlay = RulesInPlay()
+    """The same in full, as it was when the tournament began."""
     seed: int | None
     """Gives the draws of games between seats that start afresh; None: there are no such games."""
     format: Format = "round-robin"
@@ -69,7 +73,9 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def equipment(self) -> Equipment:
         """The equipment of local seats."""
-        return Equipment(self.lexicon, self.leaves, self.winprob, self.threads, self.ponder)
+        return Equipment(
+            self.lexicon, self.leaves, self.winprob, self.threads, self.ponder, self.rules
+        )
 
     @property
     def is_match(self) -> bool:

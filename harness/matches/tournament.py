@@ -22,8 +22,8 @@ import structlog
 
 from bot.equipment import load_tables
 from bot.registry import SeatError
+from bot.seat.offers import rules_in_play
 from bot.seat.runtime import software
-from engine.rules.rules import standard_rules
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import JournalError
@@ -385,7 +385,8 @@ class Tournament:
                 what += f", played again for the {again}. time"
             name = hashlib.sha256(what.encode()).hexdigest()[:16]
         opening = None if planned.opening is None else config.openings[planned.opening]
-        return new_game(names, self._lexicon, config.time, self._draws(planned), name, opening)
+        draws, rules = self._draws(planned), config.rules_in_play
+        return new_game(names, self._lexicon, config.time, draws, name, opening, rules)
 
     def _draws(self, planned: PlannedGame) -> Draws:
         if planned.paired and self._config.seed is not None:
@@ -477,7 +478,7 @@ def measure_luck(
         raise ValueError("no win probabilities are known for these tiles; --winprob names a table")
     meter = Luckmeter(
         lexicon,
-        standard_rules(),
+        rules_in_play(config.rules_in_play),
         tables.leaves or leaves_for(lexicon.distribution),
         chances,
     )

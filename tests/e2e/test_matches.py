@@ -21,6 +21,7 @@ from e2e.processes import COMMAND, PATIENCE_S, Server, run_command, serving
 
 from engine.notation.gcg import read_gcg
 from engine.notation.replaying import replay
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.arbiter.journal import Journal
 from harness.matches.results import read_results
@@ -117,6 +118,24 @@ def test_a_file_of_settings_and_the_way_of_the_messages_change_nothing(tmp_path:
     for folder in (socket, pipe):
         check_games(folder, 4)
     assert games_of(socket) == games_of(pipe)
+
+
+def test_a_match_by_rules_of_ones_own_goes_on_with_tiles_of_several_characters(
+    tmp_path: Path,
+) -> None:
+    rules, words, out = tmp_path / "own.toml", tmp_path / "words.txt", tmp_path / "match"
+    rules.write_text('tiles = "own.csv"\nboard = "super"\nrack_size = 5\n')
+    (tmp_path / "own.csv").write_text("?,?,1,0,0\nA,a,20,1,1\nCH,ch,10,5,0\nT,t,20,2,0\n")
+    words.write_text("AT\nATA\nCHA\nCHAT\nTACHA\n")
+    given = ("--rules", str(rules), "--lexicon", str(words), "--games", "1", "--seed", "3")
+    played = play_match("greedy", "static", *given, "--out", out)
+    assert (played["games"], played["faults"]) == (1, {})
+    (text,) = games_of(out)
+    assert "[CH]" in text
+    replayed = replay(read_gcg(text), load_rules(rules))
+    assert replayed.final.board.layout.rows == 21
+    (result,) = read_results(out / "results.jsonl")
+    assert set(replayed.final.scores) == {side.score for side in result.sides}
 
 
 def test_a_bot_elsewhere(server: Server, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 from command_line import CommandLine
 from match_samples import game, match_config
 
+from bot.seat.offers import rules_on_wire
+from engine.rules.rule_sets import load_rules
 from harness.cli.match_settings import MatchFile
 from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
@@ -138,6 +140,51 @@ def test_words_that_changed_are_noticed_before_a_game_is_added(
     write_config(msgspec.structs.replace(config, lexicon_checksum="other"), tmp_path)
     assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
     assert "scowl has other words than when the match began" in tilewire.err
+    assert read_config(tmp_path).games == 4
+
+
+RULES = """tiles = "own.csv"
+rack_size = 5
+"""
+TILES = "?,?,2,0,0\nA,a,20,1,1\nCH,ch,10,5,0\nT,t,20,2,0\n"
+
+
+def with_own_rules(folder: Path) -> tuple[Path, Path]:
+    """Write rules with tiles of their own, and words of these."""
+    rules, words = folder / "own.toml", folder / "words.txt"
+    rules.write_text(RULES)
+    (folder / "own.csv").write_text(TILES)
+    words.write_text("AT\nATA\nCHA\nCHAT\nTACHA\n")
+    load_rules.cache_clear()
+    return rules, words
+
+
+def test_rules_of_ones_own_need_their_words_and_tables(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    rules, words = with_own_rules(tmp_path)
+    match = "match", "static", "greedy", "--out", tmp_path / "out", "--rules", rules
+    assert tilewire(*match) == 2
+    assert "the rules own have tiles of their own; --lexicon FILE names the words" in tilewire.err
+    assert tilewire(*match, "--lexicon", words, "--leaves", "trained") == 2
+    assert "'trained' is for the tiles of scowl; own tiles are others" in tilewire.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_rules_that_changed_are_noticed_before_a_game_is_added(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    rules, words = with_own_rules(tmp_path)
+    in_play = rules_on_wire(load_rules(rules))
+    config = finished(tmp_path)
+    others = {"rules": str(rules), "rules_in_play": in_play, "lexicon": str(words)}
+    write_config(msgspec.structs.replace(config, **others), tmp_path)
+    assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
+    assert "words.txt has other words than when the match began" in tilewire.err
+    rules.write_text(RULES + "bingo_bonus = 20\n")
+    load_rules.cache_clear()
+    assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
+    assert "own.toml are others than when the match began" in tilewire.err
     assert read_config(tmp_path).games == 4
 
 

@@ -148,6 +148,8 @@ WRONG = [
     ("bench sim --stages --position x", "--stages has positions of its own"),
     ("bench deadlines --bot gredy", "no bot is called 'gredy'"),
     # Matches and tournaments.
+    ("match static greedy --rules klingon", "no rule set is called 'klingon' (known: catalan, "),
+    ("match static greedy --rules polish --lexicon scowl", "is not a letter"),
     ("match static greedy --name Old", "--name Old: write A=NAME for the first seat, B=NAME for"),
     ("match static greedy --name C=Old", "--name C=Old: write A=NAME"),
     ("match static greedy --name A=", "--name A=: write A=NAME"),
