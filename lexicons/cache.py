@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays: TypeAlias = Sequence[npt.NDArray[Any]]
 
 
 def user_cache() -> Path:
@@ -32,3 +39,41 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def mapped_arrays(
+    folder: str, what: object, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]
+) -> Arrays:
+    """Return arrays from a folder of the user's cache, or make them and keep them there.
+
+    Processes map the files into memory and so share them. ``repr(what)`` identifies the arrays in
+    their folder; what is kept and does not ``fits`` is made again.
+    """
+    digest = hashlib.sha256(repr(what).encode()).hexdigest()[:32]
+    kept = _mapped(user_cache() / folder, digest)
+    if kept and fits(kept):
+        return kept
+    made = make()
+    if not _kept(user_cache() / folder, digest, made):
+        return made
+    return _mapped(user_cache() / folder, digest) or made
+
+
+def _mapped(folder: Path, digest: str) -> Arrays:
+    paths = sorted(folder.glob(f"{digest}.*.npy"))
+    with suppress(OSError, ValueError, EOFError):  # a damaged file is as good as none
+        return [np.asarray(np.load(path, mmap_mode="r")) for path in paths]
+    return ()
+
+
+def _kept(folder: Path, digest: str, arrays: Arrays) -> bool:
+    with suppress(OSError):  # where nothing can be kept they are made again
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, array in enumerate(arrays):
+            path = folder / f"{digest}.{number}.npy"
+            with replacing(path) as temporary, temporary.open("wb") as file:
+                np.save(file, array)
+                # Addresses in these are trusted, so a name must not outlive its content.
+                os.fsync(file.fileno())
+        return True
+    return False

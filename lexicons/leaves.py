@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -25,7 +24,7 @@ import numpy as np
 
 from .alphabet import BLANK, TileDistribution
 from .arrays import I32, I64, U8, read_only
-from .cache import replacing, user_cache
+from .cache import Arrays, mapped_arrays
 
 RACK_SIZE = 7
 MAX_WORTH = 10_000
@@ -120,18 +119,13 @@ def cached_leaves(
     """
     whole = (what, RACK_SIZE, distribution.alphabet.letters, distribution.counts,
              distribution.points, distribution.vowels)  # fmt: skip
-    digest = hashlib.sha256(repr(whole).encode()).hexdigest()
-    kept = user_cache() / "leaves" / f"{digest[:32]}.npy"
-    with suppress(OSError, ValueError, EOFError):  # a damaged file is as good as none
-        values = np.asarray(np.load(kept, mmap_mode="r"))
-        if values.dtype == np.int32:
-            return LeaveTable(distribution, values)
-    table = make()
-    with suppress(OSError):  # where nothing can be kept it is made again
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(kept) as temporary, temporary.open("wb") as file:
-            np.save(file, table.values)
-    return table
+    shape = (_places(distribution, RACK_SIZE),)
+
+    def fits(arrays: Arrays) -> bool:
+        return [(array.dtype, array.shape) for array in arrays] == [(np.dtype(np.int32), shape)]
+
+    (values,) = mapped_arrays("leaves", whole, lambda: (make().values,), fits)
+    return LeaveTable(distribution, values)
 
 
 def possible_leaves(

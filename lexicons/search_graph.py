@@ -28,6 +28,9 @@ from .memory import word_at
 
 SearchNodes: TypeAlias = U64  # [nodes]
 
+FORMAT = "search nodes 1"
+"""Names the layout of nodes; change it with the layout, since nodes are kept in the cache."""
+
 SEARCHED_LETTERS = 38
 DAWG_ROOT = np.uint64(0)
 GADDAG_ROOT = np.uint64(1)

@@ -16,8 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .alphabet import TileDistribution, load_distribution
-from .cache import replacing, user_cache
+from .cache import Arrays, mapped_arrays, replacing, user_cache
 from .kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
 from .layout import MAX_SIDE
 from .wordlist import WordList, pack_words, parse_word_list
@@ -31,6 +33,9 @@ _FORMAT = "tilewire lexicon 2"  # change it when what is cached changes
 
 # A few nodes can spell any number of words; this is 1.5 times the richest language's list.
 _MOST_WORDS = 4_500_000
+
+_KEPT_NODES = 1 << 16
+"""What is derived from a smaller graph is made faster than it is found."""
 
 _Progress = Callable[[str], None]
 
@@ -55,16 +60,44 @@ class Lexicon:
         Raises:
             ValueError: the alphabet has more letters than that form holds.
         """
-        from .search_graph import search_nodes  # these two bring numba in
+        from .search_graph import FORMAT, search_nodes  # these two bring numba in
 
-        return search_nodes(self.graph, len(self.distribution.alphabet))
+        count, letters = len(self.graph.nodes), len(self.distribution.alphabet)
+
+        def fits(arrays: Arrays) -> bool:
+            return [(array.dtype, array.shape) for array in arrays] == [(np.dtype(np.uint64), (count,))]
+
+        def make() -> Arrays:
+            return (search_nodes(self.graph, letters),)
+
+        (nodes,) = self._derived((FORMAT, letters), make, fits)
+        return nodes
 
     @cached_property
     def word_map(self) -> WordMap:
         """The words that fit on a board, by their letters; raises as ``search_nodes``."""
-        from .word_map import word_map
+        from .word_map import FORMAT, WordMap, word_map
 
-        return word_map(self.search_nodes, MAX_SIDE)
+        def fits(arrays: Arrays) -> bool:
+            return [array.dtype for array in arrays] == [np.uint64, np.uint64, np.uint8]
+
+        def make() -> Arrays:
+            made = word_map(self.search_nodes, MAX_SIDE)
+            return made.whole, made.shorter, made.rows
+
+        return WordMap(self.search_nodes, *self._derived((FORMAT, MAX_SIDE), make, fits))
+
+    def _derived(
+        self, what: object, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]
+    ) -> Arrays:
+        """Make arrays from the graph; those of a large one are kept in the cache and mapped."""
+        if len(self.graph.nodes) < _KEPT_NODES:
+            return make()
+        return mapped_arrays("lexicons", (self._graph_digest, what), make, fits)
+
+    @cached_property
+    def _graph_digest(self) -> str:
+        return hashlib.sha256(self.graph.nodes.data).hexdigest() + self.graph.layout.suffix
 
     def __reduce__(self) -> tuple[type[Lexicon], tuple[str, TileDistribution, WordGraph, str]]:
         """Pickle the fields alone; the rest is made again when needed."""

@@ -25,6 +25,9 @@ from .kwg import MAX_WORD
 from .memory import address_of, byte_at, word_at
 from .search_graph import DAWG_ROOT, LETTERS, WORD_ENDS, SearchNodes, first_child
 
+FORMAT = "word map 1"
+"""Names keys, filters and table; change it with them, since they are kept in the cache."""
+
 _BITS_A_WORD = 16  # of the filter of whole words: 1 query in 500 passes in vain
 _SHORTER_A_WORD = 8  # words less a letter, for each word
 _MIN_LENGTH = 64

@@ -142,6 +142,31 @@ def test_a_graph_that_spells_too_many_words(
         load_lexicon(path)
 
 
+def test_what_is_searched_is_derived_once_and_mapped(
+    word_file: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = load_lexicon(word_file).word_map
+    assert not list(own_cache.rglob("*.npy"))  # of few words it is made faster than found
+    monkeypatch.setattr(store, "_KEPT_NODES", 1)
+    load_lexicon(word_file).word_map.rows.sum()
+    kept = {path: path.read_bytes() for path in own_cache.rglob("*.npy")}
+    assert len(kept) == 4
+    with monkeypatch.context() as patch:
+        patch.setattr("lexicons.word_map.word_map", None)
+        patch.setattr("lexicons.search_graph.search_nodes", None)
+        lexicon = load_lexicon(word_file)
+        for own, other in zip(vars(lexicon.word_map).values(), vars(small).values(), strict=True):
+            assert not isinstance(own, np.ndarray) or own.dtype.names or np.array_equal(own, other)
+        assert not lexicon.search_nodes.flags.writeable
+    for path, content in kept.items():
+        for damage in (b"", content[:-8], b"x" * 200):
+            path.write_bytes(damage)
+            assert np.array_equal(load_lexicon(word_file).word_map.rows, small.rows)
+            assert path.read_bytes() == content
+    path.unlink()
+    assert np.array_equal(load_lexicon(word_file).word_map.rows, small.rows)
+
+
 def test_the_cache_directory(monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> None:
     assert user_cache() == own_cache
     monkeypatch.delenv("TILEWIRE_CACHE")
