@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import csv
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
-from .text import read_named
+from .text import embedded_names, read_named
 
 BLANK = 0
 BLANK_FLAG = 0x80
@@ -87,7 +88,7 @@ class Alphabet:
             if tile is None:
                 raise ValueError(
                     f"{_shown(name)} at character {at + 1} of {_shown(text)} is not a tile"
-                    + _remedy(name)
+                    + _remedy(name, self.letters)
                 )
             numbers.append(tile)
             at = after
@@ -112,7 +113,7 @@ class Alphabet:
             else:
                 raise ValueError(
                     f"{word[at]!r} at character {at + 1} of {word!r} is not a letter"
-                    + _remedy(word[at])
+                    + _remedy(word[at], self.letters)
                 )
         return tuple(numbers)
 
@@ -121,10 +122,24 @@ def _shown(text: str) -> str:
     return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}…"
 
 
-def _remedy(name: str) -> str:
+def _remedy(name: str, known: Iterable[str]) -> str:
     """Return what to do about a text that is no tile, if it may be one of another language."""
-    remedy = "; commands with --distribution can take the tiles of another language"
-    return remedy if name.isalpha() else ""
+    letter = name.upper()
+    if not letter.isalpha():
+        return ""
+    if others := _tile_sets_with(letter):
+        return f"; it is a tile of {', '.join(others)} (--rules or --distribution)"
+    base = unicodedata.normalize("NFD", letter)[0]
+    if base != letter and base in known:
+        return f"; these tiles have {base} for it"
+    return "; no tile set here has it (a file of tiles can: --distribution FILE)"
+
+
+@cache
+def _tile_sets_with(letter: str) -> tuple[str, ...]:
+    """Name the embedded tile sets with a letter."""
+    names = sorted(embedded_names(".csv"))
+    return tuple(name for name in names if letter in load_distribution(name).alphabet.letters)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Lexicons ready to play with: a word graph, its alphabet, and a checksum of its words.
 
 A word list is built into a graph on first use, which takes seconds, and cached under a hash of its
-content.
+content. What kernels search is derived from large graphs once, and mapped into memory too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from .alphabet import TileDistribution, load_distribution
 from .cache import Arrays, mapped_arrays, replacing, user_cache
 from .kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
 from .layout import MAX_SIDE
+from .package_lists import PACKAGE_LISTS, installed_names, installed_path
 from .wordlist import WordList, pack_words, parse_word_list
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ class Lexicon:
         count, letters = len(self.graph.nodes), len(self.distribution.alphabet)
 
         def fits(arrays: Arrays) -> bool:
-            return [(array.dtype, array.shape) for array in arrays] == [(np.dtype(np.uint64), (count,))]
+            return [(array.dtype, array.shape) for array in arrays] == [
+                (np.dtype(np.uint64), (count,))
+            ]
 
         def make() -> Arrays:
             return (search_nodes(self.graph, letters),)
@@ -105,7 +108,12 @@ class Lexicon:
 
 
 def lexicon_names() -> tuple[str, ...]:
-    """Name the embedded lexicons."""
+    """Name the lexicons that are here: the embedded ones, then the installed ones."""
+    return (*_embedded_names(), *installed_names())
+
+
+@cache
+def _embedded_names() -> tuple[str, ...]:
     names = (entry.name for entry in (files("lexicons") / "embedded").iterdir())
     lists = (name for name in names if name.endswith(_EMBEDDED_SUFFIX))
     return tuple(sorted(name.removesuffix(_EMBEDDED_SUFFIX) for name in lists))
@@ -116,19 +124,20 @@ def load_lexicon(
     distribution: TileDistribution | None = None,
     progress: _Progress | None = None,
 ) -> Lexicon:
-    """Load an embedded lexicon by name, or a word list or word graph (``.kwg``, ``.kbwg``) by path.
+    """Load a lexicon by name, or a word list or word graph (``.kwg``, ``.kbwg``) by path.
 
-    The words are in the alphabet of ``distribution``, English by default; ``progress`` is called
-    with a sentence before slow work.
+    The words are in the alphabet of ``distribution``, by default that of an installed list's
+    language, else English; ``progress`` is called with a sentence before slow work.
 
     Raises:
         ValueError: the file is no word list or word graph of this alphabet; says where and why.
-        FileNotFoundError: neither an embedded name nor a file.
+        FileNotFoundError: neither the name of an embedded or installed lexicon nor a file.
     """
+    progress, name = progress or (lambda _: None), str(name_or_path)
+    if name in installed_names():
+        return _installed(name, distribution, progress)
     distribution = distribution or load_distribution()
-    progress = progress or (lambda _: None)
-    if str(name_or_path) in lexicon_names():
-        name = str(name_or_path)
+    if name in _embedded_names():
         entry = files("lexicons") / "embedded" / f"{name}{_EMBEDDED_SUFFIX}"
         return _from_list(name, entry.read_bytes(), entry.name, distribution, progress)
     path = _file(name_or_path)
@@ -138,8 +147,20 @@ def load_lexicon(
     return _from_list(name, path.read_bytes(), str(path), distribution, progress)
 
 
+def _installed(name: str, distribution: TileDistribution | None, progress: _Progress) -> Lexicon:
+    own = load_distribution(PACKAGE_LISTS[name].tiles)
+    distribution = distribution or own
+    if distribution.alphabet.letters != own.alphabet.letters:
+        raise ValueError(
+            f"the lexicon {name} is in the letters of {own.name} tiles, and these are "
+            f"{distribution.name} ones; --rules {own.name} plays with its own"
+        )
+    path = installed_path(name)
+    return _from_list(name, path.read_bytes(), str(path), distribution, progress)
+
+
 def _file(name_or_path: str | Path) -> Path:
-    path, known = Path(name_or_path), ", ".join(lexicon_names())
+    path, known = Path(name_or_path), ", ".join(_embedded_names())
     with suppress(OSError):  # a text too long for a path
         if path.is_file():
             return path
@@ -147,8 +168,14 @@ def _file(name_or_path: str | Path) -> Path:
             raise ValueError(f"{path} is a folder; a lexicon is a file, or embedded: {known}")
         if path.exists():
             raise ValueError(f"{path} is not a regular file; a lexicon is one")
+    name = str(name_or_path)
+    if name in PACKAGE_LISTS:
+        raise FileNotFoundError(
+            f"the lexicon {name} is not installed: tilewire lexicon install {name} makes it from "
+            f"your distribution's package {PACKAGE_LISTS[name].package}"
+        )
     raise FileNotFoundError(
-        f"no lexicon is called {str(name_or_path)[:80]!r} (embedded: {known}) and no file is there"
+        f"no lexicon is called {name[:80]!r} (embedded: {known}) and no file is there"
     )
 
 

@@ -13,6 +13,7 @@ import hashlib
 import io
 import lzma
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -31,6 +32,7 @@ MOST_BYTES = 256 << 20
 SHORTEST_WORD = 2  # a single letter is no play
 
 _MOST_CHARACTERS = 16 * MAX_WORD  # letters of several characters stand in brackets
+_OLDER_ENCODINGS = ("ISO-8859-2", "CP1250", "ISO-8859-1", "CP1252")
 _SHOWN = 20  # characters of a wrong line in an error
 
 WordMatrix: TypeAlias = U8
@@ -81,7 +83,7 @@ def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList
     """
     if source.endswith(".xz"):
         content = _decompressed(content, source)
-    lines = _word_lines(_decode(content, source))
+    lines = _word_lines(_decode(content, source, alphabet))
     if not lines.words:
         raise ValueError(f"{source}: no words in it; a word list has one word a line")
     return WordList(alphabet, _sorted_lines(lines, _read_tiles(lines, alphabet, source), source))
@@ -103,7 +105,7 @@ class _Lines(NamedTuple):
     numbers: list[int]  # of their lines, from 1
 
 
-def _decode(content: bytes, source: str) -> str:
+def _decode(content: bytes, source: str, alphabet: Alphabet) -> str:
     end = content.find(b"\0")
     if end >= 0:
         line = content.count(b"\n", 0, end) + 1
@@ -111,7 +113,21 @@ def _decode(content: bytes, source: str) -> str:
             f"{source}, line {line}: not text but binary data; a word list is UTF-8 text (and "
             "the name of a word graph ends in .kwg)"
         )
-    return decode_text(content, source)
+    try:
+        return decode_text(content, source)
+    except ValueError as error:
+        raise ValueError(f"{error}{_encoding_remedy(content, source, alphabet)}") from None
+
+
+def _encoding_remedy(content: bytes, source: str, alphabet: Alphabet) -> str:
+    """Return how to convert a list in an older encoding, if all its letters are tiles in that."""
+    letters = {letter for text in (*alphabet.letters, *alphabet.blanked) for letter in text}
+    bytes_beyond_ascii = bytes(sorted({byte for byte in content if byte > 0x7F}))
+    for encoding in _OLDER_ENCODINGS:
+        with suppress(UnicodeDecodeError):
+            if letters.issuperset(bytes_beyond_ascii.decode(encoding).upper()):
+                return f"; it seems to be {encoding}: iconv -f {encoding} -t UTF-8 {source}"
+    return ""
 
 
 def _word_lines(text: str) -> _Lines:

@@ -9,11 +9,12 @@ tournaments.
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lexicons.alphabet import load_distribution
+from lexicons.alphabet import TileDistribution, load_distribution
 from lexicons.layout import load_layout
 from lexicons.text import embedded_names, read_named
 
@@ -58,6 +59,15 @@ def load_rules(name_or_path: str | Path = "english") -> Rules:
     rules = _read(name, said, source, folder)
     check_rules(rules, source)
     return rules
+
+
+def rules_for(distribution: TileDistribution) -> Rules:
+    """Return the rule set named as these tiles, if it has them; else English rules with them."""
+    if distribution.name in rule_set_names():
+        rules = load_rules(distribution.name)
+        if rules.distribution == distribution:
+            return rules
+    return replace(load_rules(), distribution=distribution)
 
 
 def _read(name: str, said: dict[str, Any], source: str, folder: Path | None) -> Rules:

@@ -52,7 +52,7 @@ class _Playing:
     """What is played with, and how it is shown."""
 
     lexicon: LexiconOption = "scowl"
-    """An embedded lexicon, or a word list or KWG file."""
+    """An embedded or installed lexicon, or a word list or KWG file."""
     words: Count | None = None
     """Play with this many of its words, chosen by the seed. [default: all]"""
     leaves: Annotated[

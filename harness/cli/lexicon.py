@@ -1,4 +1,4 @@
-"""``tilewire lexicon``: build, info, check, words, list, stats."""
+"""``tilewire lexicon``: install, build, info, check, words, list, stats."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from typing import Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
+from lexicons import package_lists
 from lexicons.alphabet import BLANK, Alphabet, load_distribution
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
+from lexicons.package_lists import PACKAGE_LISTS, installed_note
 from lexicons.store import Lexicon, lexicon_names
 
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
 from .lexicon_stats import stats
-from .options import JsonOption, LexiconOption, load_words
+from .options import JsonOption, LexiconOption, load_words, say
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
 app.command(stats, usage="Usage: tilewire lexicon stats [OPTIONS] [LEXICON]")
 
 DistributionOption: TypeAlias = Annotated[
-    str,
-    Parameter(help="Whose letters the words are in: an embedded distribution or a CSV file."),
+    str | None,
+    Parameter(
+        help="Whose letters the words are in: an embedded distribution or a CSV file. "
+        "[default: those of an installed lexicon, else english]"
+    ),
 ]
 
 _VALID = "valid"
@@ -40,7 +45,38 @@ _ORIGINS = {
 
 
 @app.command
-def build(source: str, out: Path, /, *, distribution: DistributionOption = "english") -> None:
+def install(language: str, /) -> None:
+    """Make a lexicon of the word list that your distribution has in a package.
+
+    It has the language's name from then on, as in --lexicon polish.
+
+    Args:
+        language: polish, german, ogerman (the spelling before 1996), french, spanish, catalan
+            or dutch.
+    """
+    if language not in PACKAGE_LISTS:
+        raise CommandFailed(
+            f"no package with a list of {language[:40]!r} is known; known are "
+            f"{', '.join(PACKAGE_LISTS)}. tilewire lexicon build makes a lexicon of any list"
+        )
+    listed = PACKAGE_LISTS[language]
+    if listed.source.is_file():
+        say(f"reading {listed.source}")
+    with sentences(kinds=UNREADABLE):
+        note = package_lists.install(listed)
+        lexicon = load_words(language)
+        _ = lexicon.word_map  # kept too, so that nothing is left to be made when a game begins
+    print(f"{language}: {note.words:,} words of {note.origin}, in {note.tiles} tiles")
+    print(f"licence: {note.licence} ({note.copyright_file})")
+    print(f"left out: {sum(entry.count for entry in note.left_out):,}")
+    for entry in note.left_out:
+        print(f"{entry.count:>9,}  {entry.reason}: {entry.example}")
+    if listed.capitals:
+        print("Names are in it: nouns and names begin with a capital alike.")
+
+
+@app.command
+def build(source: str, out: Path, /, *, distribution: DistributionOption = None) -> None:
     """Build a word graph (KWG) of a word list.
 
     Args:
@@ -64,20 +100,20 @@ def info(
     name: str = "scowl",
     /,
     *,
-    distribution: DistributionOption = "english",
+    distribution: DistributionOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Describe a lexicon.
 
     Args:
-        name: An embedded lexicon, or a word list or KWG file.
+        name: An embedded or installed lexicon, or a word list or KWG file.
         json_: Print one JSON object; lengths is how many words have so many letters.
     """
     lexicon = _load(name, distribution)
     alphabet = lexicon.distribution.alphabet
     lengths = Counter(map(len, lexicon.graph.words()))
     letters = alphabet.text(range(1, len(alphabet) + 1))
-    source, terms = _ORIGINS.get(name, (None, None))
+    source, terms = _origin(name)
     if json_:
         described = {
             "name": lexicon.name,
@@ -108,7 +144,7 @@ def info(
 def check(
     *words: str,
     lexicon: LexiconOption = "scowl",
-    distribution: DistributionOption = "english",
+    distribution: DistributionOption = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     json_: JsonOption = False,
 ) -> None:
@@ -138,7 +174,7 @@ def check(
 def words(
     *,
     lexicon: LexiconOption = "scowl",
-    distribution: DistributionOption = "english",
+    distribution: DistributionOption = None,
     out: Path | None = None,
 ) -> None:
     """Print the words, one a line, in upper case and in the order of the tiles.
@@ -162,22 +198,30 @@ def words(
 
 
 @app.command(name="list")
-def embedded(*, json_: JsonOption = False) -> None:
-    """Name the embedded lexicons.
+def list_(*, json_: JsonOption = False) -> None:
+    """Name the lexicons that are embedded or installed.
 
     Args:
         json_: Print one JSON object: the source of each.
     """
     if json_:
-        print(json.dumps({name: _ORIGINS.get(name, (None,))[0] for name in lexicon_names()}))
+        print(json.dumps({name: _origin(name)[0] for name in lexicon_names()}))
         return
     for name in lexicon_names():
-        print("  ".join((name, *_ORIGINS.get(name, ())[:1])))
+        print(f"{name}  {_origin(name)[0] or ''}".rstrip())
 
 
-def _load(name: str, distribution: str) -> Lexicon:
+def _origin(name: str) -> tuple[str | None, str | None]:
+    """Return source and licence of a lexicon, as far as they are known."""
+    if name in _ORIGINS:
+        return _ORIGINS[name]
+    note = installed_note(name)
+    return (note.origin, f"{note.licence} ({note.copyright_file})") if note else (None, None)
+
+
+def _load(name: str, distribution: str | None) -> Lexicon:
     with sentences(kinds=UNREADABLE):
-        tiles = load_distribution(distribution)
+        tiles = None if distribution is None else load_distribution(distribution)
     return load_words(name, tiles)
 
 

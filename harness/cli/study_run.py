@@ -48,7 +48,7 @@ class StudyRun:
     """Words, tables, workers, and how results are kept and shown."""
 
     lexicon: LexiconOption = "scowl"
-    """An embedded lexicon, or a word list or KWG file."""
+    """An embedded or installed lexicon, or a word list or KWG file."""
     leaves: LeavesOption = None
     workers: WorkersOption = 1
     """How many games or positions at once, each in a process and on a core of its own."""
@@ -122,17 +122,17 @@ class StudyRun:
 
 
 def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None = None) -> Field:
-    """Return words, the usual rules and a leave table, or fail with a sentence.
+    """Return words, the usual rules with their tiles and a leave table, or fail with a sentence.
 
     ``leaves`` None: the players' own. ``winprob`` is only checked: ``load_chances`` returns it.
     """
     from bot.equipment import Equipment
-    from engine.rules.rules import standard_rules
+    from engine.rules.rule_sets import rules_for
     from harness.lab.study_context import Field
     from lexicons.tables import leaves_name
 
     _tell_of_compiling()
-    rules = standard_rules()
+    rules = rules_for(lexicon.distribution)
     given = load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
     return Field.of(lexicon, rules, given.leaves, leaves_name(leaves, rules.distribution))
 

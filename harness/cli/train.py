@@ -51,9 +51,10 @@ class _Playing:
     """Words, tiles, chance and workers."""
 
     lexicon: LexiconOption = "scowl"
-    """An embedded lexicon, or a word list or KWG file."""
-    distribution: Annotated[str, Parameter(name="--distribution")] = "english"
-    """The tiles: an embedded distribution or a CSV file."""
+    """An embedded or installed lexicon, or a word list or KWG file."""
+    distribution: Annotated[str | None, Parameter(name="--distribution")] = None
+    """The tiles: an embedded distribution or a CSV file. [default: those of an installed lexicon,
+    else english]"""
     seed: Annotated[int, Meta(ge=0)] = 0
     """For all that chance does; the same seed learns the same."""
     workers: WorkersOption = 1
@@ -62,23 +63,22 @@ class _Playing:
     """The address of a Dask scheduler, tcp://host:port, whose workers play instead."""
 
     def load(self) -> tuple[Lexicon, Rules]:
-        from engine.rules.rules import Rules
+        from engine.rules.rule_sets import rules_for
         from lexicons.alphabet import load_distribution
         from lexicons.jit import announce_compilation
-        from lexicons.layout import load_layout
 
         announce_compilation(say)
         try:
-            tiles = load_distribution(self.distribution)
+            tiles = None if self.distribution is None else load_distribution(self.distribution)
         except (ValueError, OSError) as error:
             raise CommandFailed(f"--distribution: {error}") from None
-        return load_words(self.lexicon, tiles), Rules(tiles, load_layout("standard"))
+        lexicon = load_words(self.lexicon, tiles)
+        return lexicon, rules_for(lexicon.distribution)
 
     def options(self) -> str:
         """Return the options that decide what is learned."""
         given = f" --lexicon {self.lexicon} --seed {self.seed}"
-        other = self.distribution != _Playing.distribution
-        return given + (f" --distribution {self.distribution}" if other else "")
+        return given + (f" --distribution {self.distribution}" if self.distribution else "")
 
 
 @app.command

@@ -86,6 +86,36 @@ def test_a_bad_list_is_refused(text: str | bytes, reason: str) -> None:
         _parse(text)
 
 
+@pytest.mark.parametrize(
+    ("word", "distribution", "suggestion"),
+    [
+        (
+            "ŻABA",
+            "english",
+            r"'Ż' at character 1 .* a tile of polish \(--rules or --distribution\)",
+        ),
+        ("CAFÉ", "french", "'É' at character 4 .* these tiles have E for it"),
+        ("QUASI", "polish", "'Q' .* a tile of dutch, english.*, spanish "),
+        ("ДА", "english", "no tile set here has it .a file of tiles can: --distribution FILE"),
+        ("CO-OP", "english", "'-' at character 3 of 'CO-OP' is not a letter$"),
+    ],
+)
+def test_a_letter_without_a_tile_is_told_with_what_to_do(
+    word: str, distribution: str, suggestion: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"my\.txt, line 2: .*{suggestion}"):
+        _parse(f"AA\n{word}\n", load_distribution(distribution).alphabet)
+
+
+@pytest.mark.parametrize("encoding", ["ISO-8859-2", "CP1250"])
+def test_a_list_in_an_older_encoding_is_told_how_to_convert(encoding: str) -> None:
+    polish = load_distribution("polish").alphabet
+    with pytest.raises(ValueError, match=rf"line 2: byte .* iconv -f {encoding} -t UTF-8 my\.txt"):
+        _parse("abak\nżółć\nświąd\n".encode(encoding), polish)
+    with pytest.raises(ValueError, match=r"save it as UTF-8 text$"):
+        _parse("żółć\n".encode(encoding), ENGLISH)
+
+
 @pytest.mark.parametrize("word", ["A", "CA x", "CAB", "A" * 64])
 def test_a_bad_word_is_refused_in_any_alphabet(word: str) -> None:
     with pytest.raises(ValueError, match=r"my\.txt, line 2"):

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.rules.rule_sets import load_rules, rule_set_names
+from engine.rules.rule_sets import load_rules, rule_set_names, rules_for
 from engine.rules.rules import Rules
+from lexicons import load_distribution
 
 ONE_OF_TWO = "?,?,2,0,0\nA,a,9,1,1\nB,b,9,3,0\n"
 
@@ -32,6 +33,16 @@ def test_the_embedded_rule_sets() -> None:
         assert rules.exchange_minimum == (1 if name == "spanish" else 7)
         assert (rules.rack_size, rules.bingo_bonus, rules.scoreless_limit) == (7, 50, 6)
         assert any(distribution.vowels)
+
+
+def test_the_rules_of_a_lexicon_go_by_its_tiles(tmp_path: Path) -> None:
+    for name in ("english", "spanish"):
+        assert rules_for(load_rules(name).distribution) is load_rules(name)
+    own = tmp_path / "spanish.csv"
+    own.write_text(ONE_OF_TWO, encoding="utf-8")
+    rules = rules_for(load_distribution(own))
+    assert (rules.distribution.name, rules.exchange_minimum) == ("spanish", 7)
+    assert rules.layout == load_rules().layout
 
 
 def test_tiles_of_several_characters() -> None:

@@ -10,6 +10,7 @@ import pytest
 from command_line import CommandLine
 
 from lexicons import load_lexicon
+from lexicons.package_lists import PackageList
 
 SPANISH = "?,?,2,0,0\nA,a,12,1,1\nC,c,4,3,0\nCH,ch,1,5,0\nO,o,9,1,1\nR,r,5,1,0\n"
 
@@ -87,6 +88,28 @@ def test_the_embedded_lexicon_names_its_source_and_licence(
     assert rows["source"].startswith("SCOWL")
     notice = Path(rows["licence"].partition(": ")[2])
     assert "Kevin Atkinson" in notice.read_text(encoding="iso8859-1")
+
+
+def test_a_language_that_is_installed_from_its_package(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert tilewire("lexicon", "install", "klingon") == 2
+    assert "known are polish, german" in tilewire.err
+    monkeypatch.setattr(PackageList, "source", tmp_path / "package")
+    assert tilewire("lexicon", "install", "spanish") == 2
+    assert "install your distribution's package wspanish" in tilewire.err
+    (tmp_path / "package").write_text("perro\nárbol\nMadrid\n", encoding="utf-8")
+    assert tilewire("lexicon", "install", "spanish") == 0
+    told = tilewire.out.splitlines()
+    assert told[0].startswith("spanish: 2 words of the package wspanish")
+    assert told[-2:] == ["left out: 1", "        1  name or abbreviation (capitals): Madrid"]
+    assert tilewire("lexicon", "list") == 0
+    assert tilewire.out.splitlines()[1].startswith("spanish  the package wspanish")
+    assert tilewire("lexicon", "info", "spanish") == 0
+    assert "spanish, 28 letters: ABC[CH]D" in tilewire.out
+    assert "public domain" in tilewire.out
+    assert tilewire("lexicon", "words", "--lexicon", "spanish") == 0
+    assert tilewire.out == "ARBOL\nPE[RR]O\n"
 
 
 def test_words_checked(tilewire: CommandLine, words: Path) -> None:
