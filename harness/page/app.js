@@ -14,7 +14,7 @@ import { h } from "./dom.js";
 import { GameView } from "./game_view.js";
 import { LadderList, LadderPlayer } from "./ladder.js";
 import { GameList, StandingList } from "./lists.js";
-import { ask } from "./server.js";
+import { about } from "./server.js";
 import { texts } from "./texts.js";
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
@@ -99,7 +99,7 @@ addEventListener("locked", () => import("./own.js").then(({ CodeEntry }) => {
   if (!(main.firstElementChild instanceof CodeEntry)) put(new CodeEntry());
 }));
 route();
-ask("api/games").then(({ tournament, ladder, own, analysis }) => {
+about().then(({ tournament, ladder, own, analysis }) => {
   if (own) {
     if (!location.hash) location.replace("#/now");
     nav.prepend(link("#/now", texts.now));

@@ -7,12 +7,12 @@
 //
 // `entry.isOn = false` while a move can't be played: tiles can be laid all the same.
 
-import { TileBoard, square } from "./board.js";
 import { h } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
+import { Hand } from "./hand.js";
 import { bare, tilesOf } from "./notation.js";
-import { squareName } from "./scoring.js";
+import { Squares } from "./squares.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -35,25 +35,20 @@ export class MoveEntry extends HTMLElement {
     this.draft = null;
     /** @type {Asked} */
     this.asked = { board: new Map(), rack: "" };
-    this.points = new Map();
     /** @type {Set<number> | null} Tiles of the rack that are to be exchanged; null: a move is laid. */
     this.exchanged = null;
     /** @type {number | null} The tile of the rack that was chosen to be laid. */
     this.chosen = null;
-    /** @type {HTMLElement[]} By square. */
-    this.cells = [];
-    /** @type {string[]} What the squares show, by square. */
-    this.states = [];
     this.on = true;
     this.isByTouch = false;
     this.askedToPass = false;
     /** @type {Set<string>} Words that were found to be none. */
     this.phonies = new Set();
-    this.board = new TileBoard();
+    this.squares = new Squares();
+    this.hand = new Hand();
     this.warning = h("p", { class: "banner", hidden: true });
     this.formed = h("p", { class: "formed" });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
-    this.hand = h("div", { class: "hand", role: "group", "aria-label": texts.yourRack });
     const button = (/** @type {string} */ text, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, text);
     this.playing = button(wording.play, () => this.play());
     this.playing.classList.add("main");
@@ -62,22 +57,22 @@ export class MoveEntry extends HTMLElement {
     this.exchanging = button(texts.exchange, () => this.toggleExchange());
     this.passing = button(texts.passTurn, () => this.pass());
     this.passing.addEventListener("blur", () => this.askToPass(false));
-    this.picker = h("dialog", { class: "picker", "aria-label": texts.blankIs });
   }
 
   connectedCallback() {
     if (this.firstChild) return;
+    const { board } = this.squares;
     this.append(
-      this.board, this.warning, this.formed, this.said, this.hand,
+      board, this.warning, this.formed, this.said, this.hand.element,
       h("div", { class: "controls", role: "group", "aria-label": texts.yourMove },
         this.playing, this.shuffling, this.recalling, this.exchanging, this.passing),
-      h("p", { class: "note keyboard" }, this.wording.entryKeys), this.picker);
+      h("p", { class: "note keyboard" }, this.wording.entryKeys), this.hand.picker);
     this.addEventListener("keydown", (event) => this.press(event));
     this.addEventListener("pointerdown", ({ pointerType }) => { this.isByTouch = pointerType === "touch"; });
-    this.board.addEventListener("click", ({ target }) => this.tap(this.squareOf(target)));
-    this.board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
-    this.board.addEventListener("focusin", ({ target }) => this.focused(this.squareOf(target)));
-    this.hand.addEventListener("click", ({ target }) => this.tapHeld(this.heldOf(target)));
+    board.addEventListener("click", ({ target }) => this.tap(this.squares.at(target)));
+    board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
+    board.addEventListener("focusin", ({ target }) => this.focused(this.squares.at(target)));
+    this.hand.element.addEventListener("click", ({ target }) => this.tapHeld(this.hand.at(target)));
     dragIn(this, {
       source: (element) => this.dragSource(element),
       over: (element) => this.mark(element),
@@ -90,24 +85,16 @@ export class MoveEntry extends HTMLElement {
   /** @param {Equipment} equipment @param {Asked} asked */
   show(equipment, asked) {
     const rack = tilesOf(asked.rack);
-    const hadFocus = this.board.contains(document.activeElement);
+    const { hasFocus } = this.squares;
     if (this.draft?.equipment === equipment) this.draft.update(asked.board, rack);
     else this.draft = new Draft(equipment, asked.board, rack);
     this.asked = asked;
-    this.points = new Map(equipment.tiles.map(({ tile, points }) => [tile, points]));
     this.chosen = null;
     this.exchanged = null;
-    this.board.show({ layout: equipment.layout, points: this.points }, { turn: asked.turn ?? 0, board: asked.board, fresh: asked.fresh ?? new Set() });
-    this.board.setAttribute("role", "grid");
-    this.cells = /** @type {HTMLElement[]} */ ([...this.board.querySelectorAll("[role=cell]")]);
-    this.states = [];
-    this.cells.forEach((cell, at) => {
-      cell.setAttribute("role", "gridcell");
-      cell.dataset.at = String(at);
-    });
+    this.squares.open(equipment, asked);
     if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
-    if (hadFocus && !this.isByTouch) this.focusCursor();
+    if (hasFocus && !this.isByTouch) this.focusCursor();
   }
 
   /** Whether a move can be played now. */
@@ -147,12 +134,12 @@ export class MoveEntry extends HTMLElement {
     if (!draft) return;
     draft.cursor ??= { at: draft.equipment.layout.start, across: true };
     this.refresh();
-    this.cells[draft.cursor.at]?.focus({ preventScroll: true });
+    this.squares.focus(draft.cursor.at);
   }
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || this.picker.open) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || this.hand.picker.open) return;
     const isOnButton = event.target instanceof Element && event.target.closest("button") !== null;
     if (this.pressed(event.key, event.shiftKey, isOnButton)) {
       event.preventDefault();
@@ -213,18 +200,6 @@ export class MoveEntry extends HTMLElement {
 
   // --- mouse and finger ---
 
-  /** @param {EventTarget | null} target */
-  squareOf(target) {
-    const cell = target instanceof Element ? target.closest("[data-at]") : null;
-    return cell instanceof HTMLElement && this.board.contains(cell) ? Number(cell.dataset.at) : null;
-  }
-
-  /** @param {EventTarget | null} target */
-  heldOf(target) {
-    const tile = target instanceof Element ? target.closest("[data-held]") : null;
-    return tile instanceof HTMLElement && this.hand.contains(tile) ? Number(tile.dataset.held) : null;
-  }
-
   /** A square has the focus by other means than a click: a screen reader's cursor, say. @param {number | null} at */
   focused(at) {
     if (at !== null && this.draft?.cursor && this.draft.cursor.at !== at) this.draft.cursor.at = at;
@@ -264,51 +239,33 @@ export class MoveEntry extends HTMLElement {
       this.refresh();
     };
     this.chosen = null;
-    if (held.tile === "?" && held.at === null) this.pick(lay);
+    const kinds = draft.equipment.tiles.map(({ tile }) => tile).filter((tile) => tile !== "?");
+    if (held.tile === "?" && held.at === null) this.hand.askForBlank(kinds, lay);
     else lay(held.as);
-  }
-
-  /** Ask what a blank stands for. @param {(as: string) => void} lay */
-  pick(lay) {
-    const kinds = this.draft?.equipment.tiles.map(({ tile }) => tile).filter((tile) => tile !== "?") ?? [];
-    const choose = (/** @type {string} */ tile) => {
-      this.picker.close();
-      lay(tile.toLowerCase());
-    };
-    this.picker.replaceChildren(
-      h("p", {}, texts.blankIs),
-      h("div", { class: "kinds" }, ...kinds.map((tile) => h("button", { type: "button", click: () => choose(tile) }, bare(tile)))),
-      h("button", { type: "button", click: () => this.picker.close() }, texts.cancel));
-    this.picker.onkeydown = (event) => {
-      const tile = kinds.find((each) => bare(each).toUpperCase() === event.key.toUpperCase());
-      if (tile) choose(tile);
-    };
-    this.picker.showModal();
   }
 
   /** @param {Element} element @returns {HTMLElement | null} */
   dragSource(element) {
-    const at = this.squareOf(element), index = this.heldOf(element);
+    const at = this.squares.at(element), index = this.hand.at(element);
     if (this.exchanged) return null;
-    if (at !== null) return this.draft?.placed.has(at) ? this.cells[at] ?? null : null;
-    return index === null ? null : /** @type {HTMLElement} */ (this.hand.children[index] ?? null);
+    if (at !== null) return this.draft?.placed.has(at) ? this.squares.cells[at] ?? null : null;
+    return index === null ? null : /** @type {HTMLElement} */ (this.hand.element.children[index] ?? null);
   }
 
   /** @param {Element | null} element */
   mark(element) {
-    this.board.querySelector(".target")?.classList.remove("target");
-    const at = this.squareOf(element);
-    if (at !== null && !this.draft?.board.has(at)) this.cells[at]?.classList.add("target");
+    const at = this.squares.at(element);
+    this.squares.mark(at !== null && !this.draft?.board.has(at) ? at : null);
   }
 
   /** @param {HTMLElement} source @param {Element | null} element */
   drop(source, element) {
-    const { draft } = this, from = this.squareOf(source);
-    const index = from === null ? this.heldOf(source) : draft?.held.findIndex(({ at }) => at === from) ?? null;
+    const { draft } = this, from = this.squares.at(source);
+    const index = from === null ? this.hand.at(source) : draft?.held.findIndex(({ at }) => at === from) ?? null;
     if (!draft || index === null) return;
-    const to = this.squareOf(element), place = this.heldOf(element);
+    const to = this.squares.at(element), place = this.hand.at(element);
     if (to !== null && !draft.board.has(to)) this.lay(index, to);
-    else if (element && this.hand.contains(element)) {
+    else if (element && this.hand.element.contains(element)) {
       const at = draft.held[index]?.at ?? null;
       if (at !== null) draft.take(at);
       if (place !== null) draft.reorder(index, place);
@@ -393,47 +350,12 @@ export class MoveEntry extends HTMLElement {
 
   refresh() {
     if (!this.draft) return;
-    this.showSquares(this.draft);
-    this.showHand(this.draft);
+    this.squares.show(this.draft);
+    this.hand.show(this.draft, this.squares.points, this.exchanged, this.chosen);
     this.showFormed();
     this.exchanging.hidden = this.asked.canExchange === false;
     this.exchanging.textContent = this.exchanged ? texts.cancel : texts.exchange;
     this.recalling.hidden = this.passing.hidden = this.exchanged !== null;
-  }
-
-  /** Show what has changed of the squares. @param {Draft} draft */
-  showSquares(draft) {
-    const { layout } = draft.equipment, { placed, all, cursor } = draft;
-    const shown = { turn: 0, board: all, fresh: this.asked.fresh ?? new Set() };
-    const reached = cursor?.at ?? layout.start;
-    this.cells.forEach((cell, at) => {
-      const way = cursor?.at !== at ? "" : cursor.across ? "across" : "down";
-      const state = [all.get(at), placed.has(at), way, at === reached].join();
-      if (this.states[at] === state) return;
-      this.states[at] = state;
-      const now = square({ layout, points: this.points }, shown, at);
-      cell.tabIndex = at === reached ? 0 : -1;
-      cell.className = [now.className, placed.has(at) && "placed", way].filter(Boolean).join(" ");
-      cell.ariaLabel = [squareName(layout.columns, at, true), spoken(now) || texts.empty, placed.has(at) && texts.notPlayed,
-        way && texts[/** @type {"across" | "down"} */ (way)]].filter(Boolean).join(", ");
-      cell.replaceChildren(...now.childNodes);
-    });
-  }
-
-  /** @param {Draft} draft */
-  showHand(draft) {
-    const focused = this.heldOf(document.activeElement);
-    const tiles = draft.held.map(({ tile, at }, index) => {
-      const isMarked = this.exchanged?.has(index) || this.chosen === index;
-      return h("button", {
-        type: "button", "data-held": index, class: `tile${at === null ? "" : " gone"}${isMarked ? " marked" : ""}`,
-        "aria-pressed": this.exchanged || this.chosen === index ? String(Boolean(isMarked)) : null,
-        "aria-label": at === null ? texts.tileWorth(tile === "?" ? texts.blank : bare(tile), this.points.get(tile) ?? 0)
-          : texts.isLaid(bare(tile), squareName(draft.equipment.layout.columns, at, true)),
-      }, h("span", {}, tile === "?" ? "" : bare(tile)), h("sub", {}, tile === "?" ? "" : this.points.get(tile) ?? ""));
-    });
-    this.hand.replaceChildren(...tiles);
-    if (focused !== null) tiles[focused]?.focus({ preventScroll: true });
   }
 
   showFormed() {
@@ -458,9 +380,5 @@ export class MoveEntry extends HTMLElement {
     ];
   }
 }
-
-/** What a screen reader says of a square. @param {Element} cell */
-const spoken = (cell) =>
-  [...cell.children].filter((each) => each.localName === "span" && !each.ariaHidden).map((each) => each.textContent).join("");
 
 customElements.define("move-entry", MoveEntry);

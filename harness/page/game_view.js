@@ -1,20 +1,19 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard } from "./board.js";
-import { h, table } from "./dom.js";
+import { h } from "./dom.js";
 import { Game } from "./game.js";
-import { TurnGraph } from "./graph.js";
+import { GameGraphs } from "./game_graphs.js";
+import { reviewLink } from "./review_link.js";
 import { Following, Trouble, ask } from "./server.js";
+import { MoveSheet } from "./sheet.js";
 import { GameSides } from "./sides.js";
-import { clock, duration, moment, percent, signed, texts, versus } from "./texts.js";
+import { clock, moment, texts, versus } from "./texts.js";
 import { TurnThoughts } from "./thoughts.js";
 
 const TICK_MS = 200, AGAIN_MS = 5000, SPREAD_MS = 1000, MOST_TRIES = 8;
 
 /** @typedef {import("./game.js").Position} Position */
-/** @typedef {0 | 1} Seat */
-
-const SEATS = /** @type {const} */ ([0, 1]);
 
 export class GameView extends HTMLElement {
   constructor() {
@@ -245,11 +244,10 @@ export class GameView extends HTMLElement {
     document.title = `${versus(players)} – ${texts.title}`;
     this.board = new TileBoard();
     this.thoughts = new TurnThoughts();
-    this.spread = new TurnGraph();
-    this.wins = new TurnGraph();
+    this.graphs = new GameGraphs();
     this.status = h("p", { class: "status" });
     this.where = h("span", { class: "where" });
-    this.moves = h("div");
+    this.moves = new MoveSheet();
     this.unseen = h("div");
     this.latest = h("button", { type: "button", class: "latest", click: () => this.goToLast() });
     this.sides = new GameSides();
@@ -279,7 +277,7 @@ export class GameView extends HTMLElement {
           h("section", {}, this.thoughts)),
         h("div", { class: "more" },
           h("section", {}, h("h2", {}, texts.unseen), this.unseen),
-          h("section", { class: "graphs" }, this.spread, this.wins),
+          this.graphs,
           this.links)));
   }
 
@@ -291,14 +289,14 @@ export class GameView extends HTMLElement {
     this.sides?.show(position, Boolean(game.over) && position.turn === game.last);
     this.tick();
     this.showSteps(position.turn);
-    this.showMoves(position.turn);
+    this.moves?.show(game, this.id_, position.turn);
     this.showUnseen(position);
     this.thoughts?.show(game, position.turn);
-    this.showGraphs(position.turn);
+    this.graphs?.show(game, position.turn, (turn) => this.go(turn));
     if (this.status) this.status.textContent = game.over ? this.ending() : game.hasBegun ? texts.isOn : texts.notBegun;
     this.links?.replaceChildren(
       game.over ? h("a", { href: `api/games/${encodeURIComponent(this.id_)}.gcg`, download: `${this.id_}.gcg` }, texts.gcg) : "",
-      " ", game.over ? h("a", { href: `#/review/${encodeURIComponent(this.id_)}` }, texts.toReview) : "",
+      " ", game.over ? reviewLink(this.id_) : "",
       " ", h("a", { href: "#/" }, texts.toGames));
   }
 
@@ -322,53 +320,6 @@ export class GameView extends HTMLElement {
     this.latest.textContent = texts.later(game.last - turn);
   }
 
-  /** @param {number} shown */
-  showMoves(shown) {
-    const { game } = this;
-    if (!game || !this.moves) return;
-    if (!game.last) {
-      this.moves.replaceChildren(h("p", { class: "note" }, texts.noMoves));
-      return;
-    }
-    const rows = game.plays.map((play, index) => ({
-      attributes: { "aria-current": index + 1 === shown ? "true" : null },
-      cells: [
-        h("a", { href: `#/game/${encodeURIComponent(this.id_)}/${play.seq}`, "aria-label": `${texts.turn} ${play.seq}` }, play.seq),
-        h("bdi", {}, game.offer.players[play.seat]), game.moves[index] ?? "", signed(play.score), play.scores[play.seat],
-        ...(game.turns ? [game.turns[index]?.rack ?? ""] : []), duration(play.think_ms), clock(play.clocks[play.seat]),
-      ],
-    }));
-    const heads = [texts.turn, texts.player, texts.move, texts.score, texts.total,
-      ...(game.turns ? [texts.rackHead] : []), texts.time, texts.clockHead];
-    const kept = this.moves.querySelector(".scroll")?.scrollTop;
-    const focused = document.activeElement instanceof HTMLElement && this.moves.contains(document.activeElement)
-      ? document.activeElement : null;
-    const list = table(texts.moves, heads, rows, game.turns ? "sheet racks" : "sheet");
-    this.moves.replaceChildren(list, ...this.settled());
-    const row = list.querySelector("tr[aria-current]");
-    list.scrollTop = kept ?? 0;
-    if (focused instanceof HTMLAnchorElement) {
-      list.querySelectorAll("a").forEach((link) => link.hash === focused.hash && link.focus({ preventScroll: true }));
-    } else if (focused) list.focus({ preventScroll: true });
-    if (row instanceof HTMLElement) {
-      const top = row.offsetTop - 2 * row.offsetHeight, bottom = row.offsetTop + row.offsetHeight;
-      if (top < list.scrollTop) list.scrollTop = top;
-      else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
-    }
-  }
-
-  settled() {
-    const { game } = this;
-    if (!game?.over) return [];
-    const { rack_adjustments: racks, time_penalties: time, scores } = game.over;
-    const names = game.offer.players;
-    const parts = SEATS.flatMap((seat) => [
-      ...(racks[seat] ? [texts.forRacks(names[seat], racks[seat])] : []),
-      ...(time[seat] ? [texts.forOvertime(names[seat], time[seat])] : []),
-    ]);
-    return [h("p", { class: "note" }, `${parts.length ? `${parts.join("; ")}. ` : ""}${texts.final(scores)}`)];
-  }
-
   /** @param {Position} position */
   showUnseen(position) {
     const { game } = this;
@@ -379,45 +330,6 @@ export class GameView extends HTMLElement {
       h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bagAt(position)))),
       h("ul", { class: "tiles" }, ...tiles.map(([tile, each]) => h("li", {}, tile, h("small", {}, ` ${each}`)))));
   }
-
-  /** @param {number} turn */
-  showGraphs(turn) {
-    const { game } = this;
-    if (!game || !this.spread || !this.wins) return;
-    const { players } = game.offer;
-    const go = (/** @type {number} */ to) => this.go(to);
-    const spread = Array.from({ length: game.last + 1 }, (_, at) => {
-      const { scores } = game.position(at);
-      return /** @type {[number, number]} */ ([at, scores[0] - scores[1]]);
-    });
-    const most = Math.max(10, ...spread.map(([, lead]) => Math.abs(lead)));
-    const lead = spread[turn]?.[1] ?? 0;
-    const label = lead ? texts.spreadIs(players[lead > 0 ? 0 : 1], Math.abs(lead), turn) : texts.level(turn);
-    this.spread.show({
-      title: texts.spreadGraph, label, series: [{ name: "", points: spread }], turns: game.last, turn, low: -most, high: most,
-      middle: 0, shown: (value) => (value ? signed(value) : "0"), notes: [short(players[0]), short(players[1])], go,
-    });
-    const series = SEATS.map((seat) => ({
-      name: players[seat],
-      points: (game.turns ?? []).filter((each) => each.seat === seat && each.move).flatMap((each) => {
-        const win = each.candidates[0]?.win ?? null;
-        return win === null ? [] : [/** @type {[number, number]} */ ([each.seq, seat ? 1 - win : win])];
-      }),
-    })).filter(({ points }) => points.length);
-    this.wins.hidden = !series.length;
-    if (!series.length) return;
-    const told = series.flatMap(({ name, points }) => {
-      const said = points.filter(([at]) => at <= turn).at(-1);
-      return said ? [texts.winIs(name, percent(said[1]), said[0])] : [];
-    });
-    this.wins.show({
-      title: texts.winGraph, label: told.join(" ") || texts.winGraph, series, turns: game.last, turn, low: 0, high: 1, middle: 0.5,
-      shown: (value) => `${100 * value} %`, notes: ["", ""], go,
-    });
-  }
 }
-
-/** @param {string} name */
-const short = (name) => texts.ahead([...name].length > 24 ? `${[...name].slice(0, 23).join("")}…` : name);
 
 customElements.define("game-view", GameView);

@@ -6,6 +6,7 @@ import { inWindow } from "./kept.js";
 import { tilesOf } from "./notation.js";
 import { PlayForm } from "./play_form.js";
 import { Playing } from "./playing.js";
+import { reviewLink } from "./review_link.js";
 import { Trouble, ask } from "./server.js";
 import { GameSides } from "./sides.js";
 import { signed, texts } from "./texts.js";
@@ -251,7 +252,7 @@ export class PlayView extends HTMLElement {
     this.next.replaceChildren(
       h("button", { type: "button", class: "main", click: () => playing.seek(opponent) }, texts.playAgain), " ",
       h("button", { type: "button", click: () => playing.leave() }, texts.otherOpponent), " ",
-      h("a", { href: `#/game/${id}` }, texts.lookBack), " ", h("a", { href: `#/review/${id}` }, texts.toReview));
+      h("a", { href: `#/game/${id}` }, texts.lookBack), " ", reviewLink(playing.id));
   }
 
   showMoves() {

@@ -28,6 +28,16 @@ export const ask = async (path) => {
   return told;
 };
 
+/** @type {Promise<{ tournament: boolean, ladder: boolean, own: { live: boolean, why: string } | null, analysis: boolean }> | null} */
+let told = null;
+
+/** What this server has and does; asked once. */
+export const about = () => {
+  told ??= ask("api/games");
+  told.catch(() => { told = null; });
+  return told;
+};
+
 /** Have this browser let in by a code of the terminal. @param {string} code */
 export const enter = async (code) => {
   let answer, told;

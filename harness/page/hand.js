@@ -1,0 +1,60 @@
+// The tiles of a rack as buttons, and the question what a blank stands for.
+
+import { h } from "./dom.js";
+import { bare } from "./notation.js";
+import { squareName } from "./scoring.js";
+import { texts } from "./texts.js";
+
+/** @typedef {import("./draft.js").Draft} Draft */
+
+export class Hand {
+  constructor() {
+    this.element = h("div", { class: "hand", role: "group", "aria-label": texts.yourRack });
+    this.picker = h("dialog", { class: "picker", "aria-label": texts.blankIs });
+  }
+
+  /**
+   * @param {Draft} draft
+   * @param {Map<string, number>} points
+   * @param {Set<number> | null} exchanged the tiles that are to be exchanged; null: a move is laid
+   * @param {number | null} chosen the tile that is to be laid next
+   */
+  show(draft, points, exchanged, chosen) {
+    const focused = this.at(document.activeElement);
+    const tiles = draft.held.map(({ tile, at }, index) => {
+      const isMarked = exchanged?.has(index) || chosen === index;
+      return h("button", {
+        type: "button", "data-held": index, class: `tile${at === null ? "" : " gone"}${isMarked ? " marked" : ""}`,
+        "aria-pressed": exchanged || chosen === index ? String(Boolean(isMarked)) : null,
+        "aria-label": at === null ? texts.tileWorth(tile === "?" ? texts.blank : bare(tile), points.get(tile) ?? 0)
+          : texts.isLaid(bare(tile), squareName(draft.equipment.layout.columns, at, true)),
+      }, h("span", {}, tile === "?" ? "" : bare(tile)), h("sub", {}, tile === "?" ? "" : points.get(tile) ?? ""));
+    });
+    this.element.replaceChildren(...tiles);
+    if (focused !== null) tiles[focused]?.focus({ preventScroll: true });
+  }
+
+  /** The place on the rack of the tile that an element is in. @param {EventTarget | null} target */
+  at(target) {
+    const tile = target instanceof Element ? target.closest("[data-held]") : null;
+    return tile instanceof HTMLElement && this.element.contains(tile) ? Number(tile.dataset.held) : null;
+  }
+
+  /** Ask what a blank stands for. @param {string[]} kinds of tiles @param {(as: string) => void} lay */
+  askForBlank(kinds, lay) {
+    const { picker } = this;
+    const choose = (/** @type {string} */ tile) => {
+      picker.close();
+      lay(tile.toLowerCase());
+    };
+    picker.replaceChildren(
+      h("p", {}, texts.blankIs),
+      h("div", { class: "kinds" }, ...kinds.map((tile) => h("button", { type: "button", click: () => choose(tile) }, bare(tile)))),
+      h("button", { type: "button", click: () => picker.close() }, texts.cancel));
+    picker.onkeydown = (event) => {
+      const tile = kinds.find((each) => bare(each).toUpperCase() === event.key.toUpperCase());
+      if (tile) choose(tile);
+    };
+    picker.showModal();
+  }
+}

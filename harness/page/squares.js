@@ -1,0 +1,81 @@
+// The squares of a board on which a move is laid: what each shows, which has the arrow, where a tile may fall.
+
+import { TileBoard, square } from "./board.js";
+import { squareName } from "./scoring.js";
+import { texts } from "./texts.js";
+
+/** @typedef {import("./draft.js").Draft} Draft */
+/** @typedef {import("./notation.js").Board} Board */
+/** @typedef {import("./scoring.js").Equipment} Equipment */
+
+export class Squares {
+  constructor() {
+    this.board = new TileBoard();
+    /** @type {HTMLElement[]} By square. */
+    this.cells = [];
+    /** @type {string[]} What the squares show, by square. */
+    this.states = [];
+    /** @type {Map<string, number>} */
+    this.points = new Map();
+    /** @type {Set<number>} */
+    this.fresh = new Set();
+  }
+
+  /** @param {Equipment} equipment @param {{ board: Board, fresh?: Set<number>, turn?: number }} asked `fresh`: the last move */
+  open(equipment, { board, fresh = new Set(), turn = 0 }) {
+    this.points = new Map(equipment.tiles.map(({ tile, points }) => [tile, points]));
+    this.fresh = fresh;
+    this.board.show({ layout: equipment.layout, points: this.points }, { turn, board, fresh });
+    this.board.setAttribute("role", "grid");
+    this.cells = /** @type {HTMLElement[]} */ ([...this.board.querySelectorAll("[role=cell]")]);
+    this.states = [];
+    this.cells.forEach((cell, at) => {
+      cell.setAttribute("role", "gridcell");
+      cell.dataset.at = String(at);
+    });
+  }
+
+  /** Show what has changed. @param {Draft} draft */
+  show(draft) {
+    const { layout } = draft.equipment, { placed, all, cursor } = draft;
+    const shown = { turn: 0, board: all, fresh: this.fresh };
+    const reached = cursor?.at ?? layout.start;
+    this.cells.forEach((cell, at) => {
+      const way = cursor?.at !== at ? "" : cursor.across ? "across" : "down";
+      const state = [all.get(at), placed.has(at), way, at === reached].join();
+      if (this.states[at] === state) return;
+      this.states[at] = state;
+      const now = square({ layout, points: this.points }, shown, at);
+      cell.tabIndex = at === reached ? 0 : -1;
+      cell.className = [now.className, placed.has(at) && "placed", way].filter(Boolean).join(" ");
+      cell.ariaLabel = [squareName(layout.columns, at, true), spoken(now) || texts.empty, placed.has(at) && texts.notPlayed,
+        way && texts[/** @type {"across" | "down"} */ (way)]].filter(Boolean).join(", ");
+      cell.replaceChildren(...now.childNodes);
+    });
+  }
+
+  get hasFocus() {
+    return this.board.contains(document.activeElement);
+  }
+
+  /** @param {number} at */
+  focus(at) {
+    this.cells[at]?.focus({ preventScroll: true });
+  }
+
+  /** The number of the square that an element is in. @param {EventTarget | null} target */
+  at(target) {
+    const cell = target instanceof Element ? target.closest("[data-at]") : null;
+    return cell instanceof HTMLElement && this.board.contains(cell) ? Number(cell.dataset.at) : null;
+  }
+
+  /** Mark the square on which a dragged tile would fall. @param {number | null} at */
+  mark(at) {
+    this.board.querySelector(".target")?.classList.remove("target");
+    if (at !== null) this.cells[at]?.classList.add("target");
+  }
+}
+
+/** What a screen reader says of a square. @param {Element} cell */
+const spoken = (cell) =>
+  [...cell.children].filter((each) => each.localName === "span" && !each.ariaHidden).map((each) => each.textContent).join("");
