@@ -24,7 +24,7 @@ from .endings import EndgameProof, PreEndgameComparison
 from .findings import Findings
 from .inferred import Inferred, written_play
 from .questions import RankedMoves
-from .verdict import verdict_text, why
+from .verdict import reasons, verdict_text, why
 
 Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
 
@@ -113,8 +113,9 @@ def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
 
 def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> dict[str, Any]:
     """Return findings; ``compared`` rollouts are those behind ``ahead_of_played`` alone."""
-    question, others = findings.question, findings.legal[1:]
+    question, others, rivals = findings.question, findings.legal[1:], findings.rivals
     played = findings.played
+    known = reasons(findings, rules, leaves) if leaves else None
     return {
         "cgp": write_cgp(question.position, rules),
         "candidates": [
@@ -125,11 +126,14 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
         "verdict": {
             "text": verdict_text(findings, rules),
             "best": findings.best.move,
-            "rivals": [rival.move for rival in findings.rivals],
+            "rivals": [rival.move for rival in rivals],
+            "known": findings.is_known,
             "certain": findings.is_certain,
             "ahead_of_next": _ahead_of(others[0].move, findings) if others else None,
+            "ahead_of_rival": _ahead_of(rivals[0].move, findings) if rivals else None,
             "ahead_of_played": _ahead_of(played.move, findings) if played else None,
             "why": why(findings, rules, leaves) if leaves else None,
+            "reasons": known and [asdict(reason) for reason in known],
             "phony": question.phony or None,
             "not_compared": question.obstacle or None,
         },

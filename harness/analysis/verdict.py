@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from engine.notation.move_text import format_full_move
 from engine.rules.moves import Exchange, Move, Pass, Place
-from engine.rules.position import Position, bag_count
+from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rules import Rules, score_play
 from engine.simulation.rollout_results import Difference
 from engine.simulation.simulation import Estimate
@@ -142,8 +143,34 @@ def opening_sentences(
 
 def why(findings: Findings, rules: Rules, leaves: LeaveTable) -> str | None:
     """Return why the best move is better than the played one; None if it is not clearly so."""
+    known = reasons(findings, rules, leaves)
+    return None if known is None else _why(known, rules)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a move keeps, and what that is worth in points."""
+
+    leave: Rack
+    worth: float
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What the best move has that the played one has not."""
+
+    code: Literal["bingo", "score", "leave", "reply"]
+    """It is a bingo, scores more now, keeps what is worth more, leaves the opponent less."""
+    value: float
+    """In points, of a bingo 1; below 0 it speaks against the best move."""
+    kept: tuple[Kept, Kept] | None = None
+    """By the best and the played move, for ``leave``."""
+
+
+def reasons(findings: Findings, rules: Rules, leaves: LeaveTable) -> list[Reason] | None:
+    """Return why the best move is better than the played one; None if it is not clearly so."""
     played = _clearly_worse(findings)
-    return _why([*_reasons(findings, played, rules, leaves)]) if played else None
+    return [*_reasons(findings, played, rules, leaves)] if played else None
 
 
 def _clearly_worse(findings: Findings) -> Estimate | None:
@@ -167,31 +194,51 @@ def _named(row: Estimate, findings: Findings, rules: Rules, *, done: bool = Fals
             return f"played {name}" if done else name
 
 
-def _why(reasons: Sequence[tuple[float, str]]) -> str:
+def _why(known: Sequence[Reason], rules: Rules) -> str:
     """Join what speaks for the best move and what speaks against it."""
-    more = [text for value, text in reasons if value > 0]
-    less = [text for value, text in reasons if value < 0]
+    more = [_reason(each, rules) for each in known if each.value > 0]
+    less = [_reason(each, rules) for each in known if each.value < 0]
     if not more:
         return ", ".join([*less, "made up for in later turns"]) if less else "later turns say so"
     return ", ".join(more) + (f", though {', '.join(less)}" if less else "")
 
 
+def _reason(reason: Reason, rules: Rules) -> str:
+    is_for, points = reason.value > 0, abs(reason.value)
+    if reason.kept:
+        kept, instead = (_kept_text(each, rules) for each in reason.kept)
+        return f"it keeps {kept}, not {instead}"
+    match reason.code:
+        case "score":
+            return f"{counted(round(points), 'point')} {'more' if is_for else 'less'} now"
+        case "reply":
+            less = "less" if is_for else "more"
+            return f"the opponent's next turn scores {number(points)} points {less}"
+    return "a missed bingo"
+
+
+def _kept_text(kept: Kept, rules: Rules) -> str:
+    if not kept.leave:
+        return "nothing"
+    text = rules.distribution.alphabet.text(kept.leave)
+    return f"{text} (worth {number(kept.worth, sign=True)})"
+
+
 def _reasons(
     findings: Findings, played: Estimate, rules: Rules, leaves: LeaveTable
-) -> Iterator[tuple[float, str]]:
-    """Yield what the best move has that the played one has not; below 0 what speaks against it."""
+) -> Iterator[Reason]:
     best, position = findings.best, findings.question.position
     missed = _is_bingo(best, position, rules) and not _is_bingo(played, position, rules)
     if missed:
-        yield 1, "a missed bingo"
+        yield Reason("bingo", 1)
     if scored := best.score - played.score:
-        yield scored, f"{counted(abs(scored), 'point')} {'more' if scored > 0 else 'less'} now"
+        yield Reason("score", scored)
     longest = max(len(best.leave), len(played.leave))  # a pass keeps a rack, which has no value
     if bag_count(position, rules) and longest < leaves.rack_size and not missed:
-        kept, instead = (_leave_text(row, rules, leaves) for row in (best, played))
-        worth = leaves.value(best.leave) - leaves.value(played.leave)
+        kept, instead = (Kept(row.leave, leaves.value(row.leave)) for row in (best, played))
+        worth = kept.worth - instead.worth
         if abs(worth) >= _LEAST_WORTH:
-            yield worth, f"it keeps {kept}, not {instead}"
+            yield Reason("leave", worth, (kept, instead))
     if findings.replies and not findings.exact:
         after, after_played = findings.replies
         spared = after_played.score - after.score
@@ -199,24 +246,11 @@ def _reasons(
             *(ply.score_deviation / math.sqrt(ply.turns) for ply in findings.replies)
         )
         if abs(spared) > INTERVAL * error:
-            yield (
-                spared,
-                (
-                    f"the opponent's next turn scores {number(abs(spared))} points "
-                    f"{'less' if spared > 0 else 'more'}"
-                ),
-            )
+            yield Reason("reply", spared)
 
 
 def _is_bingo(row: Estimate, position: Position, rules: Rules) -> bool:
     return isinstance(row.move, Place) and score_play(position.board, row.move, rules).bingo
-
-
-def _leave_text(row: Estimate, rules: Rules, leaves: LeaveTable) -> str:
-    if not row.leave:
-        return "nothing"
-    worth = number(leaves.value(row.leave), sign=True)
-    return f"{rules.distribution.alphabet.text(row.leave)} (worth {worth})"
 
 
 # --- sentences ------------------------------------------------------------------------------------

@@ -41,6 +41,10 @@ export const h = (name, attributes = {}, ...children) =>
 export const svg = (name, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
+/** A value and its error, which take two lines where there is little room. @param {string} value @param {string} error */
+export const withError = (value, error) =>
+  h("span", { class: "figure" }, h("span", {}, value), " ", h("span", {}, `± ${error.replace(" %", "")}`));
+
 /**
  * A table that scrolls sideways by itself where it is too wide; the first cell of a row heads it.
  * @param {string} label

@@ -1,25 +1,24 @@
 // What an analysis found, as elements: the verdict, why the best move is better, all candidates.
 
 import { TileBoard } from "./board.js";
-import { h, table } from "./dom.js";
+import { h, table, withError } from "./dom.js";
 import { readMove, withMove } from "./notation.js";
 import { decimal, percent, texts } from "./texts.js";
+import { INTERVAL, verdictText, whyText } from "./verdict.js";
 
 /** @typedef {import("./review.js").Candidate} Candidate */
 /** @typedef {import("./review.js").Findings} Findings */
 /** @typedef {import("./review.js").Review} Review */
 /** @typedef {import("./review.js").Turn} Turn */
 
-const INTERVAL = 1.96; // standard errors, as `tilewire analyze` has them
-
 /** A figure with its 95 % interval. @param {number | null} value @param {number | null} error @param {(value: number) => string} shown */
 export const within = (value, error, shown) =>
-  value === null ? "" : error ? `${shown(value)} ± ${shown(INTERVAL * error).replace(" %", "")}` : shown(value);
+  value === null ? "" : error ? withError(shown(value), shown(INTERVAL * error)) : shown(value);
 
-/** What was best, what the played move cost, and why. @param {Findings} found */
-export const verdictOf = ({ verdict }) => [
-  h("p", { class: "verdict" }, verdict.text),
-  ...(verdict.why ? [h("p", {}, h("strong", {}, texts.whyBest), " ", `${verdict.why}.`)] : []),
+/** What was best, what the played move cost, and why. @param {Review} review @param {Turn} turn @param {Findings} found */
+export const verdictOf = (review, turn, found) => [
+  h("p", { class: "verdict" }, verdictText(found, review.naming(turn))),
+  ...(found.verdict.reasons ? [h("p", {}, h("strong", {}, texts.whyBest), " ", `${whyText(found.verdict.reasons)}.`)] : []),
 ];
 
 /** The figures behind it. @param {Review} review @param {Turn} turn @param {Findings} found */
@@ -47,7 +46,7 @@ const compared = (review, turn, { verdict, candidates, replies }) => {
   const of = (/** @type {string | undefined} */ move) => candidates.find((each) => each.move === move);
   const best = of(verdict.best), played = of(verdict.ahead_of_played?.move);
   if (!best || !played || best === played) return null;
-  const row = (/** @type {string} */ head, /** @type {(each: Candidate) => string} */ shown) => ({ cells: [head, shown(best), shown(played)] });
+  const row = (/** @type {string} */ head, /** @type {(each: Candidate) => import("./dom.js").Child} */ shown) => ({ cells: [head, shown(best), shown(played)] });
   const rows = [
     ...(best.win !== null && played.win !== null ? [row(texts.win, ({ win, win_error }) => within(win, win_error, percent))] : []),
     row(texts.equity, ({ equity, equity_error }) => within(equity, equity_error, decimal)),

@@ -2,6 +2,8 @@
 
 import { readMove, readOpening } from "./notation.js";
 import { moveText } from "./game.js";
+import { texts } from "./texts.js";
+import { isForced, verdictText, whyText } from "./verdict.js";
 
 /** @typedef {import("./game.js").TileKind} TileKind */
 /** @typedef {import("./game.js").Layout} Layout */
@@ -12,8 +14,10 @@ import { moveText } from "./game.js";
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
  *   equity: number | null, equity_error: number | null, samples: number }} Candidate */
 /** @typedef {{ turns: number, score: number }} Ply */
-/** @typedef {{ text: string, best: string, certain: boolean, ahead_of_played: Lead | null, why: string | null, phony: string | null,
- *   not_compared: string | null }} Verdict */
+/** @typedef {{ leave: string, worth: number }} Kept */
+/** @typedef {{ code: "bingo" | "score" | "leave" | "reply", value: number, kept: [Kept, Kept] | null }} Reason Above 0 it speaks for the best. */
+/** @typedef {{ best: string, rivals: string[], known: boolean, certain: boolean, ahead_of_next: Lead | null, ahead_of_rival: Lead | null,
+ *   ahead_of_played: Lead | null, reasons: Reason[] | null, phony: string | null, not_compared: string | null }} Verdict */
 /** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean,
  *   rollouts: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
 /** @typedef {{ position: string, played: string, best: string, lost_win: number | null, lost_points: number, game: string,
@@ -55,6 +59,11 @@ export class Review {
     return moveText(readMove(move, this.told.board.columns), this.board(turn));
   }
 
+  /** How the moves of a turn are named in a sentence. @param {Turn} turn @returns {(move: string) => string} */
+  naming(turn) {
+    return (move) => (move === "-" ? texts.aPass : move.startsWith("-") ? texts.anExchange(move.slice(1)) : this.text(move, turn));
+  }
+
   /** What the played move of a turn lost; null if that is not known. @param {number} line @returns {Lead | null} */
   loss(line) {
     return this.found.get(line)?.verdict.ahead_of_played ?? null;
@@ -87,7 +96,7 @@ export class Review {
   mistakes(seat, when) {
     return this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line, played }) => {
       const found = this.found.get(line), loss = this.loss(line);
-      if (!found?.verdict.why || !loss || !played) return [];
+      if (!found?.verdict.reasons || !loss || !played) return [];
       const { best } = found.verdict;
       return [{ position: found.cgp, played, best, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when }];
     });
@@ -97,8 +106,8 @@ export class Review {
   get annotated() {
     let line = 0;
     return (this.told.gcg ?? "").split("\n").flatMap((text) => {
-      const found = text.startsWith(">") ? this.found.get(++line) : undefined;
-      return found ? [text, `#note ${noteOf(found)}`] : [text];
+      const found = text.startsWith(">") ? this.found.get(++line) : undefined, turn = this.turn(line);
+      return found && turn ? [text, `#note ${noteOf(found, this.naming(turn))}`] : [text];
     }).join("\n");
   }
 }
@@ -106,14 +115,14 @@ export class Review {
 /** @param {Findings | undefined} found */
 const weight = (found) => {
   const loss = found?.verdict.ahead_of_played;
-  return [found?.verdict.why ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
+  return [found?.verdict.reasons ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
 };
 
-/** @param {Findings} found */
-const isForced = ({ candidates }) => candidates.length === 1 && candidates[0]?.move === "-";
-
-/** @param {Findings} found */
-const noteOf = ({ verdict }) => (verdict.why ? `${verdict.text} Why: ${verdict.why}.` : verdict.text);
+/** @param {Findings} found @param {(move: string) => string} name */
+const noteOf = (found, name) => {
+  const { reasons } = found.verdict;
+  return [verdictText(found, name), ...(reasons ? [`${texts.whyBest} ${whyText(reasons)}.`] : [])].join(" ");
+};
 
 /**
  * Put mistakes before those that were kept, once each.

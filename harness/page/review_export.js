@@ -46,5 +46,5 @@ const section = (review, turn) => {
     h("div", { class: "look" },
       h("h2", {}, name === undefined ? texts.aPosition : texts.turnOf(turn.line, name)),
       boardWith(review, turn, turn.played), h("p", { class: "note" }, texts.rackHeld(turn.rack))),
-    h("div", { class: "figures-of" }, ...(found ? [...verdictOf(found), ...figuresOf(review, turn, found)] : [h("p", { class: "note" }, why ? texts.leftOutSince(why) : texts.notYet)])));
+    h("div", { class: "figures-of" }, ...(found ? [...verdictOf(review, turn, found), ...figuresOf(review, turn, found)] : [h("p", { class: "note" }, why ? texts.leftOutSince(why) : texts.notYet)])));
 };

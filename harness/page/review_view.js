@@ -8,9 +8,10 @@ import { TurnGraph } from "./graph.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { Review, withMistakes } from "./review.js";
 import { save, saveAsHtml } from "./review_export.js";
-import { Trouble } from "./server.js";
+import { Trouble, about } from "./server.js";
 import { decimal, percent, texts, versus } from "./texts.js";
 import { TurnReview } from "./turn_review.js";
+import { verdictText } from "./verdict.js";
 
 /** @typedef {import("./review.js").Turn} Turn */
 
@@ -57,6 +58,8 @@ export class ReviewView extends HTMLElement {
   async load() {
     this.review = null;
     this.analysis.close();
+    const { analysis } = await about().catch(() => ({ analysis: true }));
+    if (!analysis) return this.replaceChildren(h("h1", { tabindex: -1 }, texts.noReviews), h("p", {}, h("a", { href: "#/" }, texts.toGames)));
     if (!this.id_) return this.showForm();
     this.replaceChildren(h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, this.progress = h("p", {}, texts.loading));
     try {
@@ -277,7 +280,7 @@ export class ReviewView extends HTMLElement {
     const best = !verdict ? review.leftOut.has(line) ? texts.leftOut : "…" : isBest ? h("span", { role: "img", "aria-label": texts.wasBest }, "✓") : review.text(verdict.best, turn);
     const was = played === null ? "" : `${review.text(played, turn)}${verdict?.phony ? "*" : ""}`;
     return {
-      attributes: { "aria-current": line === this.line ? "true" : null, class: verdict?.why ? "blunder" : null },
+      attributes: { "aria-current": line === this.line ? "true" : null, class: verdict?.reasons ? "blunder" : null },
       cells: [
         h("a", { href: `#/review/${encodeURIComponent(this.id_)}/${line}`, "aria-label": texts.turnNumber(line) }, line),
         h("bdi", {}, review.told.players[seat]), was,
@@ -338,8 +341,8 @@ export class ReviewView extends HTMLElement {
     this.showGraph();
     if (!turn || !scrolls) return;
     if (detail.getBoundingClientRect().top < 0 || detail.getBoundingClientRect().top > innerHeight / 2) detail.scrollIntoView();
-    const verdict = review.found.get(turn.line)?.verdict;
-    this.say([texts.turnNumber(turn.line), verdict?.text].filter(Boolean).join(": "));
+    const found = review.found.get(turn.line);
+    this.say([texts.turnNumber(turn.line), found && verdictText(found, review.naming(turn))].filter(Boolean).join(": "));
   }
 
   // --- what is kept ---

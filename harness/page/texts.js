@@ -305,6 +305,7 @@ export const texts = {
   // a review
   reviews: "Review",
   reviewTitle: "Review a game",
+  noReviews: "This server does not analyse games.",
   reviewOf: "Review: ",
   reviewAbout: "Each turn is analysed on the server: what it cost, what was best, and why. Other moves can be tried on the board.",
   dropHere: "Drop a game (GCG) or a position (CGP) here.",
@@ -361,7 +362,60 @@ export const texts = {
   notYet: "This turn is not analysed yet.",
   /** @param {string} why */
   leftOutSince: (why) => `This turn is not analysed: ${why}.`,
+  aPass: "a pass",
+  /** @param {string} tiles */
+  anExchange: (tiles) => `an exchange of ${tiles}`,
+  isForced: "A pass: nothing else is legal.",
+  /** @param {number} rollouts @param {string} best */
+  unknownYet: (rollouts, best) => `Nothing can be told from ${counted(rollouts, "rollout")}; by static equity the best is ${best}.`,
+  /** @param {string} best @param {string} worth */
+  onlyCandidate: (best, worth) => `The only candidate is ${best}: ${worth}.`,
+  /** @param {string} best @param {string} worth @param {string} more */
+  bestMove: (best, worth, more) => `The best is ${best}: ${worth}, ${more}.`,
+  /** @param {number} count */
+  oneOfOthers: (count) => `one of ${count} others`,
+  /** @param {string[]} names @returns {string} */
+  or: (names) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`,
+  /** @param {string[]} names @returns {string} */
+  eitherSame: (names) => `The best is ${texts.or(names)}; they come to the same.`,
+  /** @param {string[]} names @param {string} apart @param {boolean} isMany @returns {string} */
+  either: (names, apart, isMany) => `The best is ${texts.or(names)}; ${isMany ? "the first two are " : ""}${apart} apart.`,
+  /** @param {string} share */
+  winsShare: (share) => `it wins ${share}`,
+  /** @param {string} points */
+  gains: (points) => `it gains ${points} points`,
+  /** @param {number} spread */
+  gameEnds: (spread) => `played on, the game ends ${spread ? `${counted(Math.abs(spread), "point")} ${spread > 0 ? "ahead" : "behind"}` : "level"}`,
+  /** @param {string} value @param {string} other @param {[string, string] | null} interval */
+  moreThan: (value, other, interval) => `${value} more than ${other}${interval ? ` (95 %: ${interval[0]} to ${interval[1]})` : ""}`,
+  /** @param {string} why */
+  notCompared: (why) => `What was played can't be compared: ${why}.`,
+  bestWasPlayed: "It was played.",
+  /** @param {string} move @param {string} why @param {string} worth @param {boolean} isLess */
+  phonyPlayed: (move, why, worth, isLess) => `Played was ${move}: ${why}; had it stood, it would be worth ${worth} ${isLess ? "less" : "more"}.`,
+  /** @param {string} move @param {string} cost */
+  itCost: (move, cost) => `Played was ${move}: it cost ${cost}.`,
+  /** @param {string} move */
+  comesToSame: (move) => `Played was ${move}, which comes to the same.`,
+  /** @param {string} move @param {string} cost @param {boolean} byPoints */
+  nothingShows: (move, cost, byPoints) => `Played was ${move}, and nothing shows it to ${byPoints ? "gain" : "win"} less: it cost ${cost}.`,
+  /** @param {string} win @param {string} points */
+  both: (win, points) => `${win} and ${points}`,
   whyBest: "Why the best is better:",
+  /** @param {string[]} more @param {string[]} less */
+  because: (more, less) => `${more.join(", ")}${less.length ? `, though ${less.join(", ")}` : ""}`,
+  /** @param {string[]} less */
+  inSpite: (less) => `${less.join(", ")}, made up for in later turns`,
+  laterTurns: "later turns say so",
+  reasonBingo: "a missed bingo",
+  /** @param {number} points @param {boolean} isMore */
+  reasonScore: (points, isMore) => `${counted(points, "point")} ${isMore ? "more" : "less"} now`,
+  /** @param {string} points @param {boolean} isLess */
+  reasonReply: (points, isLess) => `the opponent's next turn scores ${points} points ${isLess ? "less" : "more"}`,
+  /** @param {string} kept @param {string} instead */
+  reasonLeave: (kept, instead) => `it keeps ${kept}, not ${instead}`,
+  /** @param {string} leave @param {string} worth */
+  keptWorth: (leave, worth) => `${leave} (worth ${worth})`,
   comparison: "Best and played",
   /** @param {string} move */
   bestIs: (move) => `Best: ${move}`,

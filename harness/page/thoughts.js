@@ -1,6 +1,6 @@
 // What a player thought in a turn: told when the game is over, on one's own screen at once.
 
-import { h, table } from "./dom.js";
+import { h, table, withError } from "./dom.js";
 import { leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
 import { moveText } from "./game.js";
 import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
@@ -45,8 +45,8 @@ const candidates = (game, told) => {
       h("span", {}, moveText(readMove(each.move, game.layout.columns), before),
         each.move === told.move && h("small", {}, ` ${texts.playedMark}`)),
       each.score === null ? "" : signed(each.score),
-      withError(each.win, each.win_error, percent),
-      withError(each.equity, each.equity_error, decimal),
+      figure(each.win, each.win_error, percent),
+      figure(each.equity, each.equity_error, decimal),
       each.samples === null ? "" : grouped(each.samples),
     ],
   }));
@@ -62,12 +62,12 @@ const candidates = (game, told) => {
     told.candidates.some((each) => each.win_error || each.equity_error) && texts.error,
   ].filter(Boolean).join(" · ");
   const heads = [texts.move, texts.score, texts.win, texts.equity, texts.samples];
-  return [h("h3", {}, texts.candidates), h("p", { class: "note" }, search), table(texts.candidates, heads, rows)];
+  return [h("h3", {}, texts.candidates), h("p", { class: "note" }, search), table(texts.candidates, heads, rows, "considered")];
 };
 
 /** @param {number | null} value @param {number | null} error @param {(value: number) => string} shown */
-const withError = (value, error, shown) =>
-  value === null ? "" : error === null ? shown(value) : `${shown(value)} ± ${shown(error).replace(" %", "")}`;
+const figure = (value, error, shown) =>
+  value === null ? "" : error === null ? shown(value) : withError(shown(value), shown(error));
 
 /** @param {Game} game @param {Reviewed} told */
 const belief = (game, told) => {

@@ -69,7 +69,7 @@ export class TurnReview extends HTMLElement {
     this.showChoices(found);
     this.showTries();
     const nothing = h("p", { class: "note" }, why ? texts.leftOutSince(why) : texts.notYet);
-    this.verdict?.replaceChildren(...(found ? verdictOf(found) : [nothing]));
+    this.verdict?.replaceChildren(...(found ? verdictOf(review, turn, found) : [nothing]));
     this.figures?.replaceChildren(...(found ? [...figuresOf(review, turn, found), this.longerButton(turn)] : []));
   }
 

@@ -186,9 +186,32 @@ def _payload_game() -> dict[str, Any]:
     }
 
 
+PAYLOAD_GAME = _payload_game()
+PAYLOAD_PUZZLE = {
+    "id": "payloads",
+    "kind": "preendgame",
+    "position": f"{'/'.join(['15'] * 15)} ABCDEFG/ 0/0 0",
+    "best": "8G AB",
+    "static": "8G BA",
+    "bag": [[text, 1] for text in PAYLOADS],
+    "lines": [[[["8G AB", 9]], 9]] * len(PAYLOADS),
+    "pass": 0.1,
+    "moves": [["W" * len(PAYLOADS), "8G AB"], ["L" * len(PAYLOADS), "8G BA"]],
+}
+PAYLOAD_MISTAKE = {
+    "position": PAYLOAD_PUZZLE["position"],
+    "played": f"-{' '.join(PAYLOADS)}",
+    "best": "8G AB",
+    "lost_win": 0.5,
+    "lost_points": 9,
+    "game": PAYLOADS[0],
+    "turn": 1,
+    "when": PAYLOADS[1],
+}
 PAYLOAD_ANSWERS: dict[str, Any] = {
     "api/games": {
         "tournament": False,
+        "analysis": True,
         "on": [],
         "past": [
             {"game": text, "players": [text, text], "scores": [0, 0], "turns": 0, "message": text}
@@ -196,7 +219,7 @@ PAYLOAD_ANSWERS: dict[str, Any] = {
         ],
         "before": None,
     },
-    "api/games/payloads": _payload_game(),
+    "api/games/payloads": PAYLOAD_GAME,
     "api/play": {
         "bots": [{"name": text, "about": text} for text in PAYLOADS],
         "opponent": None,
@@ -219,6 +242,13 @@ PAYLOAD_ANSWERS: dict[str, Any] = {
     "api/ladder/players/*": PLAYER
     | {"name": PAYLOADS[0], "opponents": [MEETING | {"name": text} for text in PAYLOADS]},
     "api/ladder/games?*": {"games": [RATED | {"outcome": text} for text in PAYLOADS]},
+    "puzzles.json": {
+        "lexicon": " ".join(PAYLOADS),
+        "board": PAYLOAD_GAME["board"],
+        "tiles": PAYLOAD_GAME["tiles"],
+        "puzzles": [{"id": "payloads", "kind": "preendgame"}],
+    },
+    "preendgames.json": {"payloads": PAYLOAD_PUZZLE},
 }
 PAYLOAD_VIEWS = {
     "": (".games bdi", "game-list"),
@@ -228,8 +258,13 @@ PAYLOAD_VIEWS = {
     "#/ladder/x/y": ("tbody bdi", "ladder-player"),
     "#/play": (".opponents bdi", "play-view"),
     "#/review/payloads": (".verdict", "review-view"),
+    "#/puzzles": ("puzzle-list p", "puzzle-list"),
+    "#/puzzles/payloads": (".tiles li", "puzzle-view"),
+    "#/drill": (".graded p", "drill-view"),
 }
 """By address: where the last payload is seen, and the element of the view."""
+PAYLOAD_MOVES = {"#/puzzles/payloads": "8G BA", "#/drill": "-"}
+"""What is answered on a view before."""
 
 MARKUP = """[...document.querySelectorAll("main *")].flatMap((each) => [
   ..."script img iframe math video body style".split(" ").filter((name) => name === each.localName),
@@ -459,10 +494,15 @@ async def test_names_and_texts_of_all_kinds_are_text(running: Running, browser: 
     for address, told in PAYLOAD_ANSWERS.items():
         await page.route(f"**/{address}", partial(tell, told))
     await page.route("**/api/games/payloads.gcg", lambda route: route.fulfill(body="#note"))
+    kept = json.dumps(json.dumps([PAYLOAD_MISTAKE]))
+    await page.add_init_script(f"localStorage['tilewire.mistakes'] = {kept}")
     for address, (places, view) in PAYLOAD_VIEWS.items():
         if view == "review-view":
             await page.route_web_socket("**", review_payloads)
         await shown.go(running.url(address))
+        if address in PAYLOAD_MOVES:
+            send = "(entry, move) => entry.send(move)"
+            await page.locator("move-entry").evaluate(send, PAYLOAD_MOVES[address])
         await page.locator(places, has_text=PAYLOADS[-1]).last.wait_for()
         text = await page.locator("main").inner_text()
         assert [payload for payload in PAYLOADS if payload not in text] == [], address
@@ -496,13 +536,17 @@ def review_payloads(socket: WebSocketRoute) -> None:
         "board": told["board"],
         "tiles": told["tiles"],
     }
-    verdict = {"text": " ".join(PAYLOADS), "best": "-", "certain": True, "ahead_of_played": None}
+    verdict = {"best": "-", "rivals": [], "known": True, "ahead_of_next": None}
+    kept = [{"leave": text, "worth": 1} for text in PAYLOADS[3:5]]
+    verdict |= {"reasons": [{"code": "leave", "value": 1, "kept": kept}]}
+    best = {"move": "-", "score": 0, "leave": PAYLOADS[5], "static": 0, "win": 0.5, "equity": 0}
+    best |= {"win_error": None, "equity_error": None}
     found = {
         "type": "turn",
         "id": 1,
         "line": 1,
-        "candidates": [],
-        "verdict": verdict | {"why": PAYLOADS[3], "phony": PAYLOADS[4], "not_compared": None},
+        "candidates": [best, best | {"move": "8G [CH]O"}],
+        "verdict": verdict | {"ahead_of_played": None, "not_compared": " ".join(PAYLOADS)},
         **{"cgp": "", "plies": 1, "exact": False, "rollouts": 1, "seconds": 1, "replies": None},
     }
 
@@ -558,6 +602,7 @@ async def test_it_comes_back_by_itself_when_the_server_does(
         ("#/game/%3Cimg%20src=x%3E/7", "This game is not on this server"),
         ("#/nowhere/%", "There is nothing at #/nowhere/%"),
         ("#/ladder/blitz/nobody", "nobody"),
+        ("#/review/0123456789abcdef", "This server does not analyse games"),
     ],
 )
 async def test_an_old_or_broken_address_is_a_sentence_and_a_way_on(

@@ -186,3 +186,89 @@ async def test_what_is_not_there_is_a_sentence_and_a_way_on(
         await shown.page.get_by_label("A game as GCG").wait_for()
         await shown.page.get_by_role("link", name="To the games").wait_for()
     await shown.page.close()
+
+
+SENTENCES = """async ([cases]) => {
+  const script = document.querySelector("script").src;
+  const { verdictText, whyText } = await import(script.replace("app.js", "verdict.js"));
+  return cases.map((found) => [
+    verdictText(found, (move) => move), found.verdict.reasons && whyText(found.verdict.reasons)]);
+}"""
+
+
+def found(*moves: str, **verdict: Any) -> dict[str, Any]:
+    """What is told of a turn, the first move the best; each wins 10 % less than the one before."""
+    told = {"best": moves[0], "known": True, "rivals": [], "ahead_of_next": None}
+    told |= {"ahead_of_rival": None, "ahead_of_played": None, "reasons": None}
+    candidates = [
+        {"move": move, "win": 0.6 - at / 10, "win_error": 0.01, "equity": 9.0, "equity_error": 1}
+        for at, move in enumerate(moves)
+    ]
+    return {
+        **{"cgp": "15 AB/ 10/4 0", "exact": False, "plies": 2, "rollouts": 50},
+        "candidates": candidates,
+        "verdict": told | {"phony": None, "not_compared": None} | verdict,
+    }
+
+
+def lead(move: str, win: float | None = 0.1, error: float = 0.01) -> dict[str, Any]:
+    return {
+        "move": move,
+        "win": win,
+        "win_error": error,
+        "points": 8.0,
+        "points_error": 100 * error,
+    }
+
+
+async def test_codes_and_figures_become_sentences(running: Running, browser: Browser) -> None:
+    kept = [{"leave": "ES", "worth": 8.25}, {"leave": "", "worth": 0}]
+    reasons = [
+        {"code": "leave", "value": 8.25, "kept": kept},
+        {"code": "score", "value": -1, "kept": None},
+        {"code": "reply", "value": 3.5, "kept": None},
+    ]
+    played = {"ahead_of_next": lead("b"), "ahead_of_played": lead("b")}
+    end = {"exact": True, "plies": None}
+    cases = {
+        "A pass: nothing else is legal.": found("-"),
+        "Nothing can be told from 50 rollouts; by static equity the best is a.": found(
+            "a", "b", known=False
+        ),
+        "The only candidate is a: it wins 60.0 % ± 2.0. It was played.": found(
+            "a", ahead_of_played=lead("a", 0)
+        ),
+        "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). "
+        "Played was b: it cost 10.0 % ± 2.0 and 8.0 ± 2.0 points.": found(
+            "a", "b", **played, reasons=reasons
+        ),
+        "The best is a or b; 10.0 % ± 2.0 apart. Played was b, and nothing shows it to win less: "
+        "it cost 10.0 % ± 2.0 and 8.0 ± 2.0 points.": found(
+            "a", "b", **played, rivals=["b"], ahead_of_rival=lead("b")
+        ),
+        "The best is a, b, c or one of 2 others; the first two are 10.0 % ± 2.0 apart.": found(
+            *"abcde", rivals=[*"bcde"], ahead_of_next=lead("b"), ahead_of_rival=lead("b")
+        ),
+        "The best is a: played on, the game ends 15 points ahead, 8.0 points more than b. "
+        "Played was b: it cost 10.0 % and 8.0 points.": found(
+            "a", "b", **{key: lead("b", error=0) for key in played}, reasons=[]
+        )
+        | end,
+        "The only candidate is a: it wins 60.0 % ± 2.0. What was played can't be compared: so.": (
+            found("a", not_compared="so")
+        ),
+        "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). Played was "
+        "c: no word; had it stood, it would be worth 8.0 ± 2.0 points less.": found(
+            *"abc", ahead_of_next=lead("b"), ahead_of_played=lead("c", None), phony="no word"
+        ),
+    }
+    shown = await opened(browser)
+    await shown.go(running.url)
+    told = await shown.page.evaluate(SENTENCES, [[*cases.values()]])
+    assert [text for text, _ in told] == [*cases]
+    assert {why for _, why in told} == {
+        *(None, "later turns say so"),
+        "it keeps ES (worth +8.3), not nothing, the opponent's next turn scores 3.5 points less, "
+        "though 1 point less now",
+    }
+    await shown.page.close()
