@@ -189,6 +189,13 @@ def _run(
     with sentences(kinds=UNREADABLE, status=1):
         opened = MatchFolder(folder)
         write_config(terms, folder)
+    is_told = False
+
+    def tell() -> None:
+        nonlocal is_told
+        is_told = True
+        print_table(files, terms, as_json=as_json)
+
     with opened as files:
         if terms.test is not None and _enough(terms, files)():
             options.say("the sequential test has decided")
@@ -199,7 +206,7 @@ def _run(
                 sentences(kinds=FAILURES, status=1),
                 open_cluster(cluster, options.say) if cluster else nullcontext() as workers,
             ):
-                options.run(_play(terms, words, files, workers, page=page))
+                options.run(_play(terms, words, files, workers, tell if page else None))
                 if luck:
                     measure_luck(terms, words, files, options.say)
         except KeyboardInterrupt as stop:
@@ -211,8 +218,8 @@ def _run(
                 status=stop_status(stop),
             ) from None
         finally:
-            if files.results or as_json:
-                print_table(files, terms, as_json=as_json)
+            if (files.results or as_json) and (luck or not is_told):
+                tell()
     _check_failures(files, terms)
 
 
@@ -221,9 +228,9 @@ async def _play(
     words: Lexicon,
     files: MatchFolder,
     cluster: Cluster | None,
-    *,
-    page: bool,
+    told_on_page: Callable[[], None] | None,
 ) -> None:
+    """Play all games; with a page, it stays once ``told_on_page`` has told how they ended."""
     notice = options.say_once()
     progress: MatchProgress | TournamentProgress
     test = terms.test
@@ -236,14 +243,16 @@ async def _play(
     tournament = Tournament(
         terms, words, files, progress.game_finished, notice, _enough(terms, files), cluster
     )
-    async with _hall(tournament, terms, files, words) if page else nullcontext() as screen:
+    hall = nullcontext() if told_on_page is None else _hall(tournament, terms, files, words)
+    async with hall as screen:
         with progress:
             if isinstance(progress, TournamentProgress):
                 progress.follow(tournament)
             await tournament.play(screen)
         for why in tournament.absentees.values():
             raise MatchError(f"{why}; --resume tries again")
-        if screen is not None:
+        if told_on_page is not None:
+            told_on_page()
             options.say(f"the {_kind(terms)} is over; its page stays until Ctrl-C")
             await options.until_told_to_stop()
 

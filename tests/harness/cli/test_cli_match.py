@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from match_samples import game, match_config
 
 from bot.seat.offers import rules_on_wire
 from engine.rules.rule_sets import load_rules
+from harness.cli.match import print_table
 from harness.cli.match_settings import MatchFile
 from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
@@ -219,10 +221,17 @@ def test_the_page_of_a_match_stays_and_its_code_is_in_no_address(
 ) -> None:
     finished(tmp_path)
     opened: list[str] = []
+    happened: list[str] = []
 
     async def at_once() -> None:
         """Stop as soon as the match waits for that."""
+        happened.append("waits")
 
+    def table(*args: Any, **options: Any) -> None:
+        happened.append("tells")
+        print_table(*args, **options)
+
+    monkeypatch.setattr("harness.cli.match.print_table", table)
     monkeypatch.setattr("harness.cli.match_page.open_in_browser", opened.append)
     monkeypatch.setattr("harness.cli.options.until_told_to_stop", at_once)
     assert tilewire("match", "--resume", tmp_path, "--page") == 0
@@ -230,4 +239,5 @@ def test_the_page_of_a_match_stays_and_its_code_is_in_no_address(
     assert said is not None
     assert opened == [said[1]]
     assert "the match is over; its page stays until Ctrl-C" in tilewire.err
+    assert happened == ["tells", "waits"], "the result is not kept back"
     assert "4 games" in tilewire.out
