@@ -1,11 +1,11 @@
-"""A person's games on the page, against greedy: by keyboard, by mouse, by touch."""
+"""Persons' whole games on the page, against greedy: by keyboard, by mouse, by touch."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import permutations
@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 import pytest_asyncio
 from e2e.browsing import AXE, PHONE, Opened, find_faults, opened
-from positions import game_positions, legal_moves_of
+from positions import legal_moves_of
 
 from bot.equipment import Equipment
-from engine.notation.cgp import write_cgp
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Position
-from engine.rules.rules import IllegalMove, Rules, check_move, score_play, standard_rules
+from engine.rules.rules import IllegalMove, Rules, check_move, score_play
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.records import new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.cli.serving import HouseBots, read_bots
-from harness.server import hosting
 from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
@@ -42,7 +39,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OUTAGE_S = 5
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
+PLAYED_BEFORE = 3
+"""Turns that a person has played before the line is lost: the game is in its middle."""
 
 SHOWN = """() => {
   const { playing } = document.querySelector("play-view");
@@ -54,6 +53,20 @@ SHOWN = """() => {
     clocks: playing.game.clocksAt(performance.now()),
   };
 }"""
+
+SPOTS = """() => {
+  const middle = (element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return [x + width / 2, y + height / 2];
+  };
+  const { draft } = document.querySelector("move-entry");
+  return {
+    hand: [...document.querySelectorAll("[data-held]")].map((each) =>
+      [draft.held[each.dataset.held].tile, middle(each)]),
+    squares: [...document.querySelectorAll("[data-at]")].map(middle),
+  };
+}"""
+"""The tiles of the rack, and the places of these and of all squares."""
 
 ASKED = re.compile("Your turn|You win|You lose|A tie")
 """What the page says when the person is to move, or the game is over."""
@@ -71,7 +84,8 @@ class Proxy:
         self.is_cut = self.is_mute = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def start(self) -> None:
+    async def start(self, target: int) -> None:
+        self.target = target
         self._server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
 
@@ -117,11 +131,12 @@ class Proxy:
 
 @dataclass
 class Running:
-    """A server that lends greedy, behind a line that can fail."""
+    """A server that lends greedy."""
 
     path: Path
-    proxy: Proxy = field(default_factory=Proxy)
     port: int = 0
+    hosts: dict[str, GameHost] = field(default_factory=dict)
+    """The last game that each player was seen in."""
 
     async def start(self) -> None:
         self.bots = HouseBots(read_bots({"greedy": "greedy"}), Equipment(), load_lexicon())
@@ -133,24 +148,42 @@ class Running:
             self.bots.seats,
             self.bots.lend,
             port=self.port,
+            max_games=4,  # a game each, on any machine
             drain_s=0,
             time=TimeControl(initial_ms=1_200_000, ready_ms=600_000),
             offered=Offered({"greedy": "plays the highest score"}),
         )
         await self.server.start()
-        self.port = self.proxy.target = self.server.port
+        self.port = self.server.port
 
     async def stop(self) -> None:
         await self.server.stop()
         await self.bots.close()
         self.journal.close()
 
-    @property
-    def host(self) -> GameHost:
-        """The game that is on, or was on last."""
+    def host(self, player: str) -> GameHost:
+        """Return the game of a player that is on, or was on last."""
         for host in self.server._hosting.games.values():
-            self._host = host
-        return self._host
+            self.hosts |= dict.fromkeys(host.book.opened.players, host)
+        return self.hosts[player]
+
+
+class Restart:
+    """A restart of the server that some persons wait for, each at its turn."""
+
+    def __init__(self, running: Running, persons: int) -> None:
+        self._running, self._together = running, asyncio.Barrier(persons)
+
+    async def happen(self, lost: Callable[[], Awaitable[None]]) -> None:
+        """Stop the server once all are there, and start it when ``lost`` has shown to each."""
+        async with self._together as place:
+            if not place:
+                await self._running.stop()
+        await lost()
+        async with self._together as place:
+            if not place:
+                await self._running.start()
+        await self._together.wait()
 
 
 @dataclass
@@ -160,17 +193,27 @@ class Person:
     running: Running
     shown: Opened
     name: str
+    lay: Lay
+    proxy: Proxy = field(default_factory=Proxy)
+    turns: int = 0
+    """That were played."""
 
     @property
     def page(self) -> Page:
         return self.shown.page
 
     @property
+    def book(self) -> Scorebook:
+        return self.running.host(self.name).book
+
+    @property
     def seat(self) -> int:
-        return self.running.host.book.opened.players.index(self.name)
+        return self.book.opened.players.index(self.name)
 
     async def begin(self) -> None:
-        await self.shown.go(f"http://127.0.0.1:{self.running.proxy.port}/#/play")
+        if not self.proxy.port:
+            await self.proxy.start(self.running.port)
+        await self.shown.go(f"http://127.0.0.1:{self.proxy.port}/#/play")
         await self.page.get_by_label("Your name").fill(self.name)
         await self.page.get_by_label("greedy").check()
         await self.page.get_by_role("button", name="Start").press("Enter")
@@ -182,7 +225,7 @@ class Person:
 
     async def check(self) -> None:
         """Check that the page shows the game as the server has it."""
-        book = self.running.host.book
+        book = self.book
         assert book.game is not None
         text = book.rules.distribution.alphabet.tile_text
         shown: dict[str, Any] = await self.page.evaluate(SHOWN)
@@ -199,28 +242,49 @@ class Person:
 
     def began_ms(self) -> int:
         """Return what the person's clock showed when its turn began."""
-        book = self.running.host.book
-        return book._clocks[self.seat].remaining_ms
+        return self.book._clocks[self.seat].remaining_ms
 
-    async def move(self, lay: Lay, disturb: Disturb | None = None) -> None:
+    async def move(self, disturb: Disturb | None = None) -> None:
         """Play the move that scores most, if there is a placement, after a disturbance."""
-        book = self.running.host.book
+        book = self.book
+        self.turns += 1
         assert book.game is not None
         move = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
         if not isinstance(move, Place):
             for name in ("Pass", "Pass: sure?"):
                 await self.page.get_by_role("button", name=name, exact=True).click()
             return
-        await lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
+        await self.lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
         score = score_play(book.game.position.board, move, book.rules).score
         button = self.page.get_by_role("button", name=f"Play for {score}", exact=True)
         await button.wait_for()
-        if disturb is not None and await disturb():
-            return
-        if lay is by_keyboard:
+        if disturb is None or not await disturb():
+            await self.send()
+
+    async def send(self) -> None:
+        """Play what is laid."""
+        button = self.page.get_by_role("button", name="Play for")
+        if self.lay is by_keyboard:
             await self.page.keyboard.press("Enter")
-        else:
+        elif self.lay is by_mouse:
             await button.click()
+        else:
+            await button.tap()
+
+    async def play(self, disturbances: Sequence[Disturb] = ()) -> None:
+        """Play a game to its end; the page shows it as it is after each disturbance."""
+        rest = iter(disturbances)
+        while await self.asked():
+            disturb = next(rest, None)
+            if disturb is not None:
+                await self.check()
+            await self.move(disturb)
+        assert next(rest, None) is None, "the game ended before all had happened"
+        await self.check()
+        assert [line for line in self.shown.said if not LOST.search(line)] == []
+
+    async def nothing(self) -> bool:
+        return False
 
     # --- what may come between laying a move and playing it; True: it is played ------------------
 
@@ -239,10 +303,10 @@ class Person:
 
     async def lose_line(self) -> bool:
         """Play the move into a dead line; it is taken when the line is back."""
-        proxy, book = self.running.proxy, self.running.host.book
+        proxy, book = self.proxy, self.book
         turns = len(book.turns)
         proxy.is_mute = True
-        await self.page.keyboard.press("Enter")
+        await self.send()
         await self.page.locator(".status", has_text="on its way").wait_for()
         left_ms = book.clocks(now_ms())[self.seat]
         proxy.cut()
@@ -256,22 +320,29 @@ class Person:
         assert book.turns[turns].clocks[self.seat] <= left_ms - 1_000 * OUTAGE_S
         return True
 
-    async def restart_server(self) -> bool:
+    async def see(self, restart: Restart) -> bool:
         """Have the server start again; the tiles stay where they are laid."""
-        await self.running.stop()
-        await self.page.get_by_text("The connection to the server is lost").wait_for()
-        await self.running.start()
+        await restart.happen(self.page.get_by_text("The connection to the server is lost").wait_for)
         await self.page.get_by_role("button", name="Try now").click()
         assert await self.asked()
         await self.check()
         return False
 
+    async def run_short(self) -> bool:
+        """Have little time left when the move is played; the page says so."""
+        left_ms = self.book.clocks(now_ms())[self.seat]
+        self.running.host(self.name).give(self.seat, 30_000 - left_ms, "the clock is to warn")
+        await self.send()
+        alert = self.page.get_by_role("alert").get_by_text("Less than a minute")
+        await alert.wait_for(state="attached")
+        return True
+
     async def try_phony(self) -> None:
         """Play what is no word: that is said before and after, and the tiles stay."""
-        book = self.running.host.book
+        book = self.book
         assert book.game is not None
         phony = find_phony(book.game.position, book.rules)
-        await by_touch(self.page, squares_of(phony, book), across=True)
+        await self.lay(self.page, squares_of(phony, book), True)
         await self.page.get_by_text("(not a word)").first.wait_for()
         await self.page.get_by_role("button", name="Play for").tap()
         await self.page.locator(".banner", has_text="2 more such moves lose").wait_for()
@@ -326,23 +397,32 @@ async def by_keyboard(page: Page, tiles: list[tuple[int, str]], across: bool) ->
 
 async def by_mouse(page: Page, tiles: list[tuple[int, str]], across: bool) -> None:
     """Drag each tile from the rack to its square."""
-    for at, tile in tiles:
-        await page.drag_and_drop(held(tile), f"[data-at='{at}']")
+    for held, square, tile in await spots(page, tiles):
+        await page.mouse.move(*held)
+        await page.mouse.down()
+        await page.mouse.move(*square, steps=3)
+        await page.mouse.up()
         await name_blank(page, tile)
 
 
 async def by_touch(page: Page, tiles: list[tuple[int, str]], across: bool) -> None:
     """Tap each tile, then its square."""
-    for at, tile in tiles:
-        await page.locator(held(tile)).tap()
-        await page.locator(f"[data-at='{at}']").tap()
+    for held, square, tile in await spots(page, tiles):
+        await page.touchscreen.tap(*held)
+        await page.touchscreen.tap(*square)
         await name_blank(page, tile)
 
 
-def held(tile: str) -> str:
-    """Return the selector of a tile on the rack that is not laid yet."""
-    name = "blank" if tile.islower() else tile
-    return f".hand .tile:not(.gone)[aria-label^='{name},'] >> nth=0"
+async def spots(page: Page, tiles: list[tuple[int, str]]) -> list[tuple[Spot, Spot, str]]:
+    """Return where each tile lies on the rack, where its square is, and the tile."""
+    await page.locator(".hand").scroll_into_view_if_needed()
+    told = await page.evaluate(SPOTS)
+    found = []
+    for at, tile in tiles:
+        held = next(each for each in told["hand"] if each[0] == ("?" if tile.islower() else tile))
+        told["hand"].remove(held)
+        found.append((held[1], told["squares"][at], tile))
+    return found
 
 
 async def name_blank(page: Page, tile: str) -> None:
@@ -351,6 +431,7 @@ async def name_blank(page: Page, tile: str) -> None:
 
 
 Disturb: TypeAlias = Callable[[], Awaitable[bool]]
+Spot: TypeAlias = tuple[float, float]
 Lay: TypeAlias = Callable[["Page", list[tuple[int, str]], bool], Awaitable[None]]
 
 
@@ -358,71 +439,60 @@ Lay: TypeAlias = Callable[["Page", list[tuple[int, str]], bool], Awaitable[None]
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
     running = Running(tmp_path_factory.mktemp("play") / "games.db")
     await running.start()
-    await running.proxy.start()
     yield running
-    await running.proxy.stop()
     await running.stop()
 
 
-async def play(person: Person, lay: Lay) -> int:
-    """Play a game to its end; return the number of the person's turns."""
-    turns = 0
-    while await person.asked():
-        turns += 1
-        await person.move(lay)
-    await person.check()
-    assert [line for line in person.shown.said if not LOST.search(line)] == []
-    return turns
+async def test_whole_games_by_keyboard_mouse_and_touch(running: Running, browser: Browser) -> None:
+    """Each with a reload, a lost line and a restart of the server, which all of them see."""
+    kay = Person(running, await opened(browser), "kay", by_keyboard)
+    mo = Person(running, await opened(browser), "mo", by_mouse)
+    tess = Person(running, await opened(browser, PHONE, has_touch=True), "tess", by_touch)
+    restart = Restart(running, 3)
+    async with asyncio.TaskGroup() as games:
+        games.create_task(play_with_keys(kay, restart))
+        games.create_task(play_twice(mo, restart))
+        games.create_task(play_on_a_phone(tess, restart))
+    for person in (kay, mo, tess):
+        assert person.turns > PLAYED_BEFORE
+        await person.page.close()
+        await person.proxy.stop()
 
 
-async def test_a_game_by_keyboard_with_a_reload_an_outage_and_a_restart(
-    running: Running, browser: Browser
-) -> None:
-    person = Person(running, await opened(browser), "kay")
+def troubles(person: Person, restart: Restart) -> list[Disturb]:
+    """Return what happens in a game: nothing at first, then all that can."""
+    quiet = [person.nothing] * PLAYED_BEFORE
+    return [*quiet, person.reload, person.lose_line, partial(person.see, restart)]
+
+
+async def play_with_keys(person: Person, restart: Restart) -> None:
+    await person.begin()
+    _, *others = troubles(person, restart)
+    await person.play([person.look, *others])
+
+
+async def play_twice(person: Person, restart: Restart) -> None:
+    """Play a game, and begin another with seats swapped."""
     page = person.page
     await person.begin()
-    for disturb in (person.look, person.reload, person.lose_line, person.restart_server):
-        assert await person.asked()
-        await person.check()
-        await person.move(by_keyboard, disturb)
-    assert await play(person, by_keyboard) > 2
-    await page.close()
-
-
-@pytest.fixture
-def late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have games begin in a late position, and so end soon."""
-    rules = standard_rules()
-    position = game_positions(load_lexicon(), rules, seed=3, count=10)[6]
-    opening = write_cgp(replace(position, racks=((), ()), scores=(250, 240)), rules)
-    monkeypatch.setattr(hosting, "new_game", partial(new_game, opening=opening))
-
-
-@pytest.mark.usefixtures("late")
-async def test_a_game_by_mouse_and_again_with_seats_swapped(
-    running: Running, browser: Browser
-) -> None:
-    person = Person(running, await opened(browser), "mo")
-    page = person.page
-    await person.begin()
-    assert await play(person, by_mouse) >= 2
+    await person.play(troubles(person, restart))
     seat = person.seat
+    await page.get_by_role("link", name="turn by turn").wait_for()
+    assert not await page.get_by_role("link", name="Review").count(), "nothing is analysed here"
     await page.get_by_role("button", name="Again").click()
     assert await person.asked()
     assert person.seat == 1 - seat
     await page.get_by_role("button", name="Resign").click()
     await page.get_by_role("button", name="Resign: sure?").click()
     await page.get_by_text("You lose").wait_for()
-    await page.close()
 
 
-@pytest.mark.usefixtures("late")
-async def test_a_game_by_touch_and_in_a_second_window(running: Running, browser: Browser) -> None:
-    person = Person(running, await opened(browser, PHONE, has_touch=True), "tess")
+async def play_on_a_phone(person: Person, restart: Restart) -> None:
+    """Play a game, in two windows for a while; lay what is no word; run short of time."""
     page = person.page
     await person.begin()
     assert await person.asked()
-    other = Person(running, await opened(browser, PHONE), "tess")
+    other = replace(person, shown=await opened(page.context.browser, PHONE))
     await other.begin()
     await page.get_by_text("You are playing in another window").wait_for()
     assert await other.asked()
@@ -433,10 +503,5 @@ async def test_a_game_by_touch_and_in_a_second_window(running: Running, browser:
     await other.page.get_by_text("You are playing in another window").wait_for()
     await other.page.close()
     await person.try_phony()
-    left_ms = running.host.book.clocks(now_ms())[person.seat]
-    running.host.give(person.seat, 30_000 - left_ms, "the clock is to warn")
-    await person.move(by_touch)
-    await page.get_by_role("alert").get_by_text("Less than a minute").wait_for(state="attached")
-    await play(person, by_touch)
+    await person.play([*troubles(person, restart), person.run_short])
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
-    await page.close()
