@@ -105,9 +105,9 @@ export class Connection {
     this.tries = 0;
   }
 
-  /** A network that is gone says nothing; so ask, and take silence for an end. */
+  /** A network that is gone says nothing, not to a new connection either; so ask, and take silence for an end. */
   ping() {
-    if (this.socket?.readyState !== WebSocket.OPEN) return;
+    if (!this.socket) return;
     if (performance.now() - this.heard > 2 * PING_MS) this.again();
     else this.say({ type: "ping", id: 1 });
   }

@@ -17,6 +17,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 
 NARROWEST, PHONE, DESK = 320, 375, 1_280
+PATIENCE_MS = 120_000
+"""For what a page shows in the end, on a machine that may be busy."""
 
 
 def chromium() -> str | None:
@@ -55,6 +57,7 @@ class Opened:
 async def opened(browser: Browser, width: int = DESK, **options: Any) -> Opened:
     """Open an empty page."""
     page = await browser.new_page(viewport={"width": width, "height": 800}, **options)
+    page.set_default_timeout(PATIENCE_MS)
     shown = Opened(page)
     page.on("console", lambda message: shown.said.append(message.text))
     page.on("pageerror", lambda error: shown.said.append(str(error)))
