@@ -7,7 +7,7 @@ import { texts } from "./texts.js";
 /** @typedef {{ seq: number, seat: 0 | 1, move: string, score: number, scores: Pair, bag: number, clocks: Pair, think_ms: number, challenge?: "open" | "won" | "lost" }} Played */
 /** @typedef {{ seq: number, rack: string, position: string }} Asked */
 /** @typedef {{ seq: number, text: string | null, candidates: Candidate[], search: Search | null, belief: Belief | null }} Info */
-/** @typedef {{ seq: number, players: [string, string], lexicon: string, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
+/** @typedef {{ seq: number, players: [string, string], lexicon: string, commitment?: string | null, rules?: { rack_size?: number, challenge?: string }, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
 /** @typedef {{ outcome: string, winner: 0 | 1 | null, scores: Pair, message: string, racks: [string, string], rack_adjustments: Pair, time_penalties: Pair }} Over */
 /** @typedef {{ move: string, score: number | null, equity: number | null, equity_error: number | null, win: number | null, win_error: number | null, samples: number | null }} Candidate */
 /** @typedef {{ phase: string, plies: number | null, compared: number | null, rollouts: number | null, nodes: number | null, proven: boolean | null }} Search */

@@ -1,6 +1,7 @@
 // To play oneself: a choice of opponents, then games on a board that takes moves.
 
 import { h, table } from "./dom.js";
+import { checkDraws } from "./draws.js";
 import { MoveEntry } from "./entry.js";
 import { inWindow } from "./kept.js";
 import { tilesOf } from "./notation.js";
@@ -16,6 +17,8 @@ import { signed, texts } from "./texts.js";
 /** @typedef {import("./scoring.js").Placement} Placement */
 
 const TICK_MS = 200, AGAIN_MS = 5000, LOW_MS = 60000, WORDS_MS = 150, MOST_WORDS = 16;
+/** What is found of draws that may have been chosen. */
+const WARNINGS = new Set(["closed", "changed", "secret", "nonce", "dealt"]);
 
 export class PlayView extends HTMLElement {
   constructor() {
@@ -252,7 +255,17 @@ export class PlayView extends HTMLElement {
     this.next.replaceChildren(
       h("button", { type: "button", class: "main", click: () => playing.seek(opponent) }, texts.playAgain), " ",
       h("button", { type: "button", click: () => playing.leave() }, texts.otherOpponent), " ",
-      h("a", { href: `#/game/${id}` }, texts.lookBack), " ", reviewLink(playing.id));
+      h("a", { href: `#/game/${id}` }, texts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
+  }
+
+  /** What is proven of the draws of the game that is over. @param {Playing} playing */
+  checkedDraws({ game, seat, witness }) {
+    const said = h("span", { class: "note", role: "status" });
+    if (game?.over && game.over.outcome !== "host_error") checkDraws(witness, game, seat).then((finding) => {
+      said.textContent = texts.draws[finding];
+      said.classList.toggle("banner", WARNINGS.has(finding));
+    });
+    return said;
   }
 
   showMoves() {

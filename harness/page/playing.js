@@ -1,5 +1,6 @@
 // A person's side of games: the conversation of a player (protocol/SPEC.md), over as many connections as it takes.
 
+import { hear, hex, sha256, witnessOf } from "./draws.js";
 import { Game } from "./game.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { Connection, Trouble, ask } from "./server.js";
@@ -36,6 +37,8 @@ export class Playing {
     this.sentence = "";
     /** Seconds to the next try; 0: connected. */
     this.lostFor = 0;
+    /** @type {import("./draws.js").Witness | null} What we were told of the draws; null: the game began elsewhere. */
+    this.witness = inBrowser.get("draws");
     /** @type {Promise<void>} Messages are taken one after another. */
     this.queue = Promise.resolve();
     const { name, token } = login;
@@ -176,7 +179,8 @@ export class Playing {
   forget() {
     inWindow.set("game", null);
     inWindow.set("answer", null);
-    inBrowser.set("nonce", null);
+    inBrowser.set("draws", null);
+    this.witness = null;
     this.id = "";
     this.game = null;
     this.turn = null;
@@ -186,7 +190,6 @@ export class Playing {
     this.phase = "over";
     this.turn = null;
     inWindow.set("answer", null);
-    inBrowser.set("nonce", null);
   }
 
   /** Leave a game that is over, or seek no more. */
@@ -212,43 +215,64 @@ export class Playing {
     this.turn = null;
     this.wish = undefined;
     if (isNew) this.sentence = "";
+    this.witnessed(message);
     this.phase = message.seq ? "playing" : "offered";
     inWindow.set("game", this.id);
     this.connection.say({ type: "ready", game: this.id, ...await this.part(message) });
   }
 
   /** Our part in the order of the bag: the nonce, or its commitment while the other may still choose. @param {any} offer */
-  async part({ commitments, you }) {
-    const nonce = this.nonce();
-    if (!commitments || commitments[1 - you] || !globalThis.crypto.subtle) return { nonce };
-    const bytes = Uint8Array.from(nonce.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-    return { commitment: hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))) };
+  async part({ commitments, you, seq }) {
+    const { witness } = this;
+    if (seq || !witness) return {}; // the tiles are dealt
+    if (!commitments || commitments[1 - you] || !globalThis.crypto.subtle) return { nonce: this.nonce(witness) };
+    return { commitment: await sha256(witness.nonce) };
   }
 
-  /** The nonce of this game, the same as long as it lasts, in whichever window. */
-  nonce() {
-    const kept = inBrowser.get("nonce");
-    if (kept?.game === this.id) return /** @type {string} */ (kept.nonce);
-    const nonce = hex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
-    inBrowser.set("nonce", { game: this.id, nonce });
-    return nonce;
+  /** Our nonce, which is shown now. @param {import("./draws.js").Witness} witness */
+  nonce(witness) {
+    witness.isShown = true;
+    inBrowser.set("draws", witness);
+    return witness.nonce;
+  }
+
+  /** Keep what an offer says of the draws; the nonce is the same as long as the game lasts, in whichever window. @param {any} offer */
+  witnessed(offer) {
+    const kept = inBrowser.get("draws");
+    const isKept = kept?.game === this.id;
+    this.witness = isKept ? kept : offer.seq ? null : witnessOf(offer, hex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES))));
+    if (!this.witness) return;
+    hear(this.witness, offer, this.seat);
+    inBrowser.set("draws", this.witness);
+  }
+
+  /** Keep what we hold after an event. @param {number} seq the event's number @param {string | undefined} rack */
+  holds(seq, rack) {
+    if (rack === undefined) return;
+    this.rack = rack;
+    if (!this.witness) return;
+    this.witness.racks[seq] = rack;
+    inBrowser.set("draws", this.witness);
   }
 
   /** @param {any} message @param {number} at */
   inGame(message, at) {
     const { game } = this;
     if (!game) return;
-    if (message.type === "committed") this.connection.say({ type: "reveal", game: this.id, nonce: this.nonce() });
-    else if (message.type === "your_turn") this.onTurn(message, at);
+    if (message.type === "committed") {
+      if (!this.witness) return;
+      hear(this.witness, message, this.seat);
+      this.connection.say({ type: "reveal", game: this.id, nonce: this.nonce(this.witness) });
+    } else if (message.type === "your_turn") this.onTurn(message, at);
     else if (message.type === "refused") {
       this.turn = { seq: message.seq, attempt: message.attempt + 1 };
       this.sentence = texts.moveRefused(message.message, message.attempts_left);
     } else if (game.take(message, at)) this.resume(this.id);
     else if (message.type === "started") {
-      this.rack = message.rack ?? this.rack;
+      this.holds(0, message.rack);
       this.phase = "playing";
     } else if (message.type === "played") {
-      if (message.seat === this.seat) this.rack = message.rack ?? this.rack;
+      if (message.seat === this.seat) this.holds(message.seq, message.rack);
       this.turn = null;
       this.sentence = "";
       this.listener.played(message);
@@ -294,6 +318,3 @@ export class Playing {
     this.connection.stop();
   }
 }
-
-/** @param {Uint8Array} bytes */
-const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

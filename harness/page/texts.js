@@ -497,6 +497,19 @@ export const texts = {
   playsElsewhere: "You are playing in another window now, and the newest counts.",
   playHere: "Play here",
   gameIsGone: "Your last game is no longer on this server.",
+  draws: {
+    proven: "Draws checked: nobody chose the tiles. All follow from numbers that both sides were bound to before the first draw.",
+    partly: "Draws checked: the server alone did not choose the tiles. Your opponent's number was not fixed before yours was known.",
+    uncommitted: "The draws can't be checked: the server bound itself to nothing.",
+    unseen: "The draws can't be checked here: this browser did not see the game begin.",
+    challenges: "The draws of games with challenges are not checked here.",
+    insecure: "The draws can't be checked here: browsers do that over HTTPS only, or on the server's own machine.",
+    closed: "The draws can't be checked: the server does not open its secret.",
+    changed: "The draws may have been chosen: the server changed what it had bound itself to.",
+    secret: "The draws may have been chosen: the secret is not the number that the server had bound itself to.",
+    nonce: "The draws may have been chosen: a player's number is not the number that it was bound to.",
+    dealt: "The draws may have been chosen: tiles were drawn that do not follow from the numbers.",
+  },
 
   // puzzles
   puzzles: "Puzzles",
@@ -511,7 +524,7 @@ export const texts = {
   },
   asks: {
     endgame: "The bag is empty and it is your turn. Which move gives you the best spread at the end of the game?",
-    preendgame: "One tile is in the bag and it is your turn. Which move wins most often?",
+    preendgame: "One tile is in the bag and it is your turn. Which move wins most often? A draw is half a win.",
   },
   /** @param {"endgame" | "preendgame"} kind @param {number} number @param {"solved" | "helped" | "missed"} [result] */
   puzzleIs: (kind, number, result) =>

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OUTAGE_S = 5
-PATIENCE_MS = 120_000
 PLAYED_BEFORE = 3
 """Turns that a person has played before the line is lost: the game is in its middle."""
 
@@ -67,6 +66,18 @@ SPOTS = """() => {
   };
 }"""
 """The tiles of the rack, and the places of these and of all squares."""
+
+CHECKED = """async () => {
+  const { game, seat, witness } = document.querySelector("play-view").playing;
+  const script = document.querySelector("script").src;
+  const { checkDraws } = await import(script.replace("app.js", "draws.js"));
+  const changes = [
+    {}, { wasFirst: false }, { hasChanged: true }, { commitment: "00" }, { nonce: "00" },
+    { racks: { 0: "QQQ" } }, { racks: { [game.last]: "QQQ" } }];
+  const given = [...changes.map((change) => ({ ...witness, ...change })), null];
+  return Promise.all(given.map((each) => checkDraws(each, game, seat)));
+}"""
+"""What is found of the draws as they were, and as they might have been."""
 
 ASKED = re.compile("Your turn|You win|You lose|A tie")
 """What the page says when the person is to move, or the game is over."""
@@ -220,7 +231,7 @@ class Person:
 
     async def asked(self) -> bool:
         """Wait for the person's turn; return False once the game is over."""
-        await self.page.locator(".status", has_text=ASKED).wait_for(timeout=PATIENCE_MS)
+        await self.page.locator(".status", has_text=ASKED).wait_for()
         return "Your turn" in await self.page.locator(".status").inner_text()
 
     async def check(self) -> None:
@@ -281,6 +292,7 @@ class Person:
             await self.move(disturb)
         assert next(rest, None) is None, "the game ended before all had happened"
         await self.check()
+        await self.page.get_by_text("Draws checked: nobody chose the tiles").wait_for()
         assert [line for line in self.shown.said if not LOST.search(line)] == []
 
     async def nothing(self) -> bool:
@@ -452,7 +464,7 @@ async def test_whole_games_by_keyboard_mouse_and_touch(running: Running, browser
     async with asyncio.TaskGroup() as games:
         games.create_task(play_with_keys(kay, restart))
         games.create_task(play_twice(mo, restart))
-        games.create_task(play_on_a_phone(tess, restart))
+        games.create_task(play_on_a_phone(tess, restart, browser))
     for person in (kay, mo, tess):
         assert person.turns > PLAYED_BEFORE
         await person.page.close()
@@ -469,6 +481,9 @@ async def play_with_keys(person: Person, restart: Restart) -> None:
     await person.begin()
     _, *others = troubles(person, restart)
     await person.play([person.look, *others])
+    assert await person.page.evaluate(CHECKED) == [
+        *("proven", "partly", "changed", "secret", "nonce", "dealt", "dealt", "unseen")
+    ]
 
 
 async def play_twice(person: Person, restart: Restart) -> None:
@@ -487,12 +502,12 @@ async def play_twice(person: Person, restart: Restart) -> None:
     await page.get_by_text("You lose").wait_for()
 
 
-async def play_on_a_phone(person: Person, restart: Restart) -> None:
+async def play_on_a_phone(person: Person, restart: Restart, browser: Browser) -> None:
     """Play a game, in two windows for a while; lay what is no word; run short of time."""
     page = person.page
     await person.begin()
     assert await person.asked()
-    other = replace(person, shown=await opened(page.context.browser, PHONE))
+    other = replace(person, shown=await opened(browser, PHONE))
     await other.begin()
     await page.get_by_text("You are playing in another window").wait_for()
     assert await other.asked()
