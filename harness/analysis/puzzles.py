@@ -3,7 +3,7 @@
 In an *endgame* the bag is empty, so each move has a value: the spread at the end of the game if
 both sides do their best from then on. In a *pre-endgame* one tile is in the bag, and it may be any
 of the unseen ones: a placement empties the bag, so it wins, draws or loses for certain with each of
-them, and up to three moves may win equally often. A pass leaves the tile in the bag; its share of
+them, and a few moves may win equally often. A pass leaves the tile in the bag; its share of
 wins is the estimate of ``PreEndgame``.
 
 All else is proven by ``EndgameSolver``, whose work is counted in nodes: the same position is the
@@ -13,7 +13,7 @@ same puzzle, or none, on any machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -40,11 +40,12 @@ _FIRST_NODES = 3_000  # for the endgame itself
 _ENDGAME_NODES = 30_000  # for what a move is worth
 _GUESS_NODES = 100  # for a guess of an outcome
 _OUTCOME_NODES = 400, 4_000, 40_000, 200_000  # for that of a placement with a tile, look after look
-_MOST_NODES = 1_500_000  # for all outcomes of a pre-endgame
+_MOST_NODES = 1_500_000  # for all outcomes of a pre-endgame; most positions are given up before
 _LINE_NODES = 150_000  # for the best play with a tile
 _PASS_NODES = 30_000
 _LOOKED_AT = 10  # moves whose outcomes are guessed, the best by equity
-_MOST_BEST = 3  # moves of a pre-endgame that win equally often
+_MOST_BEST = 6  # moves of a pre-endgame that win equally often
+_LEAST_BEST = 1 / 2  # of wins: where all moves mostly lose, no proof is short
 _RIVALS = 3  # moves whose outcomes are proven first
 
 WON, DRAWN, LOST, UNPROVEN = "WDL?"
@@ -232,16 +233,9 @@ class _Asked:
             outcomes += WON if spread > 0 else LOST if spread < 0 else DRAWN
         return share(outcomes, cases)
 
-    def outcomes(self, ranked: RankedMove, cases: Cases, nodes: int, before: str = "") -> str:
-        """Return the outcome of a placement with each tile, where ``before`` does not know it."""
-        return "".join(
-            self._outcome(self._drawing(ranked, tile, cases).position, nodes)
-            if known == UNPROVEN
-            else known
-            for tile, known in zip(cases, before or UNPROVEN * len(cases), strict=True)
-        )
-
-    def _outcome(self, after: Position, nodes: int) -> str:
+    def outcome(self, ranked: RankedMove, tile: int, cases: Cases, nodes: int) -> str:
+        """Return the outcome of a placement with a tile in the bag."""
+        after = self._drawing(ranked, tile, cases).position
         solved = self.solve(after, nodes, first_win=True)
         if solved is None:
             return UNPROVEN
@@ -280,30 +274,70 @@ def _best_proven(
     static = placed[0]
     guessed = {each: asked.guess(each, cases) for each in placed[:_LOOKED_AT]}
     rivals = sorted(guessed, key=lambda each: -guessed[each])[:_RIVALS]
-    if guessed[rivals[0]] < guessed[static] + LEAST_SHARE:
+    if guessed[rivals[0]] < max(guessed[static] + LEAST_SHARE, _LEAST_BEST):
         return None
-    outcomes = dict.fromkeys((each.move for each in placed), UNPROVEN * len(cases))
-
-    def look(each: RankedMove, nodes: int) -> None:
-        outcomes[each.move] = asked.outcomes(each, cases, nodes, outcomes[each.move])
-
-    def best_share() -> float:
-        return max(share(text, cases) for text in outcomes.values())
-
+    known = _Outcomes(asked, [each.move for each in placed], cases)
     for nodes in _OUTCOME_NODES[:-1]:
-        for each in dict.fromkeys((static, *rivals)):
-            look(each, nodes)
-    if best_share() < share(outcomes[static.move], cases, 1) + LEAST_SHARE:
+        for each in (static, *rivals):
+            known.look(each, nodes)
+        if known.best >= known.most(static) + LEAST_SHARE:
+            break
+        if max(map(known.most, rivals)) < known.least(static) + LEAST_SHARE:
+            return None
+    else:
         return None
     for nodes in _OUTCOME_NODES:
-        most = best_share()
         for each in placed:
-            if share(outcomes[each.move], cases, 1) >= most and asked.nodes < _MOST_NODES:
-                look(each, nodes)
-    most = best_share()
-    best = [text for text in outcomes.values() if share(text, cases, 1) >= most]
-    is_proven = not any(UNPROVEN in text for text in best)
-    return outcomes if is_proven and len(best) <= _MOST_BEST else None
+            if asked.nodes < _MOST_NODES:
+                known.look(each, nodes, until=known.best)
+            if known.least(each) >= known.best and known.level > _MOST_BEST:
+                return None
+    return known.by_move if known.is_proven else None
+
+
+class _Outcomes:
+    """What is known of each placement with each tile that may be in the bag."""
+
+    def __init__(self, asked: _Asked, moves: Iterable[Move], cases: Cases) -> None:
+        self.by_move = dict.fromkeys(moves, UNPROVEN * len(cases))
+        self.best = 0.0
+        """The greatest share of wins that is proven."""
+        self._asked, self._cases = asked, cases
+        self._lost = Counter[int]()  # placements that do not win, by tile
+
+    def least(self, ranked: RankedMove) -> float:
+        return share(self.by_move[ranked.move], self._cases)
+
+    def most(self, ranked: RankedMove) -> float:
+        return share(self.by_move[ranked.move], self._cases, 1)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether all is known of the moves that may be the best."""
+        return not any(UNPROVEN in text for text in self._may_be_best())
+
+    @property
+    def level(self) -> int:
+        """The number of moves that are proven to win most often so far."""
+        return sum(UNPROVEN not in text for text in self._may_be_best())
+
+    def _may_be_best(self) -> list[str]:
+        texts = self.by_move.values()
+        return [text for text in texts if share(text, self._cases, 1) >= self.best]
+
+    def look(self, ranked: RankedMove, nodes: int, until: float = 0.0) -> None:
+        """Look at a placement with each tile, at those first with which others did not win.
+
+        No more is looked at once it wins less often than ``until``.
+        """
+        known = dict(zip(self._cases, self.by_move[ranked.move], strict=True))
+        for tile in sorted(self._cases, key=lambda each: -self._lost[each]):
+            if known[tile] != UNPROVEN or share("".join(known.values()), self._cases, 1) < until:
+                continue
+            known[tile] = self._asked.outcome(ranked, tile, self._cases, nodes)
+            self._lost[tile] += known[tile] in {DRAWN, LOST}
+        self.by_move[ranked.move] = "".join(known.values())
+        self.best = max(self.best, self.least(ranked))
 
 
 def _teaches(puzzle: Puzzle) -> bool:
