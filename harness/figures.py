@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 DASH = "–"
 """Stands for what is not known."""
@@ -168,3 +172,12 @@ def folded(head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
 def _widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the width of each column."""
     return [max(len(line[at]) for line in (head, *rows)) for at in range(len(head))]
+
+
+def plain_text(view: RenderableType, width: int = 80) -> str:
+    """Draw something as plain text, without colour and without spaces at line ends."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, legacy_windows=False).print(view)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())

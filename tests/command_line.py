@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import structlog
@@ -31,3 +33,8 @@ class CommandLine:
             structlog.reset_defaults()  # the log went to this test's stderr, which will close
         self.out, self.err = self.capsys.readouterr()
         return status
+
+    def json(self, *arguments: object) -> Any:
+        """Run a command with ``--json``, which ends well; return what it prints."""
+        assert self(*arguments, "--json") == 0, self.err
+        return json.loads(self.out)

@@ -66,7 +66,7 @@ def admin(
     asked = _asked(action, arguments, for_, why)
     state = ask(url, "admin", name, token_file, ca, asked, ServerState)
     if json_:
-        print_json(msgspec.json.encode(state).decode())
+        print_json(state)
     elif state.token is not None:
         print(state.token)
     else:

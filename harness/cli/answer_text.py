@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -49,7 +48,7 @@ def print_answer(
     """Print an answer, other than that of ``analyze``, as text or as an object of JSON."""
     if as_json:
         known = answer_json(answer, rules, top, line=line, nick=nick)
-        print_json(json.dumps(known, ensure_ascii=False))
+        print_json(known)
         return
     width = terminal_width()
     match answer:

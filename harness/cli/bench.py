@@ -83,10 +83,8 @@ class _Playing:
         from lexicons.tables import FORMULA
 
         if self.words is not None:
-            try:
+            with sentences("--words: "):
                 lexicon = sample_words(lexicon, self.words, self.seed)
-            except ValueError as error:
-                raise CommandFailed(f"--words: {error}") from None
         if self.leaves != _SYNTHETIC:
             return load_field(lexicon, self.leaves, self.winprob)
         field = load_field(lexicon, FORMULA, self.winprob)  # made up for no words, like that one
@@ -96,10 +94,8 @@ class _Playing:
     def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
         """Call a measurement with a number of units, threads and a seed, or fail."""
         field = self.field()
-        try:
+        with sentences():
             return measure(field, number, self.threads, self.seed)
-        except ValueError as error:
-            raise CommandFailed(str(error)) from None
 
 
 # --- the engine alone -----------------------------------------------------------------------------
@@ -250,7 +246,6 @@ def deadlines(
         )
     if to < from_:
         raise CommandFailed("--to must be at least as long as --from")
-    from bot.registry import SeatError
     from bot.seat_text import parse_seat
     from harness.lab.bench.deadlines import Answer, Asking, ask_for_moves, summary
     from protocol.channel import ChannelClosed
@@ -266,12 +261,9 @@ def deadlines(
             say(f"{done:,} of {moves:,} moves")
 
     try:
-        asking = Asking(bot, given, moves, load, from_, to, playing.seed)
-        run(ask_for_moves(asking, playing.field(), answers, tell))
-    except (SeatError, ValueError) as error:
-        raise CommandFailed(str(error)) from None
-    except ChannelClosed as closed:
-        raise CommandFailed(str(closed), status=1) from None
+        with sentences(), sentences(kinds=(ChannelClosed,), status=1):
+            asking = Asking(bot, given, moves, load, from_, to, playing.seed)
+            run(ask_for_moves(asking, playing.field(), answers, tell))
     finally:
         if answers:
             _print_deadlines(summary(asking, answers), playing.json_)
@@ -394,10 +386,8 @@ def watch(
         games.append(game)
         say(f"game {len(games)} of {3 * rounds}, {game.game}: p99 {game.p99_ms} ms")
 
-    try:
+    with sentences(kinds=(ChannelClosed,), status=1):
         run(measure(load_words("scowl"), pages, rounds, think / 1_000, tell))
-    except ChannelClosed as closed:
-        raise CommandFailed(str(closed), status=1) from None
     if games:
         show_rows({"games": medians(games)}, json_)
 
@@ -467,9 +457,8 @@ def soak(
             say(f"{sample.seconds:,.0f} s, {sample.games:,} games, {sample.memory_mb:.1f} MB")
 
     try:
-        run(soaking.soak(folder, seconds, piece, seed, tell, ladder=ladder))
-    except ChannelClosed as closed:
-        raise CommandFailed(str(closed), status=1) from None
+        with sentences(kinds=(ChannelClosed,), status=1):
+            run(soaking.soak(folder, seconds, piece, seed, tell, ladder=ladder))
     finally:
         if samples:
             soaking.draw(samples, folder / "soak.png")

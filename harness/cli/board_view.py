@@ -8,7 +8,6 @@ they are shown as plain text, without markup or control characters.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,7 @@ from rich.text import Text
 from engine.rules.moves import PLAYED_THROUGH, Move, Place
 from engine.rules.position import Board
 from harness.arbiter.spectator_view import MoveView
-from harness.figures import plain
+from harness.figures import plain, plain_text
 from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
 from lexicons.layout import BoardLayout
 
@@ -234,13 +233,6 @@ def _moves(moves: Sequence[MoveView]) -> Table:
 
 
 # --- where it goes ------------------------------------------------------------------------------
-
-
-def plain_text(view: RenderableType) -> str:
-    """Draw something as plain text, without colour and without spaces at line ends."""
-    out = io.StringIO()
-    Console(file=out, width=WIDTH, color_system=None, legacy_windows=False).print(view)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
 def terminal_width() -> int | None:

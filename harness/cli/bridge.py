@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ from cyclopts import App, Parameter
 from harness.figures import table
 from harness.server.bridge import Bridge, BridgeConfig, TokenFile, read_config, tokens_of
 
-from .failing import UNREADABLE, CommandFailed, sentences
+from .failing import UNREADABLE, CommandFailed, print_json, sentences
 from .options import JsonOption, VerboseOption, log_to_stderr, run, say, until_told_to_stop
 
 app = App(name="bridge")
@@ -56,7 +55,7 @@ def tokens(*, config: Path, json_: JsonOption = False) -> None:
     rows = [(page.id, page.origin, page.made) for page in pages]
     if json_:
         for row in rows:
-            print(json.dumps(dict(zip(("id", "origin", "paired"), row, strict=True))))
+            print_json(dict(zip(("id", "origin", "paired"), row, strict=True)))
         return
     print(table(("id", "origin", "paired"), rows) if rows else "no page is paired")
 

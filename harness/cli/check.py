@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import json
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -68,7 +67,7 @@ def _print(found: SeatCheck, *, as_json: bool, time_ms: int) -> None:
     from harness.lab import rows
 
     if as_json:
-        print_json(json.dumps(dataclasses.asdict(found), ensure_ascii=False))
+        print_json(dataclasses.asdict(found))
         return
     print(rows.table(found.asked), end="\n\n")
     for problem, count in Counter(asked.problem for asked in found.problems).items():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -296,12 +294,12 @@ class _Games:
         opponents = {result.sides[1].name for result in self.results}
         other = opponents.pop() if len(opponents) == 1 else "the field"
         stats = match_statistics(self.results, (self.name, other))
-        columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding
-        print(table_text(stats, self.results, columns, encoding), end="", flush=True)
+        columns = shutil.get_terminal_size().columns
+        print(table_text(stats, self.results, columns), end="", flush=True)
         for reason, games in self._unproven.items():
             options.say(f"the tiles of {counted(games, 'game')} may have been chosen: {reason}")
         if as_json:
-            print_json(json.dumps(as_json_object(stats), ensure_ascii=False))
+            print_json(as_json_object(stats))
 
 
 def _result(number: int, offer: NewGame, turns: Sequence[Played], over: GameOver) -> GameResult:

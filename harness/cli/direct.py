@@ -13,8 +13,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness.figures import number, plain
-from harness.matches.report import as_text
+from harness.figures import number, plain, plain_text
 from protocol.messages import Direct, Message, StandingList, Standings
 from protocol.parts import Role, RoundGame, StandingRow
 
@@ -68,9 +67,9 @@ def direct(
     role: Role = "spectator" if token_file is None else "director"
     listed = ask(url, role, name, token_file, ca, asked, StandingList)
     if json_:
-        print_json(msgspec.json.encode(listed).decode())
+        print_json(listed)
     else:
-        print(as_text(_shown(listed)), end="")
+        print(plain_text(_shown(listed)), end="")
 
 
 def _asked(action: str, arguments: Sequence[str], why: str) -> Message:

@@ -19,9 +19,9 @@ from .study_run import (
     StudyRun,
     check_plot,
     draw,
+    explaining,
     load_chances,
     load_field,
-    sentences,
     show_rows,
 )
 
@@ -78,7 +78,7 @@ def duel(
             "leave --out and --cluster out"
         )
     field = run.field()
-    with sentences("--plot", plot):
+    with explaining("--plot", plot):
         judges = _judge(player, field), _judge(opponent, field)
         number = _KERNEL_GAMES if games is None else games
         row = play_duel(*judges, field, number, threads=run.workers, seed=run.seed)
@@ -123,7 +123,7 @@ def cs221(*, games: Many = 300, run: StudyRun | None = None) -> None:
     from harness.lab.studies.duel import CS221_PLAYERS, Games, kernel_duels
 
     field = run.field()
-    with sentences("--out", run.out):
+    with explaining("--out", run.out):
         in_kernels = kernel_duels(field, games, run.workers, run.seed)
     field = replace(field, own_leaves=True)  # --leaves are for the kernels
     studies = [Games((player, "vanilla"), field, run.seed) for player in CS221_PLAYERS]
@@ -218,7 +218,7 @@ def calibration(
     field, seats, seed = run.field(), (seat, seat), run.seed
     given = None
     if from_ is not None:
-        with sentences("--from", from_):
+        with explaining("--from", from_):
             given = read_games(from_, field.lexicon, seats)
         seed = given.seed
     games = Games(seats, field, seed)

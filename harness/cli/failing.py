@@ -22,6 +22,8 @@ from pathlib import Path
 from types import FrameType
 from typing import ClassVar
 
+import msgspec
+
 UNREADABLE = (ValueError, OSError)
 """What is raised for a file that is missing, or whose content is wrong."""
 
@@ -98,6 +100,8 @@ _PLAIN = {
     "²": "2",
     "▸": ">",
     "✓": "v",
+    **dict.fromkeys("╭╮╰╯├┤┬┴┼", "+"),
+    **dict(zip("▁▂▃▄▅▆▇█", ".,:;-=+#", strict=True)),
 }
 """What stands for characters that a terminal's encoding lacks; for others it is a question mark."""
 
@@ -109,8 +113,9 @@ def in_plain_characters(error: UnicodeError) -> tuple[str, int]:
     return "".join(_PLAIN.get(character, "?") for character in lost), error.end
 
 
-def print_json(text: str, *, flush: bool = False) -> None:
-    """Print JSON; characters that the encoding of standard output lacks are written as escapes."""
+def print_json(value: object, *, flush: bool = False) -> None:
+    """Print a value as JSON; characters that standard output's encoding lacks become escapes."""
+    text = json.dumps(value, ensure_ascii=False, default=msgspec.to_builtins)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

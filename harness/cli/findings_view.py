@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Literal
@@ -116,7 +115,7 @@ def _print_json(turn: Turn, findings: Findings | None, generator: Generator) -> 
         known = answer_json(
             findings, generator.rules, line=turn.line, nick=turn.nick, leaves=generator.leaves
         )
-    print_json(json.dumps(known, ensure_ascii=False), flush=True)
+    print_json(known, flush=True)
 
 
 def _view(findings: Findings, rules: Rules, above: str, width: int) -> RenderableType:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -63,7 +62,7 @@ def games(
             _write(kept, load_words(lexicon), writable_folder(out), by_month=by_month)
         elif json_:
             for game in kept:
-                print_json(json.dumps(_listed(game), ensure_ascii=False))
+                print_json(_listed(game))
         else:
             print(_table([_listed(game) for game in kept]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -54,7 +53,7 @@ def leaves(
             for name, listed in lists.items()
             if listed
         }
-        print_json(json.dumps(known, ensure_ascii=False))
+        print_json(known)
         return
     print(figures.table(("leave", "worth"), [(leave, _points(worth)) for leave, worth in rows]))
     if top:

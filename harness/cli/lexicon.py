@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from importlib.resources import files
@@ -126,7 +125,7 @@ def info(
             "source": source,
             "licence": terms,
         }
-        print_json(json.dumps(described, ensure_ascii=False))
+        print_json(described)
         return
     print(f"name      {lexicon.name}")
     print(f"words     {lengths.total():,}")
@@ -162,7 +161,7 @@ def check(
     verdicts = [_verdict(word, loaded) for word in words]
     if json_:
         valid = (verdict == _VALID for verdict in verdicts)
-        print_json(json.dumps(dict(zip(words, valid, strict=True)), ensure_ascii=False))
+        print_json(dict(zip(words, valid, strict=True)))
     for word, verdict in zip(words, verdicts, strict=True):
         if not quiet and not json_:
             print(f"{word.upper():<{width}}  {verdict}")
@@ -205,7 +204,7 @@ def list_(*, json_: JsonOption = False) -> None:
         json_: Print one JSON object: the source of each.
     """
     if json_:
-        print(json.dumps({name: _origin(name)[0] for name in lexicon_names()}))
+        print_json({name: _origin(name)[0] for name in lexicon_names()})
         return
     for name in lexicon_names():
         print(f"{name}  {_origin(name)[0] or ''}".rstrip())

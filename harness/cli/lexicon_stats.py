@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -72,7 +71,7 @@ def stats(
     words = sum(length.words for length in found.lengths)
     if json_:
         about = {"name": lexicon.name, "rules": played.name, "words": words}
-        print_json(json.dumps(about | asdict(found), ensure_ascii=False))
+        print_json(about | asdict(found))
         return
     heading = f"{lexicon.name}, {counted(words, 'word')}, by the rules {played.name}"
     print_view(Group(Text(heading, "bold"), *_tables(found, played)))

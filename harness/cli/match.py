@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 import time as clock
 from collections import Counter
 from collections.abc import Callable
@@ -276,13 +274,12 @@ def _enough(terms: TournamentConfig, files: MatchFolder) -> Callable[[], bool]:
 def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:
     """Print the games so far as a table."""
     write_summary(terms, files)
-    columns, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding
-    print(summary_text(terms, files, columns, encoding), end="")
+    print(summary_text(terms, files, shutil.get_terminal_size().columns), end="")
     print(f" games and results: {files.path}")
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")
     if as_json:
-        print_json(json.dumps(summary(terms, files), ensure_ascii=False))
+        print_json(summary(terms, files))
 
 
 def _check_failures(files: MatchFolder, terms: TournamentConfig) -> None:

@@ -11,7 +11,7 @@ from msgspec import Meta
 from .failing import CommandFailed
 from .options import JsonOption, LexiconOption, SeedOption, WorkersOption, load_words, say
 from .positions import read_game
-from .study_run import going_on, load_field, sentences, show_rows, telling
+from .study_run import explaining, going_on, load_field, show_rows, telling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def make(
     asked = f"--endgames {endgames} --preendgames {preendgames} --seed {seed} --lexicon {lexicon}"
     command = " ".join(("tilewire puzzles make", *map(str, games), asked))
     about = {"command": command, "lexicon": field.lexicon.name}
-    with sentences("--out", out):
+    with explaining("--out", out):
         write_files(out, dict(zip(wanted, made, strict=True)), field.rules, about)
     say(f"{out} has {len(made[0])} endgames and {len(made[1])} pre-endgames")
 
@@ -138,5 +138,5 @@ def _read(folder: Path | None) -> list[Record]:
     from harness.page import FOLDER
 
     where = folder or FOLDER
-    with sentences(str(where)):
+    with explaining(str(where)):
         return read_files(where)

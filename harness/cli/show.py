@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -52,13 +51,13 @@ def show(
             raise CommandFailed("--turn and --moves are for a game; a CGP is one position")
         position = read_cgp_or_file(what, rules)
         if json_:
-            print_json(json.dumps({"cgp": write_cgp(position, rules)}, ensure_ascii=False))
+            print_json({"cgp": write_cgp(position, rules)})
         else:
             print_view(_view(position, ("on turn", "next"), rules))
         return
     gcg, played, last = game.gcg, game.played, _last_line(game, turn)
     if json_:
-        print_json(json.dumps(_as_json(gcg, played, last, rules), ensure_ascii=False))
+        print_json(_as_json(gcg, played, last, rules))
         return
     view: list[RenderableType] = [*_heading(gcg), _sheet(gcg, played.steps[:last], rules)]
     if not moves:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from msgspec import Meta
 from bot.cores import usable_cores
 from harness import figures
 
-from .failing import CommandFailed, print_json, take_time
+from .failing import CommandFailed, print_json, sentences, take_time
 from .options import (
     JsonOption,
     LeavesOption,
@@ -171,7 +170,7 @@ def show_figures(row: Any, as_json_text: bool) -> None:
     from harness.lab.rows import figures_text
 
     if as_json_text:
-        print_json(json.dumps(row and dataclasses.asdict(row), ensure_ascii=False))
+        print_json(row and dataclasses.asdict(row))
     elif row is not None:
         print(figures_text(row))
 
@@ -179,7 +178,7 @@ def show_figures(row: Any, as_json_text: bool) -> None:
 def draw(path: Path | None, drawing: Callable[[Path], None]) -> None:
     """Draw the picture of ``--plot``, if it is asked for, or fail with a sentence."""
     if path is not None:
-        with sentences("--plot", path):
+        with explaining("--plot", path):
             drawing(path)
 
 
@@ -190,31 +189,22 @@ def check_plot(path: Path | None) -> None:
 
 
 @contextmanager
-def sentences(option: str = "", path: Path | None = None) -> Iterator[None]:
+def explaining(option: str = "", path: Path | None = None) -> Iterator[None]:
     """Turn what goes wrong with the file of an option, or with workers, into a sentence."""
     from harness.workers import WorkersError
 
-    try:
+    with (
+        sentences(kinds=(WorkersError,), status=1),
+        sentences("" if path is None else f"{option} {path}: ", (OSError,)),
+        sentences(kinds=(ValueError, MemoryError)),
+    ):
         yield
-    except WorkersError as error:
-        raise CommandFailed(str(error), status=1) from None
-    except OSError as error:
-        where = error.filename if path is None else f"{option} {path}"
-        raise CommandFailed(
-            f"{where}: {error.strerror or error}" if where else str(error)
-        ) from None
-    except MemoryError:
-        raise CommandFailed(
-            "there is not enough memory; ask for less, or for fewer workers"
-        ) from None
-    except ValueError as error:
-        raise CommandFailed(str(error)) from None
 
 
 @contextmanager
 def going_on(out: Path | None) -> Iterator[None]:
     """Turn what goes wrong into a sentence, and say after Ctrl-C how to resume."""
-    with sentences("--out", out):
+    with explaining("--out", out):
         try:
             yield
         except KeyboardInterrupt:

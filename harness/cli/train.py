@@ -30,7 +30,7 @@ from .options import (
     load_words,
     say,
 )
-from .study_run import Many, sentences, show_rows, telling
+from .study_run import Many, explaining, show_rows, telling
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
@@ -111,9 +111,9 @@ def leaves(
     from harness.workers import open_workers
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
-    with sentences():
+    with explaining():
         goal = Goal(games, minutes, playing.seed, floor)
-    with sentences(), locked(out):
+    with explaining(), locked(out):
         _check_checkpoint(checkpoint, resume)
         lexicon, rules = playing.load()
         training = LeaveTraining(lexicon, rules, goal, checkpoint)
@@ -165,7 +165,7 @@ def winprob(
     given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
     named = leaves_name(leaves, rules.distribution)
     field = Field.of(lexicon, rules, given, named)
-    with sentences(), open_workers(playing.workers, playing.cluster, say) as workers:
+    with explaining(), open_workers(playing.workers, playing.cluster, say) as workers:
         play = partial(play_and_tally, workers, field)
         table = fit_win_probabilities(play(games, playing.seed, telling(games, "games")))
         write_win_probabilities(out, table)
@@ -209,7 +209,7 @@ def features(
 
     if games is None:
         games = 3_000 if with_simulation else 40_000
-    with sentences():
+    with explaining():
         weights = train_features(
             lexicon,
             rules,

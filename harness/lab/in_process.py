@@ -76,6 +76,16 @@ def kept_by(turn: Turn) -> Rack:
     return tuple(sorted((Counter(turn.rack) - Counter(used)).elements()))
 
 
+def last_turn(game: Game) -> Observed:
+    """Return a game's last turn, with the tiles that were exchanged."""
+    turn = game.turns[-1]
+    totals = {last.seat: last.total for last in game.turns[-2:]}
+    scores = totals.get(0, 0), totals.get(1, 0)
+    return Observed(
+        len(game.turns), turn.seat, turn.move, turn.score, scores, len(game.bag), think_ms=0
+    )
+
+
 def unhurried() -> Budget:
     """Return a turn's budget without an end."""
     return Budget(_NEVER_MS)
@@ -141,12 +151,8 @@ def _first_view(game: Game, field: Field, seat: int, seed: int) -> View:
 
 
 def _next_view(view: View, game: Game) -> View:
-    turn, bag = game.turns[-1], len(game.bag)
-    totals = {last.seat: last.total for last in game.turns[-2:]}
-    scores = totals.get(0, 0), totals.get(1, 0)
-    taken = Observed(len(game.turns), turn.seat, turn.move, turn.score, scores, bag, think_ms=0)
-    history = (*view.history, _as_seen(taken, view.seat))
-    return replace(view, position=_seen_by(game, view.seat), bag=bag, history=history)
+    history = (*view.history, _as_seen(last_turn(game), view.seat))
+    return replace(view, position=_seen_by(game, view.seat), bag=len(game.bag), history=history)
 
 
 def _seen_by(game: Game, seat: int) -> Position:

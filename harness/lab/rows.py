@@ -6,7 +6,6 @@ A field annotated with a ``Column`` is in the table; others appear in JSON only.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
@@ -62,11 +61,11 @@ def as_text(tables: Tables, width: int | None = None) -> str:
     return "\n\n".join(table(rows, width) for rows in tables.values() if rows)
 
 
-def as_json(tables: Tables) -> str:
-    """Return a single table as a list of objects, several as an object of lists."""
+def as_json(tables: Tables) -> Any:
+    """Return JSON values: a single table as a list of objects, several as an object of lists."""
     objects = {name: [dataclasses.asdict(row) for row in rows] for name, rows in tables.items()}
     (first, *others) = objects.values()
-    return json.dumps(objects if others else first, ensure_ascii=False)
+    return objects if others else first
 
 
 def figures_text(row: Any) -> str:

@@ -25,7 +25,7 @@ from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS, Exchange
 from harness.lab.asking import Asker
-from harness.lab.in_process import dealt
+from harness.lab.in_process import dealt, last_turn
 from harness.lab.positions import Situation
 from harness.lab.rows import Column
 from harness.lab.study_context import Field
@@ -195,10 +195,7 @@ def _static_game(field: Field, secret: bytes) -> Iterator[tuple[Situation, list[
         seen = game.position.with_rack(1 - game.position.on_turn, ())
         yield Situation(seen, len(game.bag), tuple(turns)), best
         game = game.play(best[0].move, field.lexicon.graph.contains)
-        turn, bag = game.turns[-1], len(game.bag)
-        totals = {last.seat: last.total for last in game.turns[-2:]}
-        scores = totals.get(0, 0), totals.get(1, 0)
-        turns.append(Observed(len(game.turns), turn.seat, turn.move, turn.score, scores, bag, 0))
+        turns.append(last_turn(game))
 
 
 def _phase(situation: Situation, best: list[RankedMove]) -> str:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.figures import DASH, counted, duration, fitting, number, plain, share, shortened
+from harness.figures import (
+    DASH,
+    counted,
+    duration,
+    fitting,
+    number,
+    plain,
+    plain_text,
+    share,
+    shortened,
+)
 from lexicons.cache import replacing
 from lexicons.tables import luck_weights
 
@@ -41,7 +50,6 @@ BINS = 24
 """Columns of the histogram, half of them on either side of 0."""
 BIN_WIDTHS = (10, 20, 25, 50, 100, 250, 500, 1_000)
 BLOCKS = " ▁▂▃▄▅▆▇█"
-IN_ASCII = str.maketrans("▁▂▃▄▅▆▇█╭╮╰╯├┤┬┴┼─│–−×", ".,:;-=+#+++++++++-|--x")
 
 
 # --- the table at the end -----------------------------------------------------------------------
@@ -367,41 +375,26 @@ def _cross_table(table: Sequence[Standing], results: Sequence[GameResult]) -> Ta
 # --- as text ------------------------------------------------------------------------------------
 
 
-def as_text(shown: RenderableType, columns: int = WIDTH, encoding: str = "utf-8") -> str:
-    """Return a table as plain text, without colour, for a terminal with so many columns.
-
-    With an ``encoding`` other than UTF, all but names is ASCII.
-    """
-    out = io.StringIO()
-    console = Console(file=out, width=columns, color_system=None, legacy_windows=False)
-    console.print(shown)
-    text = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
-    return text if encoding.lower().startswith("utf") else text.translate(IN_ASCII)
-
-
 def table_text(
     stats: MatchStatistics,
     results: Sequence[GameResult],
     columns: int = WIDTH,
-    encoding: str = "utf-8",
     test: SequentialTest | None = None,
     lucks: Mapping[int, Luck | None] | None = None,
 ) -> str:
     """Return the table of a match as text, at most ``WIDTH`` columns wide."""
     width = max(40, min(columns, WIDTH))
-    return as_text(match_table(stats, results, width, test, lucks), width, encoding)
+    return plain_text(match_table(stats, results, width, test, lucks), width)
 
 
-def summary_text(
-    config: TournamentConfig, files: MatchFolder, columns: int = WIDTH, encoding: str = "utf-8"
-) -> str:
+def summary_text(config: TournamentConfig, files: MatchFolder, columns: int = WIDTH) -> str:
     """Return the table of a match or a tournament as text."""
     config, results = with_joined(config, files.decisions), files.counting()
     if config.is_match:
         stats = _statistics(config, results)
-        return table_text(stats, results, columns, encoding, config.test, files.lucks)
+        return table_text(stats, results, columns, config.test, files.lucks)
     table, width = standings(config, results, files.decisions), max(columns, 40)
-    return as_text(tournament_table(config, table, results, width), width, encoding)
+    return plain_text(tournament_table(config, table, results, width), width)
 
 
 # --- what stays ---------------------------------------------------------------------------------

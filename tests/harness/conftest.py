@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from command_line import CommandLine
+
+from harness.cli.options import load_words
+
+_load_once = cache(load_words)
 
 
 @pytest.fixture
 def tilewire(capsys: pytest.CaptureFixture[str]) -> CommandLine:
     return CommandLine(capsys)
+
+
+@pytest.fixture
+def kept_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have commands on positions read the same words once: that takes most of their time."""
+    monkeypatch.setattr("harness.cli.positions.load_words", _load_once)

@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from websockets.frames import Frame, Opcode
+
 from bot.seat import runtime
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
@@ -34,15 +36,8 @@ HANDSHAKE = (
 
 
 def frame(opcode: int, payload: bytes, *, fin: bool = True) -> bytes:
-    """Return a client's frame, whose mask is zero."""
-    head, length = bytes([opcode | (0x80 if fin else 0)]), len(payload)
-    if length < 126:
-        size = bytes([0x80 | length])
-    elif length < 1 << 16:
-        size = b"\xfe" + length.to_bytes(2, "big")
-    else:
-        size = b"\xff" + length.to_bytes(8, "big")
-    return head + size + bytes(4) + payload
+    """Return a client's frame."""
+    return Frame(Opcode(opcode), payload, fin).serialize(mask=True)
 
 
 def said(message: Message) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from protocol.channel import now_ms
 from protocol.messages import Ping, Pong
 
+from .attack import end
 from .client import Client, serving
 
 SETTINGS = """
@@ -52,7 +53,7 @@ async def measure_load(connections: int, rate: float, seconds: float, searching:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url, _ = await stack.enter_async_context(serving(folder, settings))
         games = [asyncio.create_task(_keep_busy(url, n)) for n in range(searching)]
-        stack.push_async_callback(_end, games)  # before the server, however this ends
+        stack.push_async_callback(end, games)  # before the server, however this ends
         if searching:
             await asyncio.sleep(3)  # the searching processes come up and compile
         clients = [await Client.login(url, f"c{n}", "spectator") for n in range(connections)]
@@ -64,18 +65,12 @@ async def measure_load(connections: int, rate: float, seconds: float, searching:
             )
         )
         took = (now_ms() - began) / 1_000
-        await _end(games)
+        await end(games)
         for client in clients:
             await client.close()
     ms = np.concatenate(times)
     p50, p99, worst = np.quantile(ms, (0.5, 0.99, 1)).round(2).tolist()
     return Load(connections, len(ms), round(len(ms) / took, 1), p50, p99, worst, searching)
-
-
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _keep_busy(url: str, number: int) -> None:

@@ -19,9 +19,9 @@ from harness.cli.board_view import (
     clock_text,
     fresh_squares,
     game_view,
-    plain_text,
     print_view,
 )
+from harness.figures import plain_text
 from lexicons import Alphabet, BoardLayout, load_distribution, load_layout
 
 STANDARD = load_layout()

@@ -9,9 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import CommandLine
@@ -20,7 +18,6 @@ from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
-from harness.cli.options import load_words
 from lexicons.store import load_lexicon
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -32,14 +29,7 @@ RULES = standard_rules()
 FEW = ("--rollouts", 96, "--candidates", 3)
 
 
-kept_words = cache(load_words)
-
-
-@pytest.fixture
-def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
-    # Each command would read and check the same words again, for most of its time.
-    monkeypatch.setattr("harness.cli.positions.load_words", kept_words)
-    return tilewire
+pytestmark = pytest.mark.usefixtures("kept_words")
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +37,6 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("words") / "few.txt"
     path.write_text("words\nat\ncat\nact\nrow\nrows\nword\nor\nxi\nad\n")
     return path
-
-
-def as_json(tilewire: CommandLine, *arguments: object) -> dict[str, Any]:
-    assert tilewire("analyze", *arguments, "--json") == 0, tilewire.err
-    found: dict[str, Any] = json.loads(tilewire.out)
-    return found
 
 
 def flat(text: str) -> str:
@@ -64,15 +48,15 @@ def flat(text: str) -> str:
 
 def test_the_same_seed_gives_the_same_for_any_number_of_threads(tilewire: CommandLine) -> None:
     options = (POSITION, "--rollouts", 500, "--candidates", 5, "--seed", 7)
-    one, two = (as_json(tilewire, *options, "--threads", threads) for threads in (1, 2))
+    one, two = (tilewire.json("analyze", *options, "--threads", threads) for threads in (1, 2))
     assert {**one, "seconds": 0} == {**two, "seconds": 0}
     assert one["rollouts"] == sum(each["samples"] for each in one["candidates"]) == 500
-    other = as_json(tilewire, *options[:-1], 8)
+    other = tilewire.json("analyze", *options[:-1], 8)
     assert other["candidates"] != one["candidates"]
 
 
 def test_candidates_are_legal_moves_with_all_their_figures(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, POSITION, *FEW)
+    found = tilewire.json("analyze", POSITION, *FEW)
     position = read_cgp(POSITION, RULES).position
     alphabet = RULES.distribution.alphabet
     legal = {
@@ -115,12 +99,12 @@ def test_a_table_and_a_verdict_for_people(tilewire: CommandLine) -> None:
 
 
 def test_time_ends_it(tilewire: CommandLine) -> None:
-    assert as_json(tilewire, POSITION, "--time", "30ms")["rollouts"] > 1
+    assert tilewire.json("analyze", POSITION, "--time", "30ms")["rollouts"] > 1
 
 
 def test_candidates_that_are_level_are_all_named(tilewire: CommandLine) -> None:
     options = (f"{SHORT_GAME}@2", "--rollouts", 280)
-    verdict = as_json(tilewire, *options)["verdict"]
+    verdict = tilewire.json("analyze", *options)["verdict"]
     assert len(verdict["rivals"]) > 3
     assert not verdict["certain"]
     assert tilewire("analyze", *options) == 0
@@ -129,7 +113,7 @@ def test_candidates_that_are_level_are_all_named(tilewire: CommandLine) -> None:
 
 
 def test_too_little_to_say_anything(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, POSITION, "--rollouts", 1)
+    found = tilewire.json("analyze", POSITION, "--rollouts", 1)
     assert found["candidates"][1]["win"] is None
     assert found["verdict"]["ahead_of_next"] is None
     assert "Nothing can be told from 1 rollout; by static" in found["verdict"]["text"]
@@ -139,8 +123,10 @@ def test_tiles_that_the_opponent_is_known_to_hold(tilewire: CommandLine) -> None
     known, some = (f"{EMPTY} CUUVVWW/{rack} 0/0 0" for rack in ("AEEINRT", "AEE"))
     assert tilewire("analyze", some, *FEW) == 0
     assert "86 in the bag, the opponent holds AEE" in tilewire.out
-    unknown = as_json(tilewire, f"{EMPTY} CUUVVWW/ 0/0 0", *FEW)
-    scores = [as_json(tilewire, cgp, *FEW)["after_best"][0]["score"] for cgp in (known, some)]
+    unknown = tilewire.json("analyze", f"{EMPTY} CUUVVWW/ 0/0 0", *FEW)
+    scores = [
+        tilewire.json("analyze", cgp, *FEW)["after_best"][0]["score"] for cgp in (known, some)
+    ]
     assert len({*scores, unknown["after_best"][0]["score"]}) == 3
 
 
@@ -149,7 +135,7 @@ def test_other_tiles_have_no_win_probabilities(tilewire: CommandLine, tmp_path: 
     tiles = tmp_path / "more.csv"
     tiles.write_text(embedded.read_text().replace("E,e,12,", "E,e,13,"))
     options = ("--distribution", tiles, *FEW)
-    found = as_json(tilewire, f"{EMPTY} ACSTEER/ 0/0 0", *options)
+    found = tilewire.json("analyze", f"{EMPTY} ACSTEER/ 0/0 0", *options)
     assert found["candidates"][0]["win"] is None
     assert found["candidates"][0]["equity_error"] > 0
     assert found["verdict"]["ahead_of_next"]["win"] is None
@@ -162,7 +148,7 @@ def test_other_tiles_have_no_win_probabilities(tilewire: CommandLine, tmp_path: 
 
 
 def test_an_empty_bag_is_played_on_once_and_nothing_is_proved(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, f"{GAME}@22", "--candidates", 4)
+    found = tilewire.json("analyze", f"{GAME}@22", "--candidates", 4)
     assert found["exact"]
     assert found["plies"] is None
     assert {one["samples"] for one in found["candidates"]} == {1}
@@ -177,18 +163,18 @@ def test_an_empty_bag_is_played_on_once_and_nothing_is_proved(tilewire: CommandL
 
 
 def test_with_few_tiles_in_the_bag_rollouts_go_to_the_end(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, f"{GAME}@18", *FEW)
+    found = tilewire.json("analyze", f"{GAME}@18", *FEW)
     assert found["plies"] is None
     assert not found["exact"]
     assert len(found["after_best"]) > 2
-    assert as_json(tilewire, f"{GAME}@18", *FEW, "--plies", 1)["plies"] == 1
+    assert tilewire.json("analyze", f"{GAME}@18", *FEW, "--plies", 1)["plies"] == 1
 
 
 def test_nothing_is_left_but_to_pass(tilewire: CommandLine, words: Path) -> None:
-    found = as_json(tilewire, f"{GAME}@21", "--lexicon", words)
+    found = tilewire.json("analyze", f"{GAME}@21", "--lexicon", words)
     assert found["verdict"]["best"] == "-"
     assert found["verdict"]["phony"] == "JOWARI is not a word of few"
-    found = as_json(tilewire, found["cgp"], "--lexicon", words)
+    found = tilewire.json("analyze", found["cgp"], "--lexicon", words)
     assert found["verdict"]["text"] == "Pass: nothing else is legal."
     assert [one["move"] for one in found["candidates"]] == ["-"]
     assert found["rollouts"] == 0
@@ -224,7 +210,7 @@ def test_what_cannot_be_analysed_is_said_in_a_sentence(
 
 
 def test_the_move_that_was_played_is_one_of_them(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, f"{GAME}@10", "--rollouts", 200, "--candidates", 3)
+    found = tilewire.json("analyze", f"{GAME}@10", "--rollouts", 200, "--candidates", 3)
     assert (found["line"], found["player"]) == (10, "greedy")
     assert found["cgp"].split()[1] == "?AAFIPU/"  # what the opponent holds is not looked at
     assert len(found["candidates"]) == 4
@@ -238,10 +224,10 @@ def test_the_move_that_was_played_is_one_of_them(tilewire: CommandLine) -> None:
 
 
 def test_why_the_best_move_is_better_is_there_for_programs_too(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, f"{GAME}@10", "--rollouts", 400, "--candidates", 3)
+    found = tilewire.json("analyze", f"{GAME}@10", "--rollouts", 400, "--candidates", 3)
     why = found["verdict"]["why"]
     assert re.search(r"it keeps \S+ \(worth \+2\S+\), not AU \(worth −6.3\)", why)
-    best = as_json(tilewire, f"{GAME}@6", "--rollouts", 64, "--candidates", 1)
+    best = tilewire.json("analyze", f"{GAME}@6", "--rollouts", 64, "--candidates", 1)
     assert best["verdict"]["why"] is None
 
 
@@ -252,7 +238,7 @@ def test_the_best_move_was_played(tilewire: CommandLine) -> None:
 
 def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) -> None:
     options = (f"{SHORT_GAME}@2", "--lexicon", words, "--rollouts", 300)
-    found = as_json(tilewire, *options)
+    found = tilewire.json("analyze", *options)
     verdict = found["verdict"]
     assert verdict["phony"] == "SeA is not a word of few"
     assert verdict["ahead_of_played"]["move"] == "H8 .eA"
@@ -269,7 +255,7 @@ def test_a_play_that_was_taken_back_is_never_best(tilewire: CommandLine, words: 
     sea = words.with_name("sea.txt")
     sea.write_text("sea\n")  # the one play that there is
     for lexicon in (words, sea):
-        verdict = as_json(tilewire, f"{path}@2", "--lexicon", lexicon, *FEW)["verdict"]
+        verdict = tilewire.json("analyze", f"{path}@2", "--lexicon", lexicon, *FEW)["verdict"]
         assert verdict["phony"]
         assert verdict["best"] != "H8 .EA"
         assert verdict["ahead_of_played"]["move"] == "H8 .EA"
@@ -279,14 +265,14 @@ def test_an_exchange_whose_tiles_are_not_recorded(tilewire: CommandLine) -> None
     path = FIXTURES / "gcg" / "exchanges.gcg"
     assert tilewire("analyze", f"{path}@4", *FEW) == 0
     assert "What was played can't be compared" in flat(tilewire.out)
-    verdict = as_json(tilewire, f"{path}@4", *FEW)["verdict"]
+    verdict = tilewire.json("analyze", f"{path}@4", *FEW)["verdict"]
     assert verdict["ahead_of_played"] is None
     assert "not recorded" in verdict["not_compared"]
 
 
 def test_the_position_at_the_end_of_an_unfinished_game(tilewire: CommandLine) -> None:
     path = FIXTURES / "gcg" / "incomplete.gcg"
-    found = as_json(tilewire, f"{path}@3", *FEW)
+    found = tilewire.json("analyze", f"{path}@3", *FEW)
     assert found["cgp"].split()[1] == "AEGILNV/"
     assert found["verdict"]["best"] == "11E VEALING"
 
@@ -348,7 +334,7 @@ def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
     assert [turn["verdict"]["ahead_of_played"]["move"] for turn in turns[:4]] == [
         *("8D WORDS", "H8 .eA", "-GV", "-")
     ]
-    single = as_json(tilewire, f"{SHORT_GAME}@3", *FEW)
+    single = tilewire.json("analyze", f"{SHORT_GAME}@3", *FEW)
     assert {**turns[2], "seconds": 0} == {**single, "seconds": 0}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +49,10 @@ def leaves(tmp_path_factory: pytest.TempPathFactory, words: Path) -> Path:
     return path
 
 
-def measured(tilewire: CommandLine, what: str, *arguments: object) -> dict[str, Any]:
-    assert tilewire("bench", what, *arguments, "--json") == 0, tilewire.err
-    found: dict[str, Any] = json.loads(tilewire.out)
-    return found
-
-
 def test_games_of_static_players(tilewire: CommandLine, words: Path, leaves: Path) -> None:
     given = ("--lexicon", words, "--leaves", leaves, "--games", "6", "--seed", "5")
-    one = measured(tilewire, "selfplay", *given)
-    two = measured(tilewire, "selfplay", *given, "--threads", "2")
+    one = tilewire.json("bench", "selfplay", *given)
+    two = tilewire.json("bench", "selfplay", *given, "--threads", "2")
     assert (one["threads"], two["threads"], one["games"]) == (1, 2, 6)
     assert (one["words"], one["lexicon"], one["leaves"]) == (9, "few", str(leaves))
     same = ["moves", "mean_score", "turns_per_game", "bingos_per_game", "first_wins"]
@@ -68,14 +61,14 @@ def test_games_of_static_players(tilewire: CommandLine, words: Path, leaves: Pat
     assert 0 <= one["first_wins"] <= 1
     assert all(one[name] > 0 for name in ("games_per_s", "seconds", "peak_memory_mb"))
     assert one["compile_seconds"] >= 0
-    other = measured(tilewire, "selfplay", *given[:-1], "6")
+    other = tilewire.json("bench", "selfplay", *given[:-1], "6")
     assert [other[name] for name in same] != [one[name] for name in same]
 
 
 def test_leave_tables_by_name(tilewire: CommandLine, words: Path) -> None:
     def called(*options: str) -> object:
         given = ("--lexicon", words, "--games", "1", *options)
-        return measured(tilewire, "selfplay", *given)["leaves"]
+        return tilewire.json("bench", "selfplay", *given)["leaves"]
 
     assert called() == called("--leaves", "trained") == "trained (scowl)"
     assert called("--leaves", "formula") == "formula"
@@ -88,22 +81,22 @@ def test_leave_tables_by_name(tilewire: CommandLine, words: Path) -> None:
 def test_a_table_that_was_trained_on_other_words_is_told_of(
     tilewire: CommandLine, words: Path
 ) -> None:
-    measured(tilewire, "selfplay", "--games", "2", "--lexicon", words, "--threads", "2")
+    tilewire.json("bench", "selfplay", "--games", "2", "--lexicon", words, "--threads", "2")
     (told,) = (line for line in tilewire.err.splitlines() if "trained" in line)
     assert told.startswith("tilewire: the players' own leave table was trained on scowl")
-    measured(tilewire, "selfplay", "--games", "1")
+    tilewire.json("bench", "selfplay", "--games", "1")
     assert "trained" not in tilewire.err
 
 
 def test_rollouts_of_a_position(tilewire: CommandLine) -> None:
-    found = measured(tilewire, "sim", "--rollouts", "32")
+    found = tilewire.json("bench", "sim", "--rollouts", "32")
     assert found["iterations_per_s"] == found["by_plies"]["2"] > 0
     assert (found["plies"], found["candidates"], found["rollouts"]) == (2, 15, 32)
     assert set(found["by_plies"]) == {"2", "4"}
     assert found["times_one_thread"] == {}
     assert found["position"] == MID_GAME
     given = ("--rollouts", 32, "--plies", 1, "--candidates", 3, "--threads", 2)
-    other = measured(tilewire, "sim", *given, "--position", EMPTY)
+    other = tilewire.json("bench", "sim", *given, "--position", EMPTY)
     assert (other["plies"], other["candidates"], other["position"]) == (1, 3, EMPTY)
     assert set(other["by_plies"]) == set(other["times_one_thread"]) == {"1"}
 
@@ -116,7 +109,7 @@ def test_the_usual_position_is_of_the_game_that_is_named() -> None:
 
 
 def test_rollouts_by_stage(tilewire: CommandLine) -> None:
-    found = measured(tilewire, "sim", "--rollouts", 16, "--stages", "--plies", 2)
+    found = tilewire.json("bench", "sim", "--rollouts", 16, "--stages", "--plies", 2)
     for stage in ("opening", "mid_game", "late"):
         assert set(found[stage]) == {"2-ply"}
         assert min(found[stage].values()) > 0
@@ -135,7 +128,7 @@ def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path
     bot = tmp_path / "careful.py"
     bot.write_text(CAREFUL)
     given = ("--bot", f"{bot}:Careful", "--lexicon", words, "--from", "20ms", "--to", "60ms")
-    found = measured(tilewire, "deadlines", *given, "--moves", 8, "--load", 1, "--seed", 3)
+    found = tilewire.json("bench", "deadlines", *given, "--moves", 8, "--load", 1, "--seed", 3)
     assert (found["moves"], found["illegal"], found["illegal_moves"]) == (8, 0, [])
     assert (found["from_ms"], found["to_ms"], found["load"]) == (20, 60, 1)
     spans = {one["budgets"]: one for one in found["spans"]}
@@ -165,8 +158,7 @@ def test_seats_that_can_not_be_asked(
 
 
 def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
-    assert tilewire("bench", "infer", "--plays", "1", "--json") == 0
-    found: dict[str, Any] = json.loads(tilewire.out)
+    found: dict[str, Any] = tilewire.json("bench", "infer", "--plays", "1")
     rows = found["rows"] + found["within_budget"]
     assert [(one["kept"], one["model"]) for one in rows] == [
         (kept, model) for kept in (2, 3, 4, 5, 5) for model in ("deterministic", "simulating")
@@ -185,8 +177,7 @@ def test_no_leaf_is_looked_at_without_time(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.lab.bench.infer.BUDGET_S", 0.0)
-    assert tilewire("bench", "infer", "--plays", "1", "--json") == 0
-    rows: list[dict[str, Any]] = json.loads(tilewire.out)["within_budget"]
+    rows: list[dict[str, Any]] = tilewire.json("bench", "infer", "--plays", "1")["within_budget"]
     known = [(one["leaves"], one["us_a_leaf"], one["surviving"], one["effective"]) for one in rows]
     assert known == [(0, None, None, 0)] * 2
     assert tilewire("bench", "infer", "--plays", "1") == 0
@@ -196,7 +187,7 @@ def test_no_leaf_is_looked_at_without_time(
 
 def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
     given = ("--lexicon", words, "--leaves", leaves, "--games", "4")
-    found = measured(tilewire, "generate", *given, "--threads", "2")
+    found = tilewire.json("bench", "generate", *given, "--threads", "2")
     every, without, with_blank = found["all"], found["no_blank"], found["blank"]
     for name in ("positions", "placements"):
         assert every[name] == without[name] + with_blank[name] > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -47,8 +46,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_sound_bot_in_a_file_called_bot(tilewire: CommandLine, file: Path) -> None:
-    assert tilewire("check", "bot.py:Best", "--time", "20s", "--json") == 0, tilewire.out
-    found = json.loads(tilewire.out)
+    found = tilewire.json("check", "bot.py:Best", "--time", "20s")
     assert [one["phase"] for one in found["asked"]] == [
         phase for phase, count in PLANNED.items() for _ in range(count)
     ]

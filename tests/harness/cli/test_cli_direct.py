@@ -10,8 +10,8 @@ from command_line import CommandLine
 from match_samples import match_config
 
 from harness.cli.direct import _shown
+from harness.figures import plain_text
 from harness.matches.config import write_config
-from harness.matches.report import as_text
 from protocol.messages import StandingList
 from protocol.parts import RoundGame, StandingRow
 
@@ -38,7 +38,7 @@ def test_the_standings_are_two_tables() -> None:
             RoundGame(number=5, players=("eve", "fay")),
         ),
     )
-    shown = as_text(_shown(listed))
+    shown = plain_text(_shown(listed))
     assert shown.startswith("round 2 of 4, paused\n")
     for cells in (
         ("1", "ann", "2", "1.5", "+12", "", ""),
@@ -52,7 +52,7 @@ def test_the_standings_are_two_tables() -> None:
         )
     assert "\x1b" not in shown
     assert "away" in shown
-    assert as_text(_shown(StandingList(round=0))).startswith("no round has begun\n")
+    assert plain_text(_shown(StandingList(round=0))).startswith("no round has begun\n")
 
 
 def tournament(folder: Path, text: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,7 @@ def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) ->
     zero = tmp_path / "zero.klv2"
     write_klv(zero, LeaveTable.zero(load_distribution()))
     for one, other in (("trained", "greedy"), ("formula", "vanilla"), ("rh", str(zero))):
-        assert tilewire("experiment", "duel", one, other, "--games", 60, "--json") == 0
-        (found,) = json.loads(tilewire.out)
+        (found,) = tilewire.json("experiment", "duel", one, other, "--games", 60)
         assert (found["player"], found["opponent"], found["games"]) == (one, other, 60)
         assert found["difference"] == pytest.approx(
             found["mean"] - found["opponent_mean"], abs=0.02
@@ -28,16 +26,14 @@ def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) ->
     assert tilewire("experiment", "duel", "trained", "greedy", "--games", 4) == 0
     assert "trained  greedy" in tilewire.out
     printed = tilewire.out
-    assert tilewire("experiment", "duel", "trained", "greedy", "--games", 4, "--json") == 0
-    (found,) = json.loads(tilewire.out)
+    (found,) = tilewire.json("experiment", "duel", "trained", "greedy", "--games", 4)
     assert f" ± {found['error']:.2f} " in printed, "both are half the width of the interval"
 
 
 def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
     out, plot = tmp_path / "games.jsonl", tmp_path / "duel.png"
     command = ("experiment", "duel", "rh", "mc?samples=2", "--games", 4, "--out", out)
-    assert tilewire(*command, "--plot", plot, "--json") == 0, tilewire.err
-    (found,) = json.loads(tilewire.out)
+    (found,) = tilewire.json(*command, "--plot", plot)
     assert (found["player"], found["opponent"], found["games"]) == ("rh", "mc?samples=2", 4)
     assert "tilewire: rh – mc?samples=2: 4 of 4 games" in tilewire.err
     assert plot.read_bytes().startswith(b"\x89PNG")
@@ -59,8 +55,7 @@ def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
     assert rows == in_kernels + turn_by_turn
     assert "tilewire: mc+rh – vanilla: 4 of 4 games" in tilewire.err
     assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 1 + 16
-    assert tilewire(*command, "--json") == 0
-    found = json.loads(tilewire.out)
+    found = tilewire.json(*command)
     assert len(found) == 3 + 4
     assert found[3]["difference"] == 0
     assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 1 + 16

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +29,10 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def as_json(tilewire: CommandLine, *arguments: object) -> dict[str, Any]:
-    assert tilewire("generate", *arguments, "--json") == 0, tilewire.err
-    found: dict[str, Any] = json.loads(tilewire.out)
-    return found
-
-
 def test_a_position_of_a_game(tilewire: CommandLine, tmp_path: Path, words: Path) -> None:
     game = tmp_path / "game.gcg"
     game.write_text("#player1 a A\n#player2 b B\n>a: ACT 8G CAT +10 10\n>b: AEIST 8G ...S +6 6\n")
-    found = as_json(tilewire, f"{game}@2", "--lexicon", words, "--all")
+    found = tilewire.json("generate", f"{game}@2", "--lexicon", words, "--all")
     assert "8G ...S" in [move["move"] for move in found["moves"]]
     assert tilewire("generate", game, "--lexicon", words) == 2
     assert f"is a whole game: say which of its lines, {game}@1 to @3" in tilewire.err
@@ -48,7 +41,7 @@ def test_a_position_of_a_game(tilewire: CommandLine, tmp_path: Path, words: Path
 def test_all_moves_are_the_legal_moves(tilewire: CommandLine, words: Path) -> None:
     rules = standard_rules()
     cgp = f"{EMPTY} ?ACST/ 0/0 0"
-    found = as_json(tilewire, cgp, "--lexicon", words, "--all", "--plain")
+    found = tilewire.json("generate", cgp, "--lexicon", words, "--all", "--plain")
     legal = legal_moves(read_cgp(cgp, rules).position, load_lexicon(words), rules)
     alphabet = rules.distribution.alphabet
     expected = {(format_move(move, alphabet), score) for move, score in legal}
@@ -66,12 +59,12 @@ def test_the_top_is_the_head_of_all_and_the_counts_are_of_all(
     tilewire: CommandLine, words: Path, top: int
 ) -> None:
     cgp = f"{EMPTY} ?ACST/ 0/0 0"
-    every = as_json(tilewire, cgp, "--lexicon", words, "--all")
-    some = as_json(tilewire, cgp, "--lexicon", words, "--top", top)
+    every = tilewire.json("generate", cgp, "--lexicon", words, "--all")
+    some = tilewire.json("generate", cgp, "--lexicon", words, "--top", top)
     assert some["moves"] == every["moves"][:top]
     assert some["count"] == every["count"]
     if top == 15:
-        assert as_json(tilewire, cgp, "--lexicon", words) == some
+        assert tilewire.json("generate", cgp, "--lexicon", words) == some
 
 
 def test_leaves_count_in_thousandths_of_a_point(
@@ -82,7 +75,7 @@ def test_leaves_count_in_thousandths_of_a_point(
     (s,) = rules.distribution.alphabet.tiles("S")
     write_klv(path, leaves_worth(rules.distribution, {(s,): 8.125}))
     options = ("--lexicon", words, "--leaves", path, "--plain", "--all")
-    found = as_json(tilewire, f"{EMPTY} ACST/ 0/0 0", *options)
+    found = tilewire.json("generate", f"{EMPTY} ACST/ 0/0 0", *options)
     by_move = {move["move"]: move for move in found["moves"]}
     assert by_move["8H CAT"] == {"move": "8H CAT", "score": 10, "equity": 18.125, "leave": "S"}
     assert by_move["8H CATS"]["equity"] == 12
@@ -95,7 +88,7 @@ def test_leaves_are_worth_what_a_table_of_a_name_says(
 ) -> None:
     distribution = standard_rules().distribution
     given = (f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--plain", "--all")
-    found = as_json(tilewire, *given, "--leaves", named)
+    found = tilewire.json("generate", *given, "--leaves", named)
     for move in found["moves"][:-1]:
         leave = distribution.alphabet.tiles(move["leave"])
         worth = load_leaves(named, distribution).value(leave)
@@ -106,10 +99,10 @@ def test_leaves_are_worth_what_they_are_to_players_without_a_table(
     tilewire: CommandLine, words: Path
 ) -> None:
     given = (f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--all")
-    found = as_json(tilewire, *given)
+    found = tilewire.json("generate", *given)
     assert "the players' own leave table was trained on scowl" in tilewire.err
-    assert found == as_json(tilewire, *given, "--leaves", "trained")
-    assert found != as_json(tilewire, *given, "--leaves", "formula")
+    assert found == tilewire.json("generate", *given, "--leaves", "trained")
+    assert found != tilewire.json("generate", *given, "--leaves", "formula")
     assert tilewire.err == ""
 
 
@@ -118,7 +111,7 @@ def test_adjustments_are_switched(tilewire: CommandLine, words: Path) -> None:
 
     def adjustment(move: str, *options: str) -> float:
         cgp = f"{EMPTY} ACT/ 0/0 0"
-        found = as_json(tilewire, cgp, "--lexicon", words, "--all", *options)
+        found = tilewire.json("generate", cgp, "--lexicon", words, "--all", *options)
         (wanted,) = (one for one in found["moves"] if one["move"] == move)
         return float(wanted["equity"] - wanted["score"])
 
@@ -136,7 +129,7 @@ def test_going_out_is_switched(tilewire: CommandLine, words: Path) -> None:
     given = (cgp, "--lexicon", words.with_name("acts.txt"), *few, "--all")
 
     def best(*options: str) -> dict[str, Any]:
-        found: dict[str, Any] = as_json(tilewire, *given, *options)["moves"][0]
+        found: dict[str, Any] = tilewire.json("generate", *given, *options)["moves"][0]
         return found
 
     assert best("--no-going-out")["equity"] == best()["score"]
@@ -159,12 +152,12 @@ def test_tiles_that_are_played_through_are_in_parentheses(
     cgp = f"{'/'.join(['15'] * 7)}/7C7/{'/'.join(['15'] * 7)} AST/ 0/0 0"
     assert tilewire("generate", cgp, "--lexicon", words, "--plain") == 0
     assert "8H (C)ATS " in tilewire.out
-    moves = [move["move"] for move in as_json(tilewire, cgp, "--lexicon", words)["moves"]]
+    moves = [move["move"] for move in tilewire.json("generate", cgp, "--lexicon", words)["moves"]]
     assert "8H .ATS" in moves
 
 
 def test_a_rack_with_nothing_to_play(tilewire: CommandLine, words: Path) -> None:
-    found = as_json(tilewire, f"{EMPTY} VV/ 0/0 0", "--lexicon", words, "--all")
+    found = tilewire.json("generate", f"{EMPTY} VV/ 0/0 0", "--lexicon", words, "--all")
     assert found["count"] == {"place": 0, "exchange": 2, "pass": 1}
     assert found["moves"][-1] == {"move": "-", "score": 0, "equity": -1000.0, "leave": "VV"}
 

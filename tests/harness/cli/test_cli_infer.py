@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, prod
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import CommandLine
 
 from engine.rules.rules import standard_rules
-from harness.cli.options import load_words
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GAME = FIXTURES / "games" / "static_greedy.gcg"
@@ -23,20 +19,7 @@ EMPTY = "/".join(["15"] * 15)
 OPENING = f"{EMPTY} /GLORRTU 0/0 0"
 IMINO = ("--play", "8D IMINO")
 
-kept_words = cache(load_words)
-
-
-@pytest.fixture
-def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
-    # Each command would read and check the same words again, for most of its time.
-    monkeypatch.setattr("harness.cli.positions.load_words", kept_words)
-    return tilewire
-
-
-def as_json(tilewire: CommandLine, *arguments: object) -> dict[str, Any]:
-    assert tilewire("infer", *arguments, "--json") == 0, tilewire.err
-    found: dict[str, Any] = json.loads(tilewire.out)
-    return found
+pytestmark = pytest.mark.usefixtures("kept_words")
 
 
 def racks_with(played: str, ours: str) -> dict[str, float]:
@@ -55,7 +38,7 @@ def racks_with(played: str, ours: str) -> dict[str, float]:
 
 
 def test_the_play_of_richards_and_amir(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, OPENING, *IMINO, "--model", "deterministic", "--top", 25)
+    found = tilewire.json("infer", OPENING, *IMINO, "--model", "deterministic", "--top", 25)
     assert (found["play"], found["score"], found["model"]) == ("8D IMINO", 16, "deterministic")
     assert found["leaves_considered"] == 372
     assert found["leaves_surviving"] == 23
@@ -80,7 +63,7 @@ def test_the_play_of_richards_and_amir(tilewire: CommandLine) -> None:
 
 
 def test_json_has_the_keys_that_it_is_said_to_have(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, OPENING, *IMINO, "--top", 2)
+    found = tilewire.json("infer", OPENING, *IMINO, "--top", 2)
     assert list(found) == [
         *("leaves_considered", "leaves_surviving", "top", "mass_top10", "entropy_prior"),
         *("entropy", "seconds", "model", "margin", "temperatures", "play", "score"),
@@ -97,7 +80,7 @@ def test_json_has_the_keys_that_it_is_said_to_have(tilewire: CommandLine) -> Non
 
 def test_models_differ_and_take_their_points(tilewire: CommandLine) -> None:
     def entropy(*options: object) -> float:
-        return float(as_json(tilewire, OPENING, *IMINO, *options)["entropy"])
+        return float(tilewire.json("infer", OPENING, *IMINO, *options)["entropy"])
 
     sharp = entropy("--model", "deterministic")
     assert entropy("--model", "margin", "--margin", 0) == pytest.approx(sharp)
@@ -109,8 +92,8 @@ def test_models_differ_and_take_their_points(tilewire: CommandLine) -> None:
 def test_a_rack_that_is_given_is_looked_at_only_for_where_its_leave_ranks(
     tilewire: CommandLine,
 ) -> None:
-    unknown = as_json(tilewire, OPENING, *IMINO)
-    known = as_json(tilewire, OPENING.replace(" /", " ?IIMNOO/"), *IMINO)
+    unknown = tilewire.json("infer", OPENING, *IMINO)
+    known = tilewire.json("infer", OPENING.replace(" /", " ?IIMNOO/"), *IMINO)
     assert {**known, "true": None, "seconds": 0} == {**unknown, "seconds": 0}
     truth = known["true"]
     assert truth["leave"] == "?O"
@@ -119,14 +102,14 @@ def test_a_rack_that_is_given_is_looked_at_only_for_where_its_leave_ranks(
 
 
 def test_without_our_rack_it_is_seen_as_an_onlooker_does(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, f"{EMPTY} / 0/0 0", *IMINO, "--model", "deterministic")
+    found = tilewire.json("infer", f"{EMPTY} / 0/0 0", *IMINO, "--model", "deterministic")
     assert found["leaves_considered"] > 372 - 20
     assert tilewire("infer", f"{EMPTY} / 0/0 0", *IMINO) == 0
     assert "8D IMINO, 16 points; no rack is known, 86 in the bag" in tilewire.out
 
 
 def test_the_budget_says_what_was_not_looked_at(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, OPENING, *IMINO, "--racks", 100)
+    found = tilewire.json("infer", OPENING, *IMINO, "--racks", 100)
     assert found["leaves_considered"] == 372
     assert found["leaves_surviving"] <= 100
     assert 0 < found["unseen_mass"] < 1
@@ -136,7 +119,7 @@ def test_the_budget_says_what_was_not_looked_at(tilewire: CommandLine) -> None:
 
 def test_a_play_that_no_rack_would_make_tells_nothing(tilewire: CommandLine) -> None:
     given = (OPENING, "--play", "8H ZIG", "--model", "deterministic", "--top", 3)
-    found = as_json(tilewire, *given)
+    found = tilewire.json("infer", *given)
     assert found["note"] == "no rack would have been played so; what it holds is as before"
     assert all(one["prior"] == pytest.approx(one["posterior"]) for one in found["top"])
     assert found["entropy"] == pytest.approx(found["entropy_prior"])
@@ -149,7 +132,7 @@ def test_words_and_leaves_of_his_own(tilewire: CommandLine, tmp_path: Path) -> N
     words.write_text("cat\nact\ncats\n")
     given = (OPENING, "--play", "8F CAT", "--lexicon", words, "--temperature", 5)
     formula, trained = (
-        as_json(tilewire, *given, "--leaves", one) for one in ("formula", "trained")
+        tilewire.json("infer", *given, "--leaves", one) for one in ("formula", "trained")
     )
     assert formula["leaves_considered"] == trained["leaves_considered"]
     assert formula["entropy"] != trained["entropy"]
@@ -163,27 +146,27 @@ def test_words_and_leaves_of_his_own(tilewire: CommandLine, tmp_path: Path) -> N
 
 def test_an_exchange_of_so_many_tiles(tilewire: CommandLine) -> None:
     few = ("--racks", 2_000, "--top", 10_000)
-    found = as_json(tilewire, OPENING, "--play", "-3", *few)
+    found = tilewire.json("infer", OPENING, "--play", "-3", *few)
     assert (found["play"], found["score"], found["leaves_considered"]) == ("-3", 0, 2_000)
     leaves = [one["leave"] for one in found["top"]]
     assert {len(leave) for leave in leaves} == {4}
     assert len(set(leaves)) == len(leaves) == found["leaves_surviving"]
     assert sum(one["prior"] for one in found["top"]) == pytest.approx(1)
     assert sum(one["posterior"] for one in found["top"]) == pytest.approx(1)
-    named = as_json(tilewire, OPENING, "--play", "-UVV", *few)  # nobody sees which they are
+    named = tilewire.json("infer", OPENING, "--play", "-UVV", *few)  # nobody sees which they are
     assert {**named, "seconds": 0} == {**found, "seconds": 0}
-    assert as_json(tilewire, OPENING, "--play", "-3", *few, "--seed", 1)["top"] != found["top"]
+    assert tilewire.json("infer", OPENING, "--play", "-3", *few, "--seed", 1)["top"] != found["top"]
 
 
 def test_a_pass_keeps_everything(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, OPENING, "--play", "-", "--racks", 1_000)
+    found = tilewire.json("infer", OPENING, "--play", "-", "--racks", 1_000)
     assert (found["play"], found["score"]) == ("-", 0)
     assert {len(one["leave"]) for one in found["top"]} == {7}
     assert found["bingo"]["posterior"] < found["bingo"]["prior"]
 
 
 def test_a_bingo_leaves_nothing(tilewire: CommandLine) -> None:
-    found = as_json(tilewire, f"{GAME}@5")
+    found = tilewire.json("infer", f"{GAME}@5")
     assert (found["line"], found["player"], found["play"]) == (5, "static", "7F TOOLBAR")
     assert found["top"] == [{"leave": "", "prior": 1, "posterior": 1}]
     assert found["note"] == "all tiles were played; nothing is kept"
@@ -204,7 +187,7 @@ def test_a_line_of_a_game_has_its_play_and_what_was_kept(tilewire: CommandLine) 
     assert "one or more of a tile on the rack now" in tilewire.out
     assert " ms for the inference, soft model, temperature" in tilewire.out
     assert max(map(len, lines)) <= 80
-    other = as_json(tilewire, f"{GAME}@1", "--play", "8G RAIL")
+    other = tilewire.json("infer", f"{GAME}@1", "--play", "8G RAIL")
     assert (other["play"], other["true"]["leave"]) == ("8G RAIL", "OTW")
 
 
@@ -216,10 +199,10 @@ def test_the_other_seat_and_its_draws(tilewire: CommandLine) -> None:
 
 def test_exchanges_of_a_game(tilewire: CommandLine) -> None:
     few = ("--racks", 500)
-    named = as_json(tilewire, f"{EXCHANGES}@3", *few)
+    named = tilewire.json("infer", f"{EXCHANGES}@3", *few)
     assert named["play"] == "-2"
     assert named["true"]["leave"] == "AEILN"
-    counted = as_json(tilewire, f"{EXCHANGES}@4", *few)
+    counted = tilewire.json("infer", f"{EXCHANGES}@4", *few)
     assert (counted["play"], counted["true"]) == ("-3", None)
 
 

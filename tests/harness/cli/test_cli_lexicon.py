@@ -167,12 +167,10 @@ def test_the_words_in_the_order_of_their_checksum(
 def test_what_there_is_as_json(tilewire: CommandLine, tmp_path: Path) -> None:
     words = tmp_path / "w.txt"
     words.write_text("AA\nAB\nCAB\n")
-    assert tilewire("lexicon", "info", words, "--json") == 0
-    described = json.loads(tilewire.out)
+    described = tilewire.json("lexicon", "info", words)
     assert described["words"] == 3
     assert described["lengths"] == {"2": 2, "3": 1}
     assert described["source"] is None
     assert tilewire("lexicon", "check", "ab", "ba", "--lexicon", words, "--json") == 1
     assert json.loads(tilewire.out) == {"ab": True, "ba": False}
-    assert tilewire("lexicon", "list", "--json") == 0
-    assert "SCOWL" in json.loads(tilewire.out)["scowl"]
+    assert "SCOWL" in tilewire.json("lexicon", "list")["scowl"]

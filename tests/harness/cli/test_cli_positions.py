@@ -101,16 +101,12 @@ def test_show_and_generate_mean_the_same_position(tilewire: CommandLine) -> None
     assert tilewire.out == same
     assert tilewire("show", f"{GAME}@3", "--turn", 2) == 2
     assert "@3 and --turn together" in tilewire.err
-    assert tilewire("show", f"{GAME}@3", "--json") == 0
-    shown = json.loads(tilewire.out)
+    shown = tilewire.json("show", f"{GAME}@3")
     assert [line["move"] for line in shown["lines"]] == ["8D OWARI", "D8 .BCONIC"]
     assert shown["players"][0]["nick"] == "static"
-    assert tilewire("generate", shown["cgp"], "--top", 1, "--json") == 0
-    best = json.loads(tilewire.out)["moves"]
-    assert tilewire("generate", f"{GAME}@3", "--top", 1, "--json") == 0
-    assert json.loads(tilewire.out)["moves"] == best
-    assert tilewire("show", shown["cgp"], "--json") == 0
-    assert json.loads(tilewire.out) == {"cgp": shown["cgp"]}
+    best = tilewire.json("generate", shown["cgp"], "--top", 1)["moves"]
+    assert tilewire.json("generate", f"{GAME}@3", "--top", 1)["moves"] == best
+    assert tilewire.json("show", shown["cgp"]) == {"cgp": shown["cgp"]}
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 160])

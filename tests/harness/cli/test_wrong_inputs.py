@@ -344,7 +344,12 @@ def test_json_is_whole_on_a_terminal_of_few_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "plain"), [("a – b … ± 1 × 2", b"a - b ... +- 1 x 2"), ("漢\udcff", b"??")]
+    ("text", "plain"),
+    [
+        ("a – b … ± 1 × 2", b"a - b ... +- 1 x 2"),
+        ("╭─┬╮│▂█ ", b"+-++|,# "),
+        ("漢\udcff", b"??"),
+    ],
 )
 def test_a_character_that_is_not_to_be_had(text: str, plain: bytes) -> None:
     encoded = b""

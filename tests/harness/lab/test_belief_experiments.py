@@ -162,20 +162,14 @@ def test_chances_are_sorted_into_bins() -> None:
 # --- the commands ---------------------------------------------------------------------------------
 
 
-def _rows(tilewire: CommandLine) -> Any:
-    return json.loads(tilewire.out)
-
-
 def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path: Path) -> None:
     out, other = tmp_path / "c.jsonl", tmp_path / "other.jsonl"
-    given = ("experiment", "calibration", "--seat", "static", "--racks", 100, "--json")
+    given = ("experiment", "calibration", "--seat", "static", "--racks", 100)
     first = (*given, "--seed", 5, "--out", out)
-    assert tilewire(*first, "--positions", 5) == 0, tilewire.err
-    few = _rows(tilewire)
+    few = tilewire.json(*first, "--positions", 5)
     assert few["losses"][0]["positions"] >= 5
     more = ("--positions", 20, "--plot", tmp_path / "plot.png")
-    assert tilewire(*first, *more, "--workers", 2) == 0, tilewire.err
-    found = _rows(tilewire)
+    found = tilewire.json(*first, *more, "--workers", 2)
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert found["losses"][0]["positions"] >= 20
     assert {one["belief"] for one in found["losses"]} == {"prior", "paper", "last", "filter"}
@@ -187,10 +181,8 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
     again = (*given, "--from", out, "--out", other, "--positions")
     assert tilewire(*again, 100_000) == 0, tilewire.err
     assert ", and no more" in tilewire.err
-    assert tilewire(*again, 20) == 0
-    assert _rows(tilewire) == found
-    assert tilewire(*first, "--positions", 5) == 0
-    assert _rows(tilewire) == few
+    assert tilewire.json(*again, 20) == found
+    assert tilewire.json(*first, "--positions", 5) == few
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,7 @@ def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: 
     assert out.read_bytes().startswith(one)
     for heading in ("proven in 0.3 s", "nodes a second", "memory it was told", "within 2 points"):
         assert heading in tilewire.out
-    assert tilewire(*command, "--positions", 2, "--json") == 0
-    assert json.loads(tilewire.out)["positions"] == 2
+    assert tilewire.json(*command, "--positions", 2)["positions"] == 2
     _, *records = map(json.loads, out.read_text().splitlines())
     for record in records:
         times = [ms for ms, *_ in record["trace"]]

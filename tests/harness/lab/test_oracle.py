@@ -164,8 +164,8 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
     assert sum(row["positions"] for row in rows[:-1]) == 3
     assert tilewire(*command, "--positions", 3, "--winprob", "trained") == 0
     assert "wins a game" in tilewire.out
-    assert tilewire(*command, "--positions", 2, "--bag", "5-7", "--bag", "1-4", "--json") == 0
-    assert [row["bag"] for row in json.loads(tilewire.out)] == ["1-4", "5-7", "a game"]
+    some = tilewire.json(*command, "--positions", 2, "--bag", "5-7", "--bag", "1-4")
+    assert [row["bag"] for row in some] == ["1-4", "5-7", "a game"]
     table = win_probabilities_for(RULES.distribution)
     assert table is not None
     write_win_probabilities(tmp_path / "new.csv", replace(table, spreads=table.spreads + 1))

@@ -132,15 +132,6 @@ def test_the_table_takes_colour_on_a_terminal(terminal: io.StringIO) -> None:
     assert "\x1b[1m" in terminal.getvalue()
 
 
-def test_the_table_in_ascii_has_the_same_form() -> None:
-    results = a_match(40)
-    stats = match_statistics(results)
-    text = table_text(stats, results, encoding="US-ASCII")
-    assert text.isascii()
-    lines = zip(text.splitlines(), table_text(stats, results).splitlines(), strict=True)
-    assert all(len(ours) == len(theirs) for ours, theirs in lines)
-
-
 def test_names_cannot_steer_the_terminal() -> None:
     results = a_match(2, a="\x1b[2Jevil\n")
     text = table_text(match_statistics(results), results)
