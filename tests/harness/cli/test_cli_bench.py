@@ -165,12 +165,10 @@ def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
     ]
     for one in rows:
         assert one["plays"] == 1
-        assert 0 < one["surviving"] <= 1
         assert one["effective"] <= one["leaves"]
+    assert all(0 < one["surviving"] <= 1 for one in found["rows"])
     few, all_of_five = found["within_budget"][1], found["rows"][-1]
     assert few["leaves"] <= all_of_five["leaves"]
-    assert tilewire("bench", "infer", "--plays", "0") == 2
-    assert "--plays must be at least 1 (got 0)" in tilewire.err
 
 
 def test_no_leaf_is_looked_at_without_time(
