@@ -19,7 +19,7 @@ from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.challenges import Ruling, judge
 from engine.rules.game import Game
-from engine.rules.rules import IllegalMove
+from engine.rules.rules import IllegalMove, Rules
 from lexicons.store import Lexicon
 from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
 
@@ -352,7 +352,7 @@ class Scorebook:
             outcome=outcome,
             winner=winner,
             scores=final,
-            message=f"{SENTENCES[outcome]}{': ' if message else ''}{message}"[:MAX_SENTENCE],
+            message=f"{self._sentence(outcome)}{': ' if message else ''}{message}"[:MAX_SENTENCE],
             racks=(self.rack_text(0), self.rack_text(1)),
             rack_adjustments=over.adjustments if over else (0, 0),
             time_penalties=(penalties[0], penalties[1]),
@@ -361,6 +361,12 @@ class Scorebook:
         )
         self.take(record)
         return record
+
+    def _sentence(self, outcome: str) -> str:
+        limit = self.rules.scoreless_limit
+        if outcome == "zeroes" and limit != Rules.scoreless_limit:
+            return f"{limit} scoreless turns in a row"
+        return SENTENCES[outcome]
 
     def withdraw_verdict(self) -> None:
         """Take back a verdict that was neither stored nor sent."""

@@ -22,9 +22,12 @@ from .options import (
     LeavesOption,
     LexiconOption,
     PositiveDuration,
+    RulesOption,
     ThreadsOption,
     WinprobOption,
     equip,
+    lexicon_for,
+    load_rule_set,
     load_words,
     log_to_stderr,
     run,
@@ -51,6 +54,9 @@ _SEED = 1
 class _Playing:
     """What is played with, and how it is shown."""
 
+    rules: Annotated[RulesOption | None, Parameter(show_default="those of the lexicon's tiles")] = (
+        None
+    )
     lexicon: LexiconOption = "scowl"
     """An embedded or installed lexicon, or a word list or KWG file."""
     words: Count | None = None
@@ -77,7 +83,11 @@ class _Playing:
     """Print one JSON object."""
 
     def field(self) -> Field:
-        lexicon = load_words(self.lexicon)
+        rules = None if self.rules is None else load_rule_set(self.rules)
+        if rules is None:
+            lexicon = load_words(self.lexicon)
+        else:
+            lexicon = load_words(lexicon_for(self.lexicon, rules), rules.distribution)
         from harness.lab.bench.selfplay import sample_words
         from lexicons.leaves import synthetic_leaves
         from lexicons.tables import FORMULA
@@ -86,8 +96,9 @@ class _Playing:
             with sentences("--words: "):
                 lexicon = sample_words(lexicon, self.words, self.seed)
         if self.leaves != _SYNTHETIC:
-            return load_field(lexicon, self.leaves, self.winprob)
-        field = load_field(lexicon, FORMULA, self.winprob)  # made up for no words, like that one
+            return load_field(lexicon, self.leaves, self.winprob, rules)
+        # Made up for no words, like the formula.
+        field = load_field(lexicon, FORMULA, self.winprob, rules)
         table = synthetic_leaves(field.rules.distribution, _SEED)
         return dataclasses.replace(field, leaves=table, leaves_name=f"{_SYNTHETIC}, seed {_SEED}")
 

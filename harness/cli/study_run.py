@@ -29,6 +29,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from engine.rules.rules import Rules
     from harness.lab.rows import Tables
     from harness.lab.study import RecordFile, Study
     from harness.lab.study_context import Field
@@ -120,10 +121,16 @@ class StudyRun:
                 return show(file)
 
 
-def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None = None) -> Field:
-    """Return words, the usual rules with their tiles and a leave table, or fail with a sentence.
+def load_field(
+    lexicon: Lexicon,
+    leaves: str | None = None,
+    winprob: str | None = None,
+    rules: Rules | None = None,
+) -> Field:
+    """Return words, rules and a leave table, or fail with a sentence.
 
-    ``leaves`` None: the players' own. ``winprob`` is only checked: ``load_chances`` returns it.
+    ``rules`` None: the usual ones with the lexicon's tiles. ``leaves`` None: the players' own.
+    ``winprob`` is only checked: ``load_chances`` returns it.
     """
     from bot.equipment import Equipment
     from engine.rules.rule_sets import rules_for
@@ -131,7 +138,7 @@ def load_field(lexicon: Lexicon, leaves: str | None = None, winprob: str | None 
     from lexicons.tables import leaves_name
 
     _tell_of_compiling()
-    rules = rules_for(lexicon.distribution)
+    rules = rules or rules_for(lexicon.distribution)
     given = load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
     return Field.of(lexicon, rules, given.leaves, leaves_name(leaves, rules.distribution))
 

@@ -25,6 +25,7 @@ from lexicons.tables import (
     table_location,
     trained_leaves,
     trained_manifest,
+    untrained,
     win_probabilities_for,
     win_probability_warnings,
 )
@@ -127,3 +128,15 @@ def test_a_manifest_of_another_table_says_nothing_of_this_one(
     write_manifest(zero, replace(made_of(few, zero), sha256="0" * 64))
     (sentence,) = leave_table_warnings(str(zero), scowl)
     assert sentence == f"{zero}.json is of another table than the one beside it; remove it"
+
+
+def test_what_players_do_without_for_other_tiles_is_said(toy: TileDistribution) -> None:
+    assert untrained(None, None, ENGLISH) == []
+    assert untrained("formula", "mine.csv", toy) == []
+    assert untrained(None, None, toy) == [
+        "no table comes with toy tiles: what leaves are worth is by a formula "
+        "(`tilewire train leaves`); simulations go by points, not by wins "
+        "(`tilewire train winprob`)"
+    ]
+    (sentence,) = untrained("mine.klv2", None, toy)
+    assert "leaves are worth" not in sentence

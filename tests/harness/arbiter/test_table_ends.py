@@ -9,6 +9,7 @@ from harness.arbiter.records import RefusedMove, Turn
 from harness.arbiter.scorebook import ATTEMPTS
 from protocol.errors import PeerError
 from protocol.messages import GameOver, Info, Move, NewGame, Ping, Ready, Refused, Resign
+from protocol.parts import RulesInPlay
 
 ILLEGAL = "8D QQQQQQQ"
 
@@ -96,6 +97,14 @@ def test_six_scoreless_turns_end_the_game() -> None:
     assert play.result.outcome == "zeroes"
     assert play.result.rack_adjustments == losses == play.result.scores
     assert play.result.racks == tuple(racks)
+    assert play.result.message == "six scoreless turns in a row"
+
+
+def test_rules_say_after_how_many_scoreless_turns_a_game_ends() -> None:
+    play = Play(rules=RulesInPlay(scoreless_limit=2)).start()
+    play.move("-")
+    play.move("-")
+    assert (play.result.outcome, play.result.message) == ("zeroes", "2 scoreless turns in a row")
 
 
 def test_a_game_is_played_out() -> None:
