@@ -86,6 +86,9 @@ class Welcome(_Message, frozen=True, tag="welcome"):
     """Program and version, for the record."""
     bots: tuple[Label, ...] = ()
     """Opponents that a player may seek by name."""
+    tables: tuple[Name, ...] = ()
+    """The tables that a player may name in ``seek``, the first for who names none; empty: there is
+    one kind of game."""
     games: tuple[GameId, ...] = ()
     """Games in progress in which this player has a seat, to be resumed."""
 
@@ -139,7 +142,8 @@ class Seek(_Message, frozen=True, tag="seek"):
     games: Annotated[int, Meta(ge=1, le=10_000)] = 1
     """Games to play, one after another."""
     table: Name | None = None
-    """On a server with a ladder, without an opponent: the table to play at; null: the first."""
+    """The table to play at, of ``welcome.tables``; on a server with a ladder, without an opponent,
+    a table of the ladder. Null: the first."""
 
 
 class Seeking(_Message, frozen=True, tag="seeking"):
@@ -152,7 +156,8 @@ class Seeking(_Message, frozen=True, tag="seeking"):
     absent: Sentence | None = None
     """A sentence if nobody of the opponent's name is here now: the player waits for it."""
     table: Name | None = None
-    """The table of the ladder at which the player waits for rated games."""
+    """The table at which the player waits, if there are several: on a ladder, without an opponent,
+    that for rated games."""
     held_back: Sentence | None = None
     """A sentence if the player waits since its address has as many games as it may."""
 

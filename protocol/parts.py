@@ -78,6 +78,10 @@ class ListedGame(Struct, frozen=True):
     """By seat."""
     turns: Count
     """Turns taken."""
+    rules: Label = "english"
+    """The rule set, by name."""
+    lexicon: Label = ""
+    """The name of the word list; empty: not told."""
 
 
 class PlayerHere(Struct, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from harness.arbiter.records import Began, ClockNote, Draws, Ended, Opened, Reco
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.table import Effects, Table
 from harness.arbiter.views import Recipient
+from harness.server.tables import TableKind, Tables
 from lexicons.store import Lexicon, load_lexicon
 from protocol.codec import MSGPACK
 from protocol.messages import (
@@ -55,6 +56,11 @@ Policy = Callable[["Play"], str]
 @cache
 def words() -> Lexicon:
     return load_lexicon()
+
+
+def tables() -> Tables:
+    """The tables of a server that has one."""
+    return Tables(TableKind(lexicon=words()))
 
 
 def book_of(opened: Opened) -> Scorebook:

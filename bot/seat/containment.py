@@ -120,15 +120,20 @@ def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
     return of_reader(equipment)._replace(memory_mb=_memory_mb(), own=own)
 
 
-def of_reader(equipment: Equipment) -> Confinement:
+def of_reader(*equipments: Equipment) -> Confinement:
     """Return what a process of ours is held to that reads what strangers wrote."""
-    tables = (equipment.lexicon, equipment.leaves, equipment.win_probabilities)
+    files = (
+        file
+        for each in equipments
+        for file in (each.lexicon, each.leaves, each.win_probabilities)
+        if file
+    )
     return Confinement(
         memory_mb=MEMORY_MB,
         processes=PROCESSES,
         files=FILES,
         apart=containment().apart,
-        reads=[*_python(), *(str(Path(table).absolute()) for table in tables if table)],
+        reads=[*_python(), *(str(Path(file).absolute()) for file in files)],
         copies=_cache_folder(),
         hidden=_to_be_hidden(),
     )

@@ -4,7 +4,8 @@ It reads messages from its standard input and answers on its standard output, ea
 length in four bytes, little-endian. A task is done at a time; ``{"stop": true}`` ends the one that
 is under way with what is known by then. What it answers to a task:
 
-* ``{"sheet": …}`` if the task names no line: the turns of what was given (``sheet_json``);
+* ``{"sheet": …}`` if the task names no line: the turns of what was given (``sheet_json``), and the
+  ``table`` whose words and rules count;
 * ``{"so_far": …}`` some times a second, and last ``{"findings": …}``, as
   ``tilewire analyze --json`` prints them, with ``replies`` (``replies_json``);
 * ``{"refused": sentence}`` if there is no such thing.
@@ -13,17 +14,19 @@ is under way with what is known by then. What it answers to a task:
 from __future__ import annotations
 
 import queue
+import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, BinaryIO
 
 import msgspec
 
-from bot.equipment import Equipment, load_tables
+from bot.equipment import load_tables
+from bot.seat.offers import rules_in_play
 from engine.movegen.generator import Generator
-from engine.rules.rules import standard_rules
 from lexicons.store import load_lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
@@ -31,26 +34,55 @@ from .as_json import answer_json, progress_json, replies_json
 from .findings import Findings, Settings, analyse
 from .review import analyse_turn
 from .sheet import Sheet, read_sheet, read_try, sheet_json
-from .task import LENGTH, Task
+from .task import LENGTH, MAIN, GameKind, Task
+
+_LEXICON = re.compile(rb"(?:^#lexicon|\blex)[ \t]+([^;\s]+)", re.MULTILINE)
 
 SO_FAR_S = 0.3
 """What is known so far is told at most so often."""
 
 
 class Analyst:
-    """Does tasks with the words and tables of a server."""
+    """Does tasks with the words and tables of a server; those of a table are loaded when needed."""
 
-    def __init__(self, equipment: Equipment) -> None:
-        self._rules = rules = standard_rules()
+    def __init__(self, kinds: Mapping[str, GameKind]) -> None:
+        self._kinds = kinds
+        self._desks: dict[str, _Desk] = {}
+
+    def do(
+        self, task: Task, told: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]
+    ) -> dict[str, Any]:
+        """Do a task and return the answer; ``told`` takes what is known before."""
+        table = self._table_of(task.data) if task.table is None else task.table
+        if table not in self._desks:
+            self._desks[table] = _Desk(self._kinds[table])
+        answer = self._desks[table].do(task, told, stopped)
+        return answer | {"table": table} if "sheet" in answer else answer
+
+    def _table_of(self, data: bytes) -> str:
+        """Return the first table whose lexicon a game names and by whose rules it can be read."""
+        named = {word.decode(errors="replace").casefold() for word in _LEXICON.findall(data)}
+        for table, kind in self._kinds.items():
+            if kind.words.casefold() in named:
+                with suppress(ValueError):
+                    read_sheet(data, rules_in_play(kind.rules))
+                    return table
+        return MAIN
+
+
+class _Desk:
+    """The words, tables and rules of one table."""
+
+    def __init__(self, kind: GameKind) -> None:
+        equipment = kind.equipment
+        self._rules = rules = rules_in_play(kind.rules)
         self._lexicon = load_lexicon(equipment.lexicon, rules.distribution)
         given = load_tables(equipment, rules.distribution)
         leaves = given.leaves or leaves_for(rules.distribution)
         self._win_probabilities = given.win_probabilities or win_probabilities_for(
             rules.distribution
         )
-        self._generators = [
-            Generator(self._lexicon, rules, leaves) for _ in range(equipment.threads)
-        ]
+        self._generators = [Generator(self._lexicon, rules, leaves)]
         self._read = lru_cache(maxsize=8)(self._sheet)  # each turn comes with its whole game
 
     def _sheet(self, data: bytes) -> Sheet:

@@ -24,22 +24,21 @@ def _yield_to_others() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Analyse for a server until it closes the pipe."""
     parser = argparse.ArgumentParser(prog="python -m harness.analysis.worker_main")
-    parser.add_argument("--lexicon", default="scowl")
-    parser.add_argument("--leaves")
-    parser.add_argument("--winprob")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--kinds", required=True, help="what is played at each table (JSON)")
     parser.add_argument("--idle", action="store_true", help="run only where a core is idle")
     given = parser.parse_args(arguments)
     reading, writing = set_pipes_aside()
     if given.idle:
         _yield_to_others()
-    from bot.equipment import Equipment
+    import msgspec
+
     from lexicons.jit import announce_compilation
 
+    from .task import GameKind
     from .worker import Analyst, serve
 
     announce_compilation(lambda sentence: print(sentence, file=sys.stderr, flush=True))
-    analyst = Analyst(Equipment(given.lexicon, given.leaves, given.winprob, given.threads))
+    analyst = Analyst(msgspec.json.decode(given.kinds, type=dict[str, GameKind]))
     with contextlib.suppress(BrokenPipeError):
         serve(analyst, os.fdopen(reading, "rb"), os.fdopen(writing, "wb"))
     os._exit(0)

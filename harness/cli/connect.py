@@ -63,6 +63,7 @@ def connect(
     opponent: str | None = None,
     wait: Annotated[bool, Parameter(negative="")] = False,
     table: str | None = None,
+    rules: options.RulesOption = "english",
     games: options.GamesOption = 1,
     token_file: Path | None = None,
     ca: Path | None = None,
@@ -78,7 +79,7 @@ def connect(
         name: Its name there. [default: the bot's; of a built-in one my-BOT]
         opponent: Whom to play against. [default: anyone]
         wait: Wait for an opponent that isn't there yet.
-        table: The table of a ladder to play at. [default: its first]
+        table: The table to play at, of a server that has several, or a ladder. [default: its first]
         token_file: A file with the name's token.
         ca: Certificates (PEM) to trust for wss, instead of the system's.
         json_: End with one JSON object on the last line.
@@ -90,9 +91,10 @@ def connect(
     options.warn_of_readers(url, token)
     if search.ponder and spec.kind != "remote":
         options.check_pondering(1, search.threads, "--threads")
-    equipment, tables = search.equipment(), search.tables
+    tables = search.tables
+    equipment = options.equip_for(rules, tables, search.threads, ponder=search.ponder)
     if spec.kind != "remote" and (
-        tables.lexicon not in lexicon_names() or tables.leaves or tables.winprob
+        equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob
     ):
         options.load_equipped(equipment)  # what is embedded is known to be sound
     tls = options.client_tls(url, ca)
@@ -100,9 +102,7 @@ def connect(
     if not name:  # those of the server's bots are taken
         name = f"my-{spec.name}" if spec.name in known_bots() else spec.name
     wish = Seek(opponent=opponent, games=games, table=table)
-    if opponent is not None and table is not None:
-        raise CommandFailed("--table is for a ladder, which chooses the opponent")
-    played = _Games(name, games, wait, tables.lexicon, table)
+    played = _Games(name, games, wait, equipment.lexicon, table)
 
     async def join() -> Channel:
         return await dial(url, token=token, tls=tls)
@@ -240,7 +240,7 @@ class _Games:
             case Seeking(absent=absent) if not self._sought:
                 self._sought = True
                 if self.table is not None and message.table is None:
-                    raise TurnedAway("the server has no ladder, so no table; leave out --table")
+                    raise TurnedAway("the server has no tables to choose from; leave out --table")
                 if absent and not self.wait:
                     raise TurnedAway(f"{absent}; --wait waits until somebody comes with that name")
                 if absent or message.opponent is None:

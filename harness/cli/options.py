@@ -354,6 +354,16 @@ def equip(
     )
 
 
+def equip_for(
+    rules: str, tables: TableOptions, threads: int = 1, *, ponder: bool = False
+) -> Equipment:
+    """Return what local seats are given for games by a rule set, by default with its own words."""
+    lexicon = tables.lexicon
+    if rules != "english":
+        lexicon = lexicon_for(lexicon, load_rule_set(rules))
+    return equip(lexicon, tables.leaves, tables.winprob, threads, ponder=ponder, rules=rules)
+
+
 def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
     """Load the named tables, for these tiles, or fail; print a notice if trained on other words."""
     from bot.equipment import load_tables

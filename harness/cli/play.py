@@ -8,7 +8,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -36,9 +35,9 @@ from . import options
 from .browser import open_in_browser
 from .doors import open_doors
 from .failing import CommandFailed, sentences
+from .house import House
 from .serving import (
     RESERVE_BYTES,
-    HouseBots,
     read_bots,
     tell,
     time_control,
@@ -74,6 +73,7 @@ def play(
     db: Path = Path("play.db"),
     terminal: Annotated[bool, Parameter(negative="")] = False,
     no_browser: Annotated[bool, Parameter(negative="")] = False,
+    rules: options.RulesOption = "english",
     tables: options.TableOptions = options.TableOptions(),
     threads: options.ThreadsOption = 1,
     verbose: options.VerboseOption = False,
@@ -98,7 +98,7 @@ def play(
     person = _person(name, specs)
     games = max(2, usable_cores())
     open_doors({"admission": Admission(), "max_games": games, "port": port}, tell)
-    equipment = tables.equipment(threads)
+    equipment = options.equip_for(rules, tables, threads)
     try_out({name: spec for name, spec in specs.items() if name not in HANDICAPS}, equipment)
     abouts = {each: about(spec) for each, spec in specs.items()}
     abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
@@ -158,17 +158,16 @@ class _House:
     @asynccontextmanager
     async def server(self) -> AsyncIterator[MatchServer]:
         """Make the server, which does not listen yet; end its bots and journal in the end."""
-        lexicon = options.load_equipped(self.equipment)
-        bots = HouseBots(self.specs, self.equipment, lexicon)
+        house = House(self.specs, self.equipment)
         await check_address(HOST, self.port)  # before there is a journal
         with closing(Journal(self.db, RESERVE_BYTES)) as journal:
             try:
                 yield MatchServer(
-                    lexicon,
+                    house.tables.main.lexicon,
                     journal,
                     Gatekeeper(journal),
-                    bots.seats,
-                    bots.lend,
+                    house.tables.main.bots,
+                    house.main_bots.lend,
                     host=HOST,
                     port=self.port,
                     time=self.clock,
@@ -176,10 +175,11 @@ class _House:
                     drain_s=0,
                     tell=self.tell,
                     offered=self.offered,
-                    analyst=partial(AnalysisProcess.start, self.equipment),
+                    tables=house.tables,
+                    analyst=AnalysisProcess.start,
                 )
             finally:
-                await bots.close()
+                await house.close()
 
 
 async def _on_page(house: _House, *, opens: bool) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict, cast
 
@@ -15,6 +14,7 @@ from cyclopts import Parameter
 from bot.cores import usable_cores
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, about, known_bots
+from harness.analysis.task import MAIN
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import JournalError
@@ -23,7 +23,12 @@ from harness.seats.seats import Worker
 from harness.server.admission import Admission
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.analysis.settings import AnalysisSettings
-from harness.server.ladder.settings import LadderSettings, ServerTime, check_ladder
+from harness.server.ladder.settings import (
+    LadderSettings,
+    ServerTime,
+    check_ladder,
+    check_table_name,
+)
 from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
@@ -34,10 +39,10 @@ from protocol.errors import PeerError
 from . import options
 from .doors import Doors, open_doors
 from .failing import CommandFailed, sentences
+from .house import House
 from .rereading import Rereading
 from .serving import (
     RESERVE_BYTES,
-    HouseBots,
     read_bots,
     tell,
     time_control,
@@ -50,8 +55,19 @@ if TYPE_CHECKING:
     from harness.server.retention import Retention
 
 
+class TableWords(TypedDict, total=False):
+    """What is played at a table, as far as it is said."""
+
+    rules: Annotated[options.RulesOption, Parameter(show_default="english")]
+    lexicon: Annotated[
+        options.LexiconOption, Parameter(show_default="scowl, or the installed list of the rules")
+    ]
+    leaves: options.LeavesOption
+    winprob: options.WinprobOption
+
+
 @Parameter(name="*")
-class ServerSettings(TypedDict, total=False):
+class ServerSettings(TableWords, total=False):
     """Settings that are options of ``tilewire serve`` and keys of its TOML file.
 
     Only what was given is there: options replace what the file says, and both the defaults.
@@ -71,9 +87,6 @@ class ServerSettings(TypedDict, total=False):
     """A certificate (PEM), to serve wss."""
     tls_key: Path
     """Its key (PEM)."""
-    lexicon: Annotated[options.LexiconOption, Parameter(show_default="scowl")]
-    leaves: options.LeavesOption
-    winprob: options.WinprobOption
     threads: Annotated[options.ThreadsOption, Parameter(show_default="1")]
     ponder: options.PonderOption
     seed: Annotated[
@@ -89,6 +102,19 @@ _WITH_A_TOURNAMENT = {
 """Settings beside ``--tournament``, which has all others in its file."""
 
 
+class TableSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What is played at a table: the keys of ``[tables.NAME]``."""
+
+    rules: str = "english"
+    """A rule set, by name or as a TOML file."""
+    lexicon: str = ""
+    """Its words; without it those of the rules' language."""
+    leaves: str | None = None
+    winprob: str | None = None
+    time: ServerTime | None = None
+    """Its clock; without it the server's."""
+
+
 class ServerFile(ServerSettings, total=False):
     """The keys of a configuration file (TOML)."""
 
@@ -98,6 +124,8 @@ class ServerFile(ServerSettings, total=False):
     admission: Admission
     analysis: AnalysisSettings
     ladder: LadderSettings
+    tables: dict[str, TableSettings]
+    """Tables beside the main one, by name."""
     keep_days: Annotated[float, msgspec.Meta(gt=0)]
     """Days after which a game's moves leave the journal; without it they never do."""
     archive: Path
@@ -109,11 +137,12 @@ def _defaults() -> ServerFile:
         "host": "127.0.0.1",
         "port": 8484,
         "db": Path("tilewire.db"),
-        "lexicon": "scowl",
+        "rules": "english",
         "threads": 1,
         "ponder": False,
         "max_games": usable_cores(),
         "bots": {},
+        "tables": {},
         "time": ServerTime(),
         "admission": Admission(),
         "analysis": AnalysisSettings(),
@@ -145,8 +174,8 @@ def serve(
     seats ``guest:NAME`` dial in by that name.
 
     Args:
-        config: A TOML file with the settings below, ``[bots]``, ``[time]``, ``[admission]``,
-            ``[analysis]`` and ``[ladder]``; options replace what it says.
+        config: A TOML file with the settings below, ``[bots]``, ``[time]``, ``[tables.NAME]``,
+            ``[admission]``, ``[analysis]`` and ``[ladder]``; options replace what it says.
         ladder: Run a ladder, also without ``[ladder]`` in the file.
         drain: How long games may go on after SIGTERM.
         tournament: A TOML file with the tournament to run: keys of ``tilewire tournament``, and
@@ -180,6 +209,7 @@ def serve(
     def read_all() -> ServerFile:
         said = _defaults() | read()
         said["time"] = time_control(said["time"], clock, said["host"])
+        said["tables"] = _tables(said["tables"], said["host"])
         if ladder or "ladder" in said:
             said["ladder"] = _ladder(said.get("ladder", LadderSettings()), said["host"])
         _bots(said)
@@ -189,13 +219,39 @@ def serve(
     threads, ponder = settings["threads"], settings["ponder"]
     specs = _bots(settings)
     doors = open_doors(settings, tell)
-    tables = settings.get("leaves"), settings.get("winprob")
-    equipment = options.equip(settings["lexicon"], *tables, threads, ponder=ponder)
+    equipment = _equipment(settings, settings)
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
     try_out(specs, equipment)
+    kinds = {
+        name: (_equipment(_said(kind), settings), kind.time)
+        for name, kind in settings["tables"].items()
+    }
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
-        options.run(_serve(settings, drain / 1_000, doors, equipment, specs, read_all))
+        house = House(specs, equipment, kinds, settings.get("seed"))
+        options.run(_serve(settings, drain / 1_000, doors, house, specs, read_all))
+
+
+def _said(kind: TableSettings) -> TableWords:
+    said: TableWords = {"rules": kind.rules, "lexicon": kind.lexicon}
+    if kind.leaves is not None:
+        said["leaves"] = kind.leaves
+    if kind.winprob is not None:
+        said["winprob"] = kind.winprob
+    return said
+
+
+def _equipment(said: TableWords, settings: ServerFile) -> Equipment:
+    """Return what the bots of a table are given, or fail with a sentence."""
+    name = said.get("rules", "english")
+    return options.equip(
+        said.get("lexicon") or options.own_lexicon(options.load_rule_set(name)),
+        said.get("leaves"),
+        said.get("winprob"),
+        settings["threads"],
+        ponder=settings["ponder"],
+        rules=name,
+    )
 
 
 def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s: float) -> None:
@@ -267,7 +323,7 @@ def _bots(settings: ServerFile) -> dict[str, SeatSpec]:
     specs = read_bots(bots)
     if "ladder" in settings:
         with sentences():
-            check_ladder(settings["ladder"], bots.keys())
+            check_ladder(settings["ladder"], bots.keys(), {MAIN, *settings["tables"]})
     return specs
 
 
@@ -277,6 +333,22 @@ def _retention(settings: ServerFile) -> Retention | None:
     from harness.server.retention import Retention
 
     return Retention(settings["keep_days"], settings["archive"])
+
+
+def _tables(said: dict[str, TableSettings], host: str) -> dict[str, TableSettings]:
+    """Return the file's tables with their clocks as they are on this address, or fail."""
+    tables = {}
+    for name, kind in said.items():
+        if name == MAIN:
+            raise CommandFailed(
+                f"tables.{MAIN}: the settings outside [tables] are those of the table {MAIN}; "
+                "choose another name"
+            )
+        with sentences(f"tables.{name}: "):
+            check_table_name(name)
+            time = None if kind.time is None else time_control(kind.time, {}, host)
+        tables[name] = msgspec.structs.replace(kind, time=time)
+    return tables
 
 
 def _ladder(said: LadderSettings, host: str) -> LadderSettings:
@@ -289,20 +361,18 @@ async def _serve(
     settings: ServerFile,
     drain_s: float,
     doors: Doors,
-    equipment: Equipment,
+    house: House,
     specs: dict[str, SeatSpec],
     read: Callable[[], ServerFile],
 ) -> None:
-    lexicon = options.load_equipped(equipment)
-    bots = HouseBots(specs, equipment, lexicon, settings.get("seed"))
     await check_address(settings["host"], settings["port"])  # before there is a journal
     journal = Journal(settings["db"], RESERVE_BYTES)
     server = MatchServer(
-        lexicon,
+        house.tables.main.lexicon,
         journal,
         Gatekeeper(journal, doors.tokens),
-        bots.seats,
-        bots.lend,
+        house.tables.main.bots,
+        house.main_bots.lend,
         host=settings["host"],
         port=settings["port"],
         time=settings["time"],
@@ -312,7 +382,8 @@ async def _serve(
         tell=tell,
         admission=settings["admission"],
         analysis=settings["analysis"],
-        analyst=partial(AnalysisProcess.start, equipment),
+        tables=house.tables,
+        analyst=AnalysisProcess.start,
         admins=doors.admins,
         rated=settings.get("ladder"),
         retention=_retention(settings),
@@ -326,7 +397,7 @@ async def _serve(
             kept += f", ladder at {names}" if names else ", ladder"
         await until_stopped(server, _started(server, kept, again, doors))
     finally:
-        await bots.close()
+        await house.close()
         journal.close()
 
 

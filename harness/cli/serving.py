@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from bot.equipment import Equipment
-from bot.registry import SeatSpec
+from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
 from harness.arbiter.clock import check_time_control, lag_quota_ms
 from harness.arbiter.seat import Seat
@@ -57,10 +57,12 @@ def try_out(specs: Mapping[str, SeatSpec], equipment: Equipment) -> None:
 
 
 class HouseBots:
-    """The bots of one server.
+    """The bots of one table of a server.
+
+    With ``leave_out`` an engine that can't play there is left out, and that takes why.
 
     Raises:
-        SeatError: an engine's options are invalid.
+        SeatError: an engine's options are invalid, or it can't play there.
     """
 
     def __init__(
@@ -69,20 +71,26 @@ class HouseBots:
         equipment: Equipment,
         lexicon: Lexicon,
         seed: int | None = None,
+        leave_out: Callable[[str], None] | None = None,
     ) -> None:
         notice = options.say_once()
         self._specs, self._lexicon = specs, lexicon
-        self._makers = {
-            name: SeatMaker(spec, name, equipment, seed, notice=notice)
-            for name, spec in specs.items()
-        }
+        self._makers: dict[str, SeatMaker] = {}
+        for name, spec in specs.items():
+            maker = SeatMaker(spec, name, equipment, seed, notice=notice)
+            try:
+                maker.check(lexicon)
+            except SeatError as error:
+                if leave_out is None:
+                    raise
+                leave_out(f"{name} does not play there: {error}")
+            else:
+                self._makers[name] = maker
         self._numbers = count()  # of games, so that each has random numbers of its own
         self.seats: dict[str, Callable[[], Seat]] = {
-            name: partial(self._seat, name) for name in specs
+            name: partial(self._seat, name) for name in self._makers
         }
         """Makes a seat for a game, by the bot's name."""
-        for maker in self._makers.values():
-            maker.check(lexicon)
 
     def _seat(self, name: str) -> Seat:
         return self._makers[name].open(self._lexicon, next(self._numbers))

@@ -7,7 +7,8 @@ import { texts } from "./texts.js";
 /** @typedef {{ seq: number, seat: 0 | 1, move: string, score: number, scores: Pair, bag: number, clocks: Pair, think_ms: number, challenge?: "open" | "won" | "lost" }} Played */
 /** @typedef {{ seq: number, rack: string, position: string }} Asked */
 /** @typedef {{ seq: number, text: string | null, candidates: Candidate[], search: Search | null, belief: Belief | null }} Info */
-/** @typedef {{ seq: number, players: [string, string], lexicon: string, commitment?: string | null, rules?: { rack_size?: number, challenge?: string }, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
+/** @typedef {{ name: string, rack_size: number, bingo_bonus: number, exchange_minimum: number, challenge?: string }} Rules */
+/** @typedef {{ seq: number, players: [string, string], lexicon: string, commitment?: string | null, rules: Rules, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
 /** @typedef {{ outcome: string, winner: 0 | 1 | null, scores: Pair, message: string, racks: [string, string], rack_adjustments: Pair, time_penalties: Pair }} Over */
 /** @typedef {{ move: string, score: number | null, equity: number | null, equity_error: number | null, win: number | null, win_error: number | null, samples: number | null }} Candidate */
 /** @typedef {{ phase: string, plies: number | null, compared: number | null, rollouts: number | null, nodes: number | null, proven: boolean | null }} Search */
@@ -53,6 +54,12 @@ export class Game {
     this.clocks = [0, 0];
     this.at = at;
     this.offered(told.offer, at);
+  }
+
+  /** What a move is made with. @returns {import("./scoring.js").Equipment} */
+  get equipment() {
+    const { rack_size: rackSize, bingo_bonus: bingo } = this.offer.rules;
+    return { layout: this.layout, tiles: this.told.tiles, rackSize, bingo };
   }
 
   /** @param {Offer} offer @param {number} at */
@@ -208,7 +215,7 @@ export class Game {
   bagAt({ board, bag, racks }) {
     if (bag !== null) return bag;
     const unseen = this.unseen(board).reduce((sum, [, count]) => sum + count, 0);
-    const held = racks ? tilesOf(racks[0]).length + tilesOf(racks[1]).length : 14;
+    const held = racks ? tilesOf(racks[0]).length + tilesOf(racks[1]).length : 2 * this.offer.rules.rack_size;
     return Math.max(0, unseen - held);
   }
 }

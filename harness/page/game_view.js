@@ -238,7 +238,7 @@ export class GameView extends HTMLElement {
   build() {
     const { game } = this;
     if (!game) return;
-    const { players, time, lexicon } = game.offer;
+    const { players, time, lexicon, rules } = game.offer;
     const each = time.increment_ms
       ? texts.withIncrement(clock(time.initial_ms), time.increment_ms / 1000) : clock(time.initial_ms);
     document.title = `${versus(players)} – ${texts.title}`;
@@ -263,7 +263,7 @@ export class GameView extends HTMLElement {
     this.replaceChildren(
       h("h1", { tabindex: -1 }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
       h("p", { class: "note" },
-        [texts.terms(each, lexicon), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
+        [texts.terms(each, lexicon, rules.name), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
       this.banner, this.status, this.said,
       h("div", { class: "game" },
         h("div", { class: "play" },

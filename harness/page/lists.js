@@ -6,7 +6,7 @@ import { moment, signed, texts, versus } from "./texts.js";
 
 const AGAIN_MS = 5000;
 
-/** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string }} Listed */
+/** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string, rules: string }} Listed */
 
 /** A view that asks again and again for what it shows, while somebody may look. */
 export class Asking extends HTMLElement {
@@ -127,11 +127,11 @@ const list = (place, games, none) => {
 };
 
 /** @param {Listed} each */
-const entry = ({ game, players, scores, turns, begun, message }) =>
+const entry = ({ game, players, scores, turns, begun, message, rules }) =>
   h("li", {},
     h("a", { href: `#/game/${encodeURIComponent(game)}` }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
     h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`),
-    h("span", { class: "note" }, [texts.turns(turns), begun && moment(begun), message].filter(Boolean).join(" · ")));
+    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), message].filter(Boolean).join(" · ")));
 
 /** @typedef {{ name: string, points: number, spread: number, games: number, presence: string }} Row */
 /** @typedef {{ number: number, players: [string, string], scores: [number, number] | null, game: string | null, outcome: string | null }} RoundGame */

@@ -4,34 +4,57 @@ import { h } from "./dom.js";
 import { inBrowser } from "./kept.js";
 import { clock, texts } from "./texts.js";
 
-/** @typedef {{ bots: { name: string, about: string }[], opponent: string | null, token: boolean, name: string | null,
- *   time: { initial_ms: number, increment_ms: number }, lexicon: string, words: boolean }} Settings */
-/** @typedef {{ name: string, token: string, opponent: string | null }} Choice `opponent` null: anyone. */
+/** @typedef {{ bots: { name: string, about: string }[], time: { initial_ms: number, increment_ms: number },
+ *   rules: string, lexicon: string, words: boolean }} AtTable What there is to choose at a table. */
+/** @typedef {AtTable & { opponent: string | null, token: boolean, name: string | null, tables: (AtTable & { name: string })[] }} Settings */
+/** @typedef {{ name: string, token: string, opponent: string | null, table: string | null }} Choice `opponent` null: anyone. */
 
 const TOKEN_BYTES = 32;
 
 export class PlayForm extends HTMLElement {
   /** @param {Settings} settings @param {string} name @param {(choice: Choice) => void} chosen */
   open(settings, name, chosen) {
-    const initial = clock(settings.time.initial_ms), { increment_ms } = settings.time;
     this.name = h("input", { id: "name", name: "name", required: true, maxlength: 64, autocomplete: "username", value: name || inBrowser.get("name") || settings.name });
     this.token = h("input", { id: "token", name: "token", type: "password", maxlength: 256, autocomplete: "off", required: settings.token });
     this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": texts.nameOfOther });
-    const asked = settings.opponent ?? settings.bots[0]?.name;
-    const bots = settings.bots.map((bot) => this.option(bot.name, bot.name === asked, bot.name, bot.about));
     const byName = this.radio("other", "\n", false);
     const people = settings.name === null && [
-      this.option("", !bots.length, texts.anyone, texts.anyoneNote),
+      this.option("", !settings.bots.length, texts.anyone, texts.anyoneNote),
       h("li", {}, byName, h("label", { for: "radio-other" }, texts.somebody), " ", this.other),
     ];
     this.other.addEventListener("input", () => { byName.checked = true; });
     const form = h("form", { submit: (/** @type {Event} */ event) => { event.preventDefault(); chosen(this.choice(form)); } },
       h("p", {}, h("label", { for: "name" }, texts.yourName), " ", this.name),
       settings.name === null && this.tokenField(settings.token),
-      h("fieldset", {}, h("legend", {}, texts.against), h("ul", { class: "opponents" }, ...bots, ...(people || []))),
-      h("p", { class: "note" }, texts.terms(increment_ms ? texts.withIncrement(initial, increment_ms / 1000) : initial, settings.lexicon)),
+      settings.tables.length > 0 && this.tables(settings),
+      h("fieldset", {}, h("legend", {}, texts.against), this.opponents = h("ul", { class: "opponents" }, ...(people || []))),
+      this.terms = h("p", { class: "note" }),
       h("button", { class: "main" }, texts.startGame));
     this.replaceChildren(form);
+    this.showTable(settings, settings.tables.find(({ name }) => name === inBrowser.get("table")) ?? settings);
+  }
+
+  /** What can be played: languages, boards. @param {Settings} settings */
+  tables(settings) {
+    const choice = h("select", { id: "table", name: "table", change: () => {
+      inBrowser.set("table", choice.value);
+      this.showTable(settings, settings.tables.find(({ name }) => name === choice.value) ?? settings);
+    } }, ...settings.tables.map(({ name, rules, lexicon }) =>
+      h("option", { value: name, selected: name === inBrowser.get("table") }, texts.tableKind(name, rules, lexicon))));
+    return h("p", {}, h("label", { for: "table" }, texts.atTable), " ", choice);
+  }
+
+  /** Show who plays at a table, and its terms. @param {Settings} settings @param {AtTable} kind */
+  showTable(settings, kind) {
+    const { opponents, terms } = this, initial = clock(kind.time.initial_ms), { increment_ms } = kind.time;
+    const asked = settings.opponent ?? kind.bots[0]?.name;
+    opponents?.querySelectorAll("[data-bot]").forEach((each) => each.remove());
+    opponents?.prepend(...kind.bots.map((bot) => {
+      const option = this.option(bot.name, bot.name === asked, bot.name, bot.about);
+      option.dataset.bot = bot.name;
+      return option;
+    }));
+    if (terms) terms.textContent = texts.terms(increment_ms ? texts.withIncrement(initial, increment_ms / 1000) : initial, kind.lexicon, kind.rules);
   }
 
   /** @param {string} id @param {string} value @param {boolean} checked */
@@ -68,6 +91,7 @@ export class PlayForm extends HTMLElement {
     return {
       name: String(told.get("name")).trim(), token: String(told.get("token") ?? "").trim(),
       opponent: (opponent === "\n" ? other : opponent) || null,
+      table: String(told.get("table") ?? "") || null,
     };
   }
 }

@@ -104,10 +104,10 @@ export class PlayView extends HTMLElement {
   }
 
   /** @param {import("./play_form.js").Choice} choice */
-  chosen({ name, token, opponent }) {
+  chosen({ name, token, opponent, table }) {
     const { playing } = this, login = playing?.login;
     const isSame = login?.name === name && (login.token === token || !token) && playing?.phase !== "refused";
-    (isSame && playing ? playing : this.login({ name, token })).seek(opponent);
+    (isSame && playing ? playing : this.login({ name, token })).seek(opponent, table);
     this.show();
   }
 
@@ -134,11 +134,13 @@ export class PlayView extends HTMLElement {
   /** Ask the server which of the words that are laid are none. @param {Placement | null} placement */
   askForWords(placement) {
     clearTimeout(this.asking);
-    if (!placement || !this.settings?.words) return;
+    const table = this.playing?.table ?? null;
+    const kind = this.settings?.tables.find(({ name }) => name === table) ?? this.settings;
+    if (!placement || !kind?.words) return;
     this.asking = setTimeout(async () => {
       const list = placement.words.map(({ tiles }) => tiles).slice(0, MOST_WORDS);
       /** @type {{ words: Record<string, boolean> }} */
-      const told = await ask(`api/words?words=${encodeURIComponent(list.join())}`).catch(() => ({ words: {} }));
+      const told = await ask(`api/words?words=${encodeURIComponent(list.join())}${table ? `&table=${encodeURIComponent(table)}` : ""}`).catch(() => ({ words: {} }));
       const now = this.entry.draft?.placement;
       if (typeof now !== "object" || now.move !== placement.move) return;
       const phonies = placement.words.filter(({ tiles }) => told.words[tiles] === false).map(({ word }) => word);
@@ -225,9 +227,9 @@ export class PlayView extends HTMLElement {
     if (this.shown !== shown) {
       if (!this.shown.startsWith(playing.id) || !this.sides.firstChild) this.sides.open(game.offer.players);
       this.shown = shown;
-      this.equipment = this.equipment?.layout === game.layout ? this.equipment : { layout: game.layout, tiles: game.told.tiles };
+      this.equipment = this.equipment?.layout === game.layout ? this.equipment : game.equipment;
       const rack = isOver ? "" : playing.rack;
-      this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last, canExchange: (game.bag ?? 0) >= 7 });
+      this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last, canExchange: (game.bag ?? 0) >= game.offer.rules.exchange_minimum });
       this.showMoves();
       this.showUnseen();
     }

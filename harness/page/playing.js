@@ -25,6 +25,8 @@ export class Playing {
     this.phase = "connecting";
     /** @type {string | null | undefined} Whom to seek once it is possible; null: anyone; undefined: nobody. */
     this.wish = undefined;
+    /** @type {string | null} The table that is sought; null: the server's first. */
+    this.table = null;
     /** @type {Game | null} */
     this.game = null;
     this.id = inWindow.get("game") ?? "";
@@ -51,9 +53,10 @@ export class Playing {
 
   // --- what the person does ---
 
-  /** Seek a game, now or once connected. @param {string | null} opponent null: anyone */
-  seek(opponent) {
+  /** Seek a game, now or once connected. @param {string | null} opponent null: anyone @param {string | null} [table] */
+  seek(opponent, table = this.table) {
     this.wish = opponent;
+    this.table = table;
     this.sentence = "";
     if (this.phase === "over") this.forget();
     if (this.phase !== "connecting") this.idle();
@@ -150,7 +153,7 @@ export class Playing {
     this.phase = "idle";
     if (this.wish === undefined) return;
     this.phase = "seeking";
-    this.connection.say({ type: "seek", opponent: this.wish });
+    this.connection.say({ type: "seek", opponent: this.wish, table: this.table });
   }
 
   /** Ask for a game, all of it. @param {string} id */

@@ -98,8 +98,8 @@ export const texts = {
   toLadder: "To the ladder",
 
   // a game
-  /** @param {string} each @param {string} lexicon */
-  terms: (each, lexicon) => `${each} each, words of ${lexicon}`,
+  /** @param {string} each @param {string} lexicon @param {string} rules */
+  terms: (each, lexicon, rules) => `${each} each, words of ${lexicon}${rules === "english" ? "" : `, rules: ${rules}`}`,
   /** @param {string} initial @param {number} seconds */
   withIncrement: (initial, seconds) => `${initial} + ${seconds} s a move`,
   /** @param {string} when */
@@ -465,6 +465,8 @@ export const texts = {
   tokenNote: "A name that was used with a token can be used with that token only, from anywhere. Keep it: nobody can give it to you again.",
   makeToken: "Make a token",
   against: "Play against",
+  atTable: "Table",
+  tableKind: (/** @type {string} */ name, /** @type {string} */ rules, /** @type {string} */ lexicon) => `${name} (rules: ${rules}, words: ${lexicon})`,
   anyone: "anyone",
   anyoneNote: "whoever else waits for a game here",
   somebody: "somebody by name:",

@@ -82,7 +82,7 @@ class Direction:
         """Whether it has waited long enough."""
         self.tournament = Tournament(
             plan.config,
-            lobby.hosting.lexicon,
+            lobby.hosting.tables.main.lexicon,
             plan.files,
             self._finished,
             plan.notice,

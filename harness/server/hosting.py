@@ -14,6 +14,8 @@ from typing import Any
 import structlog
 from msgspec.structs import replace
 
+from bot.seat.offers import rules_on_wire
+from harness.analysis.task import MAIN
 from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -23,11 +25,17 @@ from harness.arbiter.records import Draws, Ended, Opened, new_game, verdict
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat
-from lexicons.store import Lexicon
 from protocol.messages import GameList
 from protocol.parts import ListedGame, TimeControl
 
+from .tables import TableKind, Tables
+
 log = structlog.get_logger(__name__)
+
+TABLE = "table"
+"""The key of a game's label that names its table, unless that is the main one."""
+WORDS = "words"
+"""The key of a game's label that says where its words are: a name, or a path."""
 
 KEPT_GAMES = 64
 """Finished games that can still be watched."""
@@ -37,12 +45,10 @@ KEPT_GAMES = 64
 class Hosting:
     """The games of one server."""
 
-    lexicon: Lexicon
+    tables: Tables
     journal: Journal
     lag: LagMeter
     """Measures the server's own loop."""
-    bots: Mapping[str, Callable[[], Seat]]
-    """Makes a seat for a built-in bot, by name."""
     has_token: Callable[[str], bool] = lambda _name: False
     """Whether whoever plays under a name has shown its token."""
     tell: Callable[[str], None] = lambda _sentence: None
@@ -79,12 +85,13 @@ class Hosting:
             sides = kept.label["sides"]
             if tuple(side["name"] for side in sides) != opened.players:
                 return f"it is between {', '.join(opened.players)}, and its label says otherwise"
-            bots = [side["name"] for side in sides if side["kind"] == "bot"]
-            if lacking := [name for name in bots if name not in self.bots]:
-                return f"no bot is called {lacking[0]!r} here now"
-            if opened.lexicon_checksum != self.lexicon.checksum:
+            kind = self._kind(opened, kept.label)
+            if kind is None:
                 return f"its words are those of {opened.lexicon}, and were others then"
-            book = Scorebook.restored(kept.records, kept.note, self.lexicon)
+            bots = [side["name"] for side in sides if side["kind"] == "bot"]
+            if lacking := [name for name in bots if name not in kind.bots]:
+                return f"no bot is called {lacking[0]!r} here now"
+            book = Scorebook.restored(kept.records, kept.note, kind.lexicon)
         except Exception as error:  # damage has any shape; the other games go on
             log.error("game not restored", game=kept.game, reason=repr(error))
             return f"its records can't be played ({error or type(error).__name__})"
@@ -92,18 +99,31 @@ class Hosting:
         self.tell(f"game {kept.game} goes on: {' – '.join(opened.players)}")
         return book
 
-    def new_book(self, time: TimeControl, label: dict[str, Any]) -> Scorebook:
-        """Return the book of a new game between the sides of a label."""
+    def _kind(self, opened: Opened, label: Mapping[str, Any]) -> TableKind | None:
+        return self.tables.of_game(opened, str(label.get(WORDS, "")))
+
+    def new_book(self, kind: TableKind, time: TimeControl, label: dict[str, Any]) -> Scorebook:
+        """Return the book of a new game at a table, between the sides of a label.
+
+        The label also gets what a game needs to go on when the server has other tables.
+        """
         first, second = (side["name"] for side in label["sides"])
         if any(side["kind"] == "bot" for side in label["sides"]):
             time = _with_time_to_compile(time)
-        opened = new_game((first, second), self.lexicon, time, Draws.fresh())
-        return Scorebook(opened, self.lexicon)
+        if kind.name != MAIN:
+            label[TABLE] = kind.name
+        if kind.equipment is not None:
+            label[WORDS] = kind.equipment.lexicon
+        rules = rules_on_wire(kind.rules)
+        opened = new_game((first, second), kind.lexicon, time, Draws.fresh(), rules=rules)
+        return Scorebook(opened, kind.lexicon)
 
-    def seats(self, label: dict[str, Any]) -> tuple[Seat, Seat]:
+    def seats(self, opened: Opened, label: dict[str, Any]) -> tuple[Seat, Seat]:
         """Make seats for the sides of a label."""
+        kind = self._kind(opened, label)
+        assert kind is not None, "the game's words are here"
         first, second = (
-            self.bots[side["name"]]() if side["kind"] == "bot" else GuestSeat(side["name"])
+            kind.bots[side["name"]]() if side["kind"] == "bot" else GuestSeat(side["name"])
             for side in label["sides"]
         )
         return first, second
@@ -156,6 +176,8 @@ class Hosting:
                 players=host.book.opened.players,
                 scores=host.book.scores,
                 turns=len(host.book.turns),
+                rules=host.book.opened.rules.name,
+                lexicon=host.book.opened.lexicon,
             )
             for host in self.games.values()
         )

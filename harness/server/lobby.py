@@ -33,6 +33,7 @@ from .hosting import Hosting
 from .ladder.settings import LABEL, LOOK_AGAIN_S
 from .players import Player, Players
 from .seeking import Waiting
+from .tables import TableKind
 
 if TYPE_CHECKING:
     from .ladder.ladder import Ladder
@@ -222,14 +223,19 @@ class Lobby:
             raise PeerError("closing", "the server is closing; no new games", retry="later")
         if wish.opponent == player.name:
             raise PeerError("bad_opponent", "nobody plays against themselves")
+        rated = self.ladder if wish.opponent is None else None
+        if rated is None:
+            kind = self.hosting.tables.find(wish.table)
+            self._check_bot(wish.opponent, kind)
+            wish = replace(wish, table=kind.name)
         absent = self._absent(wish.opponent)
         if absent and not self.may_come(wish.opponent or ""):
             raise PeerError("bad_opponent", absent)
         if any(not self.hosting.games[game].book.ended for game in player.seats):
             raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
         self.check_seek(player.name, player.address)
-        if self.ladder is not None and wish.opponent is None:
-            self.ladder.check(player.name, wish)
+        if rated is not None:
+            rated.check(player.name, wish)
         player.rest = None
         self.waiting.put(player.name, wish)
         self._tell_sought(player, wish)
@@ -237,7 +243,7 @@ class Lobby:
 
     def _tell_sought(self, player: Player, wish: Seek) -> None:
         """Tell a player what it seeks, and why that may take long."""
-        table = held_back = None
+        table, held_back = wish.table if self.hosting.tables.names else None, None
         if self.ladder is not None and wish.opponent is None:
             table = self.ladder.table_of(wish).name
         if self.waiting.is_held_back(player.name):
@@ -253,11 +259,19 @@ class Lobby:
             )
         )
 
+    def _check_bot(self, name: str | None, kind: TableKind) -> None:
+        """Check that a bot of the server, if it is one, plays at a table; PeerError if not."""
+        if name is None or name in kind.bots or not self.hosting.tables.has_bot(name):
+            return
+        tables = ", ".join(each.name for each in self.hosting.tables if name in each.bots)
+        raise PeerError("bad_opponent", f"{name} does not play at {kind.name}, but at: {tables}")
+
     def _absent(self, name: str | None) -> str | None:
         """Return a sentence if nobody of a name is here; a player with a running game is."""
-        if name is None or name in self.players or name in self.hosting.bots:
+        tables = self.hosting.tables
+        if name is None or name in self.players or tables.has_bot(name):
             return None
-        meant = _meant(name, tuple(self.hosting.bots)) if len(name) <= MOST_COMPARED else ""
+        meant = _meant(name, tuple(tables.main.bots)) if len(name) <= MOST_COMPARED else ""
         return f"nobody called {name!r} is here{meant}"
 
     def pair_soon(self) -> None:
@@ -273,14 +287,15 @@ class Lobby:
             name, wish = next(seeks, (None, None))
             if name is None or wish is None:
                 break
-            if wish.opponent is not None and wish.opponent in self.hosting.bots:
-                self._seat(self.players[name], None, wish.opponent)
+            kind = self.hosting.tables.find(wish.table)
+            if wish.opponent is not None and wish.opponent in kind.bots:
+                self._seat(kind, self.players[name], None, wish.opponent)
             elif (other := self.waiting.seeks.partner(name)) is not None:
-                self._seat(self.players[name], self.players[other], other)
+                self._seat(kind, self.players[name], self.players[other], other)
         if self.ladder is not None:
             self._pair_rated(self.ladder)
 
-    def _seat(self, player: Player, other: Player | None, opponent: str) -> None:
+    def _seat(self, kind: TableKind, player: Player, other: Player | None, opponent: str) -> None:
         for seeker in (player, other):
             if seeker is not None:
                 self._seated(seeker, self.waiting.seeks.pop(seeker.name))
@@ -290,7 +305,7 @@ class Lobby:
         ]
         if self._first_moves.moves_second(player.name, opponent):
             sides.reverse()
-        self._begin(self.time, {"sides": sides})
+        self._begin(kind, kind.time or self.time, {"sides": sides})
 
     def _seated(self, player: Player, wish: Seek | None) -> None:
         """Keep what is left of a player's seek for after the game."""
@@ -298,9 +313,9 @@ class Lobby:
         left = wish.games - 1
         player.rest = replace(wish, games=left) if left else None
 
-    def _begin(self, time: TimeControl, label: dict[str, Any]) -> None:
-        book = self.hosting.new_book(time, label)
-        self._open(book, self.hosting.seats(label), label, fresh=True)
+    def _begin(self, kind: TableKind, time: TimeControl, label: dict[str, Any]) -> None:
+        book = self.hosting.new_book(kind, time, label)
+        self._open(book, self.hosting.seats(book.opened, label), label, fresh=True)
         for side in label["sides"]:
             if side["kind"] == "guest":
                 self._hold_back(self.players[side["name"]].address)
@@ -314,7 +329,8 @@ class Lobby:
                 if side["kind"] == "guest":
                     wish = ladder.take_wish(side["name"])
                     self._seated(self.players[side["name"]], wish)
-            self._begin(rated.time, {"sides": list(rated.sides), LABEL: rated.table})
+            kind = self.hosting.tables.find(rated.kind)
+            self._begin(kind, rated.time, {"sides": list(rated.sides), LABEL: rated.table})
         if self._looking is not None:
             self._looking.cancel()
         self._looking = None
@@ -332,7 +348,7 @@ class Lobby:
         for book, label in self.hosting.restored():
             if self.ladder is not None and LABEL in label:
                 self.ladder.goes_on(label)
-            self._open(book, self.hosting.seats(label), label, fresh=False)
+            self._open(book, self.hosting.seats(book.opened, label), label, fresh=False)
 
     @property
     def journal(self) -> Journal:

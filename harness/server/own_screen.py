@@ -50,6 +50,7 @@ from .bridge.pairing import Code, random_code
 from .hello import read_hello
 from .hosting import Hosting
 from .spectating import Spectating
+from .tables import TableKind, Tables
 from .web import OwnSight, Web
 
 HOST = "127.0.0.1"
@@ -95,8 +96,9 @@ class OwnScreen:
         self._tournament, self._files = tournament, files
         self._sight, self._tell = sight, tell
         self._lag = LagMeter()
-        self._hosting = Hosting(lexicon, self.journal, self._lag, {})
-        self._web = Web(self._hosting, self.journal.path, lexicon, self._standings, own=self._sight)
+        tables = Tables(TableKind(lexicon=lexicon))
+        self._hosting = Hosting(tables, self.journal, self._lag)
+        self._web = Web(self._hosting, self.journal.path, tables, self._standings, own=self._sight)
         self._page = Page.read()
         self._code = _new_code()
         self._address = ""

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.http11 import Request
 
-from engine.rules.rules import standard_rules
 from lexicons.alphabet import BLANK, BLANK_FLAG
-from lexicons.store import Lexicon
+from protocol.errors import PeerError
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
 from .answers import as_json, wrong
+from .tables import TableKind, Tables
 
 MOST_WORDS = 16
 """Words in a question; a play forms as many as its tiles, and its main word."""
@@ -62,41 +63,58 @@ class PlayAnswers:
     """Answers what a person's page asks.
 
     Args:
-        time: returns the clock of a game that begins now.
+        time: returns the server's clock of a game that begins now.
         needs_token: whether nobody may play without a token.
     """
 
     def __init__(
         self,
-        lexicon: Lexicon,
+        tables: Tables,
         offered: Offered,
         time: Callable[[], TimeControl],
         *,
         needs_token: bool,
     ) -> None:
-        self._lexicon, self._offered, self._time = lexicon, offered, time
+        self._tables, self._offered, self._time = tables, offered, time
         self._needs_token = needs_token
-        # Asking for words gives nothing away where an invalid one is refused when it is played.
-        self._tells_words = standard_rules().challenge == "void"
 
     def settings(self) -> HttpAnswer:
-        """Return what there is to choose before a game."""
-        offered = self._offered
+        """Return what there is to choose before a game; without a choice, ``tables`` is empty."""
+        offered, several = self._offered, bool(self._tables.names)
         return as_json(
             {
-                "bots": [{"name": name, "about": about} for name, about in offered.bots.items()],
                 "opponent": offered.opponent,
                 "token": self._needs_token,
                 "name": offered.name,
-                "time": self._time(),
-                "lexicon": self._lexicon.name,
-                "words": self._tells_words,
+                **self._at(self._tables.main),
+                "tables": [
+                    {"name": kind.name, **self._at(kind)} for kind in self._tables if several
+                ],
             }
         )
 
-    def words(self, text: str) -> HttpAnswer:
-        """Return which of some words, separated by commas, are valid."""
-        if not self._tells_words:
+    def _at(self, kind: TableKind) -> dict[str, Any]:
+        """Return what there is to choose at a table."""
+        abouts = self._offered.bots.items()
+        return {
+            "bots": [
+                {"name": name, "about": about}
+                for name, about in abouts
+                if not kind.bots or name in kind.bots
+            ],
+            "time": kind.time or self._time(),
+            "rules": kind.rules.name,
+            "lexicon": kind.lexicon.name,
+            "words": _tells_words(kind),
+        }
+
+    def words(self, text: str, table: str | None = None) -> HttpAnswer:
+        """Return which of some words, separated by commas, are valid at a table."""
+        try:
+            kind = self._tables.find(table)
+        except PeerError as error:
+            return wrong(404, str(error))
+        if not _tells_words(kind):
             return wrong(403, "here the players judge words, and the server tells of none")
         words = [word for word in text.split(",") if word]
         if not words:
@@ -104,12 +122,18 @@ class PlayAnswers:
         if len(words) > MOST_WORDS:
             return wrong(400, f"{len(words)} words are asked for, and at most {MOST_WORDS} may be")
         try:
-            return as_json({"words": {word: self._is_word(word) for word in words}})
+            return as_json({"words": {word: _is_word(kind, word) for word in words}})
         except ValueError as error:
             return wrong(400, str(error))
 
-    def _is_word(self, word: str) -> bool:
-        tiles = [tile & ~BLANK_FLAG for tile in self._lexicon.distribution.alphabet.tiles(word)]
-        if BLANK in tiles:
-            raise ValueError(f"{word[:MOST_TILES]!r} has a blank; write the letter that it is")
-        return len(tiles) <= MOST_TILES and self._lexicon.graph.contains(tiles)
+
+def _tells_words(kind: TableKind) -> bool:
+    """Return whether asking for words gives nothing away: an invalid play is refused at once."""
+    return kind.rules.challenge == "void"
+
+
+def _is_word(kind: TableKind, word: str) -> bool:
+    tiles = [tile & ~BLANK_FLAG for tile in kind.lexicon.distribution.alphabet.tiles(word)]
+    if BLANK in tiles:
+        raise ValueError(f"{word[:MOST_TILES]!r} has a blank; write the letter that it is")
+    return len(tiles) <= MOST_TILES and kind.lexicon.graph.contains(tiles)

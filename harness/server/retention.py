@@ -24,7 +24,8 @@ from harness.arbiter.journal_reading import KeptGame, read_older
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.matches.results import game_record
-from lexicons.store import Lexicon
+
+from .tables import Tables
 
 log = structlog.get_logger(__name__)
 
@@ -45,18 +46,18 @@ class Retention:
     """Has a folder for each month, ``2026-11``, with a GCG a game."""
 
     async def run(
-        self, journal: Journal, lexicon: Lexicon, now: Callable[[], float] = time.time
+        self, journal: Journal, tables: Tables, now: Callable[[], float] = time.time
     ) -> None:
         """Drop old games again and again, until cancelled."""
         keep_s = self.keep_days * DAY_S
         while True:
             try:
-                await self.drop(journal, lexicon, now() - keep_s)
+                await self.drop(journal, tables, now() - keep_s)
             except (JournalError, OSError) as error:
                 log.error("old games were not dropped", reason=str(error))
             await asyncio.sleep(min(EVERY_S, keep_s / 4))
 
-    async def drop(self, journal: Journal, lexicon: Lexicon, before: float) -> None:
+    async def drop(self, journal: Journal, tables: Tables, before: float) -> None:
         """Drop the moves of finished games that began before a time.
 
         Raises:
@@ -64,17 +65,17 @@ class Retention:
         """
         after = None
         while old := await asyncio.to_thread(read_older, journal.path, before, AT_ONCE, after):
-            written = await asyncio.to_thread(self._write, old, lexicon)
+            written = await asyncio.to_thread(self._write, old, tables)
             await journal.drop_moves(written)
             after = old[-1].game
             if len(old) == AT_ONCE:
                 await asyncio.sleep(PAUSE_S)
 
-    def _write(self, games: Sequence[KeptGame], lexicon: Lexicon) -> list[str]:
+    def _write(self, games: Sequence[KeptGame], tables: Tables) -> list[str]:
         """Write games to the archive; return those that are there."""
         written = []
         for kept in games:
-            text = _gcg(kept, lexicon)
+            text = _gcg(kept, tables)
             if text is None:
                 continue
             path = month_folder(self.archive, kept.created) / f"{kept.game}.gcg"
@@ -93,12 +94,13 @@ def month_folder(folder: Path, at: float) -> Path:
     return month
 
 
-def _gcg(kept: KeptGame, lexicon: Lexicon) -> str | None:
+def _gcg(kept: KeptGame, tables: Tables) -> str | None:
     opened = kept.records[0]
     assert isinstance(opened, Opened), "a game's first record is its setup"
-    if opened.lexicon_checksum != lexicon.checksum:
-        return None
     try:
+        lexicon = tables.lexicon_of(opened)
+        if lexicon is None:
+            return None
         book = Scorebook.restored(kept.records, None, lexicon)
         return game_record(book, " – ".join(opened.players))
     except (Declined, ValueError, AssertionError) as error:

@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from protocol.messages import Seek
 
 if TYPE_CHECKING:
     from .ladder.ladder import Ladder
+
+_Wanted: TypeAlias = tuple[str | None, str | None]
+"""An opponent and a table."""
+
+
+def _wanted(wish: Seek) -> _Wanted:
+    return wish.opponent, wish.table
 
 
 class Seeks:
@@ -24,8 +31,8 @@ class Seeks:
         self._wishes: dict[str, Seek] = {}
         self._places: dict[str, int] = {}
         """Who came first, by name."""
-        self._seekers: dict[str | None, dict[str, None]] = {}
-        """Who seeks an opponent (None: anyone), in the order of their places."""
+        self._seekers: dict[_Wanted, dict[str, None]] = {}
+        """Who seeks an opponent (None: anyone) at a table, in the order of their places."""
         self._untried: dict[str, None] = {}
         self._next_place = count()
 
@@ -39,10 +46,10 @@ class Seeks:
     def put(self, name: str, wish: Seek) -> None:
         """Take a player's seek, in place of an earlier one, whose place it keeps if it is alike."""
         earlier = self._wishes.get(name)
-        if earlier is None or earlier.opponent != wish.opponent:
+        if earlier is None or _wanted(earlier) != _wanted(wish):
             self.pop(name)
             self._places[name] = next(self._next_place)
-            self._seekers.setdefault(wish.opponent, {})[name] = None
+            self._seekers.setdefault(_wanted(wish), {})[name] = None
             self._untried[name] = None
         self._wishes[name] = wish
 
@@ -53,10 +60,10 @@ class Seeks:
             return None
         del self._places[name]
         self._untried.pop(name, None)
-        seekers = self._seekers[wish.opponent]
+        seekers = self._seekers[_wanted(wish)]
         del seekers[name]
         if not seekers:
-            del self._seekers[wish.opponent]
+            del self._seekers[_wanted(wish)]
         return wish
 
     def untried(self) -> Iterator[tuple[str, Seek]]:
@@ -67,17 +74,19 @@ class Seeks:
             yield name, self._wishes[name]
 
     def partner(self, name: str) -> str | None:
-        """Return the earliest other player whose seek suits a player's."""
-        opponent = self._wishes[name].opponent
+        """Return the earliest other player at the same table whose seek suits a player's."""
+        opponent, table = _wanted(self._wishes[name])
         if opponent is not None:
             return opponent if self._suits(opponent, name) else None
-        anyone = (other for other in self._seekers.get(None, ()) if other != name)
-        by_name = iter(self._seekers.get(name, ()))
+        anyone = (other for other in self._seekers.get((None, table), ()) if other != name)
+        by_name = iter(self._seekers.get((name, table), ()))
         first = [other for other in (next(anyone, None), next(by_name, None)) if other is not None]
         return min(first, key=self._places.__getitem__, default=None)
 
     def _suits(self, name: str, other: str) -> bool:
         wish = self._wishes.get(name)
+        if wish is None or wish.table != self._wishes[other].table:
+            return False
         return wish is not None and wish.opponent in (None, other)
 
 

@@ -21,6 +21,7 @@ from websockets.http11 import Request
 
 from bot.seat.link import Link
 from bot.seat.runtime import software
+from harness.analysis.task import GameKind
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.seat import Seat
@@ -64,6 +65,7 @@ from .play import Offered, PlayAnswers, refuse_strangers
 from .players import Player
 from .relay import relay
 from .spectating import Spectating
+from .tables import TableKind, Tables
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
 from .web import Web
 
@@ -86,11 +88,12 @@ class MatchServer:
     """A server, from ``start`` to ``stop``."""
 
     lexicon: Lexicon
+    """The words of the main table."""
     journal: Journal
     """Of all games; its unfinished games are resumed."""
     gatekeeper: Gatekeeper
     bots: Mapping[str, Callable[[], Seat]]
-    """Makes a seat for a built-in bot, by name."""
+    """Makes a seat for a built-in bot at the main table, by name."""
     open_bot: Callable[[str], Awaitable[Worker]]
     """Starts or dials a bot by name, for an arbiter elsewhere."""
     _: KW_ONLY
@@ -98,6 +101,8 @@ class MatchServer:
     port: int = 0
     """0: any that is free; once it listens, the port that it has."""
     time: TimeControl = field(default_factory=TimeControl)
+    tables: Tables | None = None
+    """What is played here; None: one table, with the lexicon, by English rules."""
     max_games: int = 2
     """Games at once; more wait until one is over."""
     drain_s: float = 30.0
@@ -114,8 +119,8 @@ class MatchServer:
     plan: Plan | None = None
     """A tournament to run; then players play in nothing else."""
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
-    analyst: Callable[[], Awaitable[Engine]] | None = None
-    """Starts a process that analyses for the page; None: there is none."""
+    analyst: Callable[[Mapping[str, GameKind]], Awaitable[Engine]] | None = None
+    """Starts a process that analyses for the page, by table; None: there is none."""
     admins: KnownTokens | None = None
     """Who may administer the server."""
     offered: Offered = field(default_factory=Offered)
@@ -128,11 +133,11 @@ class MatchServer:
         self._metrics = Metrics()
         self._lag = LagMeter(self._metrics.loop_late)
         self._admissions = Admissions(self.admission)
+        self._tables = self.tables or Tables(TableKind(lexicon=self.lexicon, bots=self.bots))
         self._hosting = Hosting(
-            self.lexicon,
+            self._tables,
             self.journal,
             self._lag,
-            self.bots,
             self.gatekeeper.has_token,
             self.tell,
             self._metrics.game_ended,
@@ -157,7 +162,7 @@ class MatchServer:
         self._web = Web(
             self._hosting,
             self.journal.path,
-            self.lexicon,
+            self._tables,
             None if self.direction is None else self.direction.standing_list,
             ladder=None if self.rated is None else self._have_ladder(self.rated),
             play=self._have_play() if self.plan is None else None,
@@ -167,14 +172,21 @@ class MatchServer:
     def _have_play(self) -> PlayAnswers:
         needs_token = self.gatekeeper.tokens is not None
         return PlayAnswers(
-            self.lexicon, self.offered, lambda: self._lobby.time, needs_token=needs_token
+            self._tables, self.offered, lambda: self._lobby.time, needs_token=needs_token
         )
 
-    def _have_analysis(self, start: Callable[[], Awaitable[Engine]]) -> AnalysisQueue | None:
+    def _have_analysis(
+        self, start: Callable[[Mapping[str, GameKind]], Awaitable[Engine]]
+    ) -> AnalysisQueue | None:
         if not self.analysis.workers:
             return None
-        games = LiveGames(self._hosting, self._lobby.players)
-        return AnalysisQueue(self.analysis, start, games.why_not_analyse)
+        games, tables = LiveGames(self._hosting, self._lobby.players), self._tables
+        return AnalysisQueue(
+            self.analysis,
+            lambda: start(tables.analysed()),
+            games.why_not_analyse,
+            lambda table: tables.find(table).rules,
+        )
 
     def _have_ladder(self, settings: LadderSettings) -> Publisher:
         from .ladder.ladder import Ladder  # with numpy, as below
@@ -209,7 +221,7 @@ class MatchServer:
             rating = self._lobby.ladder.run(self.journal.path, self._lobby.pair_soon)
             self._background.append(self._in_background("the ladder", rating))
         if self.retention is not None:
-            dropping = self.retention.run(self.journal, self.lexicon)
+            dropping = self.retention.run(self.journal, self._tables)
             self._background.append(self._in_background("old games", dropping))
         log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
 
@@ -381,7 +393,10 @@ class MatchServer:
         if older is not None:
             older.dismiss(1008, "replaced", "you logged in elsewhere, and the newest login counts")
         bots, games = tuple(sorted(self.bots)), tuple(player.seats)
-        link.send(Welcome(name="tilewire", software=software(), bots=bots, games=games))
+        tables = self._tables.names
+        link.send(
+            Welcome(name="tilewire", software=software(), bots=bots, games=games, tables=tables)
+        )
         self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
         if self.direction is not None:
             self.direction.arrived(name)

@@ -40,6 +40,7 @@ from protocol.websocket import HttpAnswer
 from .answers import as_json, board_and_tiles, wrong
 from .hosting import Hosting
 from .play import PlayAnswers
+from .tables import Tables
 
 if TYPE_CHECKING:
     from .ladder.publishing import Publisher
@@ -78,7 +79,7 @@ class Web:
         self,
         hosting: Hosting,
         journal: Path,
-        lexicon: Lexicon,
+        tables: Tables,
         standings: Callable[[], StandingList] | None,
         monotonic: Callable[[], float] = time.monotonic,
         ladder: Publisher | None = None,
@@ -86,7 +87,7 @@ class Web:
         analyses: bool = False,
         own: OwnSight | None = None,
     ) -> None:
-        self._hosting, self._journal, self._lexicon = hosting, journal, lexicon
+        self._hosting, self._journal, self._tables = hosting, journal, tables
         self._tell_standings, self._ladder = standings, ladder
         self._play, self._own, self._analyses = play, own, analyses
         self._monotonic = monotonic
@@ -129,7 +130,7 @@ class Web:
                 return (
                     self._play.settings()
                     if asked == "play"
-                    else self._play.words(query.get("words", ""))
+                    else self._play.words(query.get("words", ""), query.get("table"))
                 )
             case ["ladder", *rest]:
                 if self._ladder is None:
@@ -218,7 +219,7 @@ class Web:
         kept = read_game(self._journal, game)
         if kept is None:
             raise _Unknown(f"no game {game[:64]!r} is here")
-        book = Scorebook.restored(kept.records, kept.note, self._lexicon)
+        book = Scorebook.restored(kept.records, kept.note, self._words_of(kept))
         return as_json(_shown(book, kept, OWNER))
 
     def _gcg(self, game: str) -> HttpAnswer:
@@ -229,13 +230,18 @@ class Web:
         kept = read_ended_game(self._journal, game)
         if kept is None:
             raise _Unknown(f"no game {game[:64]!r} is on here, or has ended here")
-        opened = kept.records[0]
-        assert isinstance(opened, Opened), "a game's first record is its setup"
-        if opened.lexicon_checksum != self._lexicon.checksum:
-            raise _Unknown(f"it was played with other words than are here now ({opened.lexicon})")
+        lexicon = self._words_of(kept)
         if kept.is_short:
             raise _Unknown("it is an old game, whose moves are in the server's archive only")
-        return kept, Scorebook.restored(kept.records, None, self._lexicon)
+        return kept, Scorebook.restored(kept.records, None, lexicon)
+
+    def _words_of(self, kept: KeptGame) -> Lexicon:
+        opened = kept.records[0]
+        assert isinstance(opened, Opened), "a game's first record is its setup"
+        lexicon = self._tables.lexicon_of(opened)
+        if lexicon is None:
+            raise _Unknown(f"it was played with other words than are here now ({opened.lexicon})")
+        return lexicon
 
     async def _read(self, job: Callable[..., _T], *values: object) -> _T:
         """Do a job that reads the journal in a thread, one at a time."""
@@ -272,6 +278,8 @@ def _listed(past: PastGame) -> dict[str, Any]:
         "players": past.opened.players,
         "scores": ended.scores,
         "turns": max(0, ended.seq - 1),
+        "rules": past.opened.rules.name,
+        "lexicon": past.opened.lexicon,
         "outcome": ended.outcome,
         "winner": ended.winner,
         "message": ended.message,

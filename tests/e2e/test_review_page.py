@@ -6,7 +6,6 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from bot.equipment import Equipment
 from engine.notation.gcg import read_gcg
 from engine.notation.replaying import replay
 from engine.rules.rules import standard_rules
-from harness.analysis.task import Task
+from harness.analysis.task import MAIN, GameKind, Task
 from harness.arbiter.journal import Journal
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.server import MatchServer
@@ -70,7 +69,7 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
         {},
         no_bot,
         drain_s=0,
-        analyst=partial(Counted.start, Equipment(), idle=False),
+        analyst=lambda _kinds: Counted.start({MAIN: GameKind.of(Equipment())}, idle=False),
     )
     await server.start()
     yield Running(f"http://127.0.0.1:{server.port}/")

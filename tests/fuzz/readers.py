@@ -56,6 +56,7 @@ from harness.server.bridge.config import read_config as read_bridge_config
 from harness.server.bridge.pairing import TokenFile
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import read_token_file
 from lexicons.alphabet import load_distribution
 from lexicons.klv import read_klv
@@ -271,7 +272,9 @@ def _read_database(path: Path) -> None:
 async def _resume(journal: Journal) -> None:
     """Start as a server does; damage is told and keeps nothing else from going on."""
     with capture_logs():
-        lobby = Lobby(Hosting(scowl(), journal, LagMeter(), {}), TimeControl(), 4)
+        lobby = Lobby(
+            Hosting(Tables(TableKind(lexicon=scowl())), journal, LagMeter()), TimeControl(), 4
+        )
         lobby.restore_all()
         await asyncio.sleep(0)
         await lobby.drain(0, asyncio.Event())

@@ -23,6 +23,7 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from bot.equipment import Equipment
+from harness.analysis.task import MAIN, GameKind
 from harness.arbiter.journal import Journal
 from harness.server.analysis.messages import SUBPROTOCOL
 from harness.server.analysis.process import AnalysisProcess
@@ -69,9 +70,12 @@ async def main(arguments: list[str]) -> None:
     paths = [Path(each) for each in arguments if each != "--beside"]
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "games.db")
-        start = partial(AnalysisProcess.start, Equipment(), idle=not beside)
+        kinds = {MAIN: GameKind.of(Equipment())}
+        start = partial(AnalysisProcess.start, kinds, idle=not beside)
         gate = Gatekeeper(journal)
-        server = MatchServer(load_lexicon(), journal, gate, {}, no_bot, drain_s=0, analyst=start)
+        server = MatchServer(
+            load_lexicon(), journal, gate, {}, no_bot, drain_s=0, analyst=lambda _: start()
+        )
         await server.start()
         print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} cores")
         await review((paths or [GAME])[0].read_bytes(), server.port)

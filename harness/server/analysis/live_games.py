@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from engine.notation.cgp import read_cgp
 from engine.rules.position import Board
-from engine.rules.rules import standard_rules
 from harness.server.admission import block_of
 from harness.server.hosting import Hosting
 from harness.server.players import Players
@@ -27,9 +26,9 @@ class LiveGames:
     hosting: Hosting
     players: Players
 
-    def why_not_analyse(self, cgp: str, address: str) -> str:
-        """Return why a position may not be analysed for an address now; empty if it may."""
-        board = read_cgp(cgp, standard_rules()).position.board
+    def why_not_analyse(self, cgp: str, table: str, address: str) -> str:
+        """Return why a position of a table may not be analysed for an address now, or nothing."""
+        board = read_cgp(cgp, self.hosting.tables.find(table).rules).position.board
         played = self._games_from(address)
         for game, live in self._boards():
             if _is_like(live, board) and (not live.is_empty or game in played):
@@ -54,6 +53,8 @@ class LiveGames:
 def _is_like(live: Board, board: Board) -> bool:
     if live.is_empty:
         return board.is_empty
+    if len(live.squares) != len(board.squares):
+        return False
     tiles = sum(map(bool, live.squares))
     shared = sum(
         tile == other for tile, other in zip(live.squares, board.squares, strict=True) if tile

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from bot.equipment import Equipment
 from bot.seat.child_process import ChildProcess, spawn
 from bot.seat.containment import of_reader
 from bot.seat.worker_handle import worker_command
-from harness.analysis.task import LENGTH, Task
+from harness.analysis.task import LENGTH, GameKind, Task
 
 
 class EngineGone(Exception):
@@ -24,16 +22,19 @@ class AnalysisProcess(ChildProcess):
     """A process that does a task at a time (``harness.analysis.worker_main``)."""
 
     @classmethod
-    async def start(cls, equipment: Equipment, *, idle: bool = True) -> AnalysisProcess:
-        """Start one; with ``idle`` it runs only where a core has nothing else to do.
+    async def start(cls, kinds: Mapping[str, GameKind], *, idle: bool = True) -> AnalysisProcess:
+        """Start one, for what is played at each table, by its name.
+
+        With ``idle`` it runs only where a core has nothing else to do.
 
         Raises:
             EngineGone: no process can be started.
         """
-        arguments = dataclasses.replace(equipment, threads=1, ponder=False).arguments()
-        command = worker_command(*arguments, module="harness.analysis.worker_main")
+        told = msgspec.json.encode(kinds).decode()
+        command = worker_command("--kinds", told, module="harness.analysis.worker_main")
         try:
-            confinement = await asyncio.to_thread(of_reader, equipment)
+            readers = [kind.equipment for kind in kinds.values()]
+            confinement = await asyncio.to_thread(of_reader, *readers)
             spawned = await spawn(command + ["--idle"] * idle, confinement=confinement)
         except OSError as error:
             raise EngineGone(str(error)) from None

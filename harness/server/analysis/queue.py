@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 import structlog
 
-from engine.rules.rules import standard_rules
-from harness.analysis.task import Task
+from engine.rules.rule_sets import load_rules
+from engine.rules.rules import Rules
+from harness.analysis.task import MAIN, Task
 from harness.figures import counted, plain
 from harness.server.admission import Ledger, block_of
 from harness.server.answers import board_and_tiles
@@ -63,6 +64,8 @@ class Job:
     tell: Callable[..., None]
     turns: deque[dict[str, Any]] | None = None
     """Turns of the sheet that are left; None before it was read."""
+    table: str | None = None
+    """The table whose words and rules count; None before the sheet was read."""
     engine: Engine | None = None
     """What works for it now."""
     is_over: bool = False
@@ -77,6 +80,7 @@ class Job:
             seconds=min(asked.seconds, seconds),
             rollouts=asked.rollouts,
             seed=asked.seed,
+            table=self.table,
         )
 
     def end(self, kind: str, **known: Any) -> None:
@@ -93,8 +97,11 @@ class AnalysisQueue:
     settings: AnalysisSettings
     start: Callable[[], Awaitable[Engine]]
     """Starts a process."""
-    forbidden: Callable[[str, str], str] = lambda _cgp, _address: ""
-    """Returns why a position (CGP) may not be analysed for an address now; empty if it may."""
+    forbidden: Callable[[str, str, str], str] = lambda _cgp, _table, _address: ""
+    """Returns why a position (CGP) of a table may not be analysed for an address now; empty if it
+    may."""
+    rules_of: Callable[[str], Rules] = lambda _table: load_rules()
+    """Returns the rules of a table."""
     clock: Callable[[], float] = time.monotonic
     _waiting: deque[Job] = field(default_factory=deque)
     _jobs: Counter[str] = field(default_factory=Counter)
@@ -249,8 +256,9 @@ class AnalysisQueue:
             job.end("error", code="bad_game", message=answer["refused"])
             return False
         sheet, line = answer["sheet"], job.asked.line
+        job.table = table = answer.get("table", MAIN)
         if line is None and not job.is_over:
-            job.tell("game", **sheet, **board_and_tiles(standard_rules()))
+            job.tell("game", **sheet, **board_and_tiles(self.rules_of(table)))
         turns = [turn for turn in sheet["turns"] if line in (None, turn["line"])]
         if not turns:
             job.end("error", code="bad_game", message=f"no turn is before line {line}")
@@ -259,7 +267,7 @@ class AnalysisQueue:
 
     async def _analyse(self, job: Job, turn: dict[str, Any], engine: Engine) -> None:
         line = turn["line"]
-        left_out = turn["left_out"] or self.forbidden(turn["cgp"], job.address)
+        left_out = turn["left_out"] or self.forbidden(turn["cgp"], job.table or MAIN, job.address)
         if left_out:
             job.tell("left_out", line=line, why=left_out)
             return

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import structlog
 
 from bot.registry import did_you_mean
+from harness.analysis.task import MAIN
 from harness.arbiter.journal_file import JournalError
 from harness.arbiter.journal_reading import read_ended
 from harness.arbiter.records import Ended
@@ -46,6 +47,8 @@ class Rated(NamedTuple):
     """A game that is to begin."""
 
     table: str
+    kind: str
+    """What is played, as the server's table of this name."""
     time: TimeControl
     sides: tuple[dict[str, Any], dict[str, Any]]
     """By seat: ``kind`` and ``name``, as in a game's label."""
@@ -163,12 +166,17 @@ class Ladder:
                     continue
                 for name in names:
                     table.busy(name)
-                yield Rated(table.name, table.time, (self._side(names[0]), self._side(names[1])))
+                sides = (self._side(names[0]), self._side(names[1]))
+                yield Rated(table.name, self._kind(table.name), table.time, sides)
             places -= len(made)
 
     def take_wish(self, name: str) -> Seek | None:
         """Return what a player waited for, who has a game now; it is still one who is there."""
         return self._wishes.pop(name, None)
+
+    def _kind(self, table: str) -> str:
+        said = self.settings.tables.get(table)
+        return MAIN if said is None else said.table
 
     def _side(self, name: str) -> dict[str, Any]:
         return {"kind": "bot" if name in self.settings.anchors else "guest", "name": name}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta, Struct
 
+from harness.analysis.task import MAIN
 from protocol.parts import TimeControl
 
 DEFAULT_TABLE = "ladder"
@@ -22,10 +24,24 @@ class ServerTime(TimeControl, frozen=True):
     ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 60_000
 
 
+class LadderTable(ServerTime, frozen=True):
+    """A table of the ladder: its clock, and what is played there."""
+
+    table: str = MAIN
+    """The name of one of the server's tables, whose rules and words it has."""
+
+    @property
+    def time(self) -> TimeControl:
+        """Its clock."""
+        clock = msgspec.structs.asdict(self)
+        del clock["table"]
+        return ServerTime(**clock)
+
+
 class LadderSettings(Struct, frozen=True, kw_only=True):
     """The keys of ``[ladder]``."""
 
-    tables: dict[str, ServerTime] = {}
+    tables: dict[str, LadderTable] = {}
     """Clocks by name; without any there is one table, with the server's clock."""
     anchors: dict[str, float] = {}
     """Ratings of the server's bots that are held fixed; these bots play along."""
@@ -35,12 +51,19 @@ class LadderSettings(Struct, frozen=True, kw_only=True):
     """After so many days without a game a player is no longer listed."""
 
 
-def check_ladder(settings: LadderSettings, bots: Set[str]) -> None:
+def check_table_name(name: str) -> None:
+    """Check that a table's name can be part of an address; ValueError if not."""
+    if not (name.isascii() and name.replace("-", "").isalnum() and len(name) <= 32):
+        raise ValueError(f"tables: {name!r} must be letters, digits and hyphens, at most 32")
+
+
+def check_ladder(settings: LadderSettings, bots: Set[str], kinds: Set[str] = {MAIN}) -> None:
     """Check what the types can't.
 
     Raises:
         ValueError: an anchor is no bot of the server, or has no rating that makes sense, or is
-            called a person; or a table's name can't be part of an address.
+            called a person; or a table's name can't be part of an address, or what is played there
+            is none of the server's ``kinds`` of table.
     """
     from harness.matches.ratings import MOST_ANCHOR  # with numpy, which takes its time
 
@@ -54,13 +77,15 @@ def check_ladder(settings: LadderSettings, bots: Set[str]) -> None:
             )
     if both := sorted(bots & set(settings.persons)):
         raise ValueError(f"ladder.persons: {both[0]} is a bot of this server")
-    for name in settings.tables:
-        if not (name.isascii() and name.replace("-", "").isalnum() and len(name) <= 32):
+    for name, table in settings.tables.items():
+        check_table_name(name)
+        if table.table not in kinds:
             raise ValueError(
-                f"ladder.tables: {name!r} must be letters, digits and hyphens, at most 32"
+                f"ladder.tables.{name}.table: there is no [tables.{table.table}] in the file; "
+                f"there are {', '.join(sorted(kinds))}"
             )
 
 
 def tables_of(settings: LadderSettings, time: TimeControl) -> Mapping[str, TimeControl]:
     """Return the clock of each table; ``time`` is the server's."""
-    return settings.tables or {DEFAULT_TABLE: time}
+    return {name: table.time for name, table in settings.tables.items()} or {DEFAULT_TABLE: time}

@@ -13,7 +13,7 @@ from command_line import CommandLine
 
 from bot.equipment import Equipment
 from harness.analysis.sheet import MOST_TURNS
-from harness.analysis.task import LENGTH, Task
+from harness.analysis.task import LENGTH, MAIN, GameKind, Task
 from harness.analysis.worker import Analyst, serve
 
 GAMES = Path(__file__).parents[2] / "fixtures" / "games"
@@ -23,7 +23,7 @@ ROLLOUTS = 40
 
 @pytest.fixture(scope="module")
 def analyst() -> Analyst:
-    return Analyst(Equipment())
+    return Analyst({MAIN: GameKind.of(Equipment())})
 
 
 def do(analyst: Analyst, **task: Any) -> dict[str, Any]:

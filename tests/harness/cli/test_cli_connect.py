@@ -227,11 +227,11 @@ def test_a_file_that_holds_no_single_token_is_not_sent(
     assert not any(word in tilewire.err for word in text.split())
 
 
-def test_a_table_needs_a_ladder(tilewire: CommandLine) -> None:
+def test_a_server_may_have_no_tables(tilewire: CommandLine) -> None:
     with Scripted(Turning(Seeking(opponent=None, games=1))) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--table", "blitz") == 1
     assert tilewire.err.splitlines()[-1] == (
-        "tilewire: the server has no ladder, so no table; leave out --table"
+        "tilewire: the server has no tables to choose from; leave out --table"
     )
 
 

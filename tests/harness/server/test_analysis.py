@@ -249,7 +249,13 @@ async def running(tmp_path: Path, engine: Fake) -> AsyncIterator[Running]:
     for _ in range(100):
         engine.go_on.release()
     server = MatchServer(
-        load_lexicon(), journal, Gatekeeper(journal), {}, no_bot, drain_s=0, analyst=engine.start
+        load_lexicon(),
+        journal,
+        Gatekeeper(journal),
+        {},
+        no_bot,
+        drain_s=0,
+        analyst=lambda _kinds: engine.start(),
     )
     await server.start()
     yield Running(server, engine)

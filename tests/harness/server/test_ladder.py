@@ -25,7 +25,7 @@ from harness.server.ladder.history import History, RatedGame
 from harness.server.ladder.ladder import Clocks, Ladder, Rated
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
-from harness.server.ladder.settings import LABEL, LadderSettings, ServerTime, check_ladder
+from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, check_ladder
 from protocol.errors import PeerError
 from protocol.messages import Seek
 from protocol.parts import Accusation, Outcome, TimeControl
@@ -128,7 +128,7 @@ def test_those_at_a_table_are_paired_and_may_wait_again_after_the_game() -> None
 
 
 def test_tables_have_clocks_and_players_of_their_own() -> None:
-    blitz, slow = ServerTime(initial_ms=1_000), ServerTime(initial_ms=60_000)
+    blitz, slow = LadderTable(initial_ms=1_000), LadderTable(initial_ms=60_000)
     season = Season(LadderSettings(tables={"blitz": blitz, "slow": slow}))
     season.put("ann", "bob", table="slow")
     season.put("cem")
@@ -459,7 +459,11 @@ def test_wrong_addresses_are_answered_with_a_sentence(
         (LadderSettings(anchors={"no": 1.0}), "no bot of this server is called 'no'"),
         (LadderSettings(anchors={"static": 1e9}), "must be a rating from -10,000 to 10,000"),
         (LadderSettings(persons=("static",)), "'static' is a bot of this server|static is a bot"),
-        (LadderSettings(tables={"a/b": ServerTime()}), "'a/b' must be letters, digits and hyphens"),
+        (
+            LadderSettings(tables={"a/b": LadderTable()}),
+            "'a/b' must be letters, digits and hyphens",
+        ),
+        (LadderSettings(tables={"a": LadderTable(table="b")}), r"there is no \[tables.b\]"),
     ],
 )
 def test_wrong_settings_are_refused(settings: LadderSettings, sentence: str) -> None:

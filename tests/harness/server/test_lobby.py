@@ -17,9 +17,10 @@ from harness.lab.bench.faults import Passes
 from harness.server.hosting import Hosting
 from harness.server.ladder.history import History
 from harness.server.ladder.ladder import Ladder
-from harness.server.ladder.settings import LadderSettings, ServerTime
+from harness.server.ladder.settings import LadderSettings, LadderTable, ServerTime
 from harness.server.lobby import Lobby
 from harness.server.players import Player
+from harness.server.tables import TableKind, Tables
 from lexicons.store import load_lexicon
 from protocol.errors import PeerError
 from protocol.messages import Error, Seek, Seeking
@@ -33,7 +34,9 @@ def lobby(tmp_path: Path) -> Iterator[Lobby]:
     """A lobby in which nobody can be ready in time."""
     journal = Journal(tmp_path / "serve.db")
     time = TimeControl(ready_ms=1)
-    hosting = Hosting(load_lexicon(), journal, LagMeter(), {"house": Passes})
+    hosting = Hosting(
+        Tables(TableKind(lexicon=load_lexicon(), bots={"house": Passes})), journal, LagMeter()
+    )
     yield Lobby(hosting, time, max_games=2)
     journal.close()
 
@@ -49,6 +52,22 @@ class Guest:
         link.send = self.told.append  # type: ignore[assignment,method-assign]
         lobby.arrive(self.player, link)
         self.player.peer = f"{address}:54312"
+
+
+async def test_a_table_that_is_not_there_and_a_bot_that_does_not_play_at_one(lobby: Lobby) -> None:
+    main = lobby.hosting.tables.main
+    lobby.hosting.tables = Tables(main, [TableKind(name="polish", lexicon=main.lexicon)])
+    ann = Guest(lobby, "ann")
+    with pytest.raises(PeerError, match="no table is called 'polsh'") as refused:
+        lobby.seek(ann.player, Seek(table="polsh"))
+    assert refused.value.code == "unknown_table"
+    with pytest.raises(PeerError, match="house does not play at polish, but at: main"):
+        lobby.seek(ann.player, Seek(opponent="house", table="polish"))
+    lobby.seek(ann.player, Seek(table="polish"))
+    lobby.seek(Guest(lobby, "bob").player, Seek())
+    await asyncio.sleep(0)
+    assert ann.told == [Seeking(table="polish")]
+    assert not lobby._tasks, "they are at different tables"
 
 
 async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_forgotten(
@@ -188,7 +207,7 @@ async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) ->
 @pytest.fixture
 def rated(lobby: Lobby) -> Lobby:
     """The lobby with a ladder, whose slow table is the second."""
-    tables = {"blitz": ServerTime(ready_ms=1), "slow": ServerTime(ready_ms=2)}
+    tables = {"blitz": LadderTable(ready_ms=1), "slow": LadderTable(ready_ms=2)}
     settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
     ladder = lobby.waiting.ladder = Ladder(settings, lobby.time)
     ladder.begin_with({name: History() for name in tables}, set())

@@ -6,18 +6,24 @@ import json
 from typing import Any
 
 import pytest
-from tables import words
+from tables import tables
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
+from engine.rules.rule_sets import load_rules
+from harness.lab.bench.faults import Passes
 from harness.server.play import MOST_WORDS, Offered, PlayAnswers, refuse_strangers
+from harness.server.tables import TableKind, Tables
+from lexicons.build import build_word_graph
+from lexicons.store import Lexicon
+from lexicons.wordlist import pack_words
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
 
 def play(offered: Offered | None = None, *, needs_token: bool = False) -> PlayAnswers:
     time = TimeControl(initial_ms=60_000)
-    return PlayAnswers(words(), offered or Offered(), lambda: time, needs_token=needs_token)
+    return PlayAnswers(tables(), offered or Offered(), lambda: time, needs_token=needs_token)
 
 
 def told(answer: HttpAnswer, status: int = 200) -> Any:
@@ -36,6 +42,29 @@ def test_bots_are_told_in_order_with_the_clock_and_the_suggested_name() -> None:
     assert settings["time"]["initial_ms"] == 60_000
     assert (settings["token"], settings["words"]) == (False, True)
     assert told(play(needs_token=True).settings())["token"] is True
+
+
+def test_each_table_has_its_words_and_bots() -> None:
+    graph = build_word_graph(pack_words([(1, 2)]))
+    polish = load_rules("polish")
+    words = Lexicon("own", polish.distribution, graph, "0" * 64)
+    clock = TimeControl(initial_ms=1_000)
+    kind = TableKind(
+        name="polish", lexicon=words, rules=polish, time=clock, bots={"greedy": Passes}
+    )
+    several = Tables(tables().main, [kind])
+    offered = Offered({"static": "is quick", "greedy": "is greedy"})
+    answers = PlayAnswers(several, offered, TimeControl, needs_token=False)
+    settings = told(answers.settings())
+    assert [(table["name"], table["rules"]) for table in settings["tables"]] == [
+        ("main", "english"),
+        ("polish", "polish"),
+    ]
+    assert settings["tables"][1]["time"]["initial_ms"] == 1_000
+    assert [bot["name"] for bot in settings["tables"][1]["bots"]] == ["greedy"]
+    assert told(answers.words("AĄ,AB", "polish")) == {"words": {"AĄ": True, "AB": False}}
+    assert "no table is called 'dutch'" in told(answers.words("AB", "dutch"), 404)["error"]
+    assert told(play().settings())["tables"] == [], "there is nothing to choose"
 
 
 def test_words_are_valid_or_not_blanks_among_them() -> None:

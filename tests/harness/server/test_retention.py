@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tables import Play, words
+from tables import Play, tables, words
 
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended, read_ended_game, read_games
@@ -52,7 +52,7 @@ async def test_old_games_are_written_by_month_and_then_dropped(
     await keep(journal, "new", OCTOBER + 10 * DAY_S)
     before = {game.game: game for game in read_games(journal.path)}
     archive = tmp_path / "archive"
-    await Retention(30, archive).drop(journal, words(), OCTOBER + 5 * DAY_S)
+    await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S)
     assert {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")} == {
         "2026-10/old-0.gcg",
         *("2026-11/old-1.gcg", "2026-11/old-2.gcg"),
@@ -68,7 +68,7 @@ async def test_old_games_are_written_by_month_and_then_dropped(
     results = {kept.game: kept.ended for kept in read_ended(journal.path, "ladder")}
     assert results == {game: before[game].records[-1] for game in before if game != "on"}
     (archive / "2026-10" / "old-0.gcg").unlink()
-    await Retention(30, archive).drop(journal, words(), OCTOBER + 5 * DAY_S)
+    await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S)
     assert not (archive / "2026-10" / "old-0.gcg").exists()
 
 
@@ -79,7 +79,7 @@ async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -
         change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = 'other-words'"
         other.execute(change, (words().checksum, "0" * 64))
     other.close()
-    await Retention(1, tmp_path / "archive").drop(journal, words(), OCTOBER + DAY_S)
+    await Retention(1, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S)
     kept = read_ended_game(journal.path, "other-words")
     assert kept is not None
     assert not kept.is_short
@@ -87,7 +87,7 @@ async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -
     full.write_text("no folder")
     await keep(journal, "later", OCTOBER)
     with pytest.raises(OSError, match="file"):
-        await Retention(1, full).drop(journal, words(), OCTOBER + DAY_S)
+        await Retention(1, full).drop(journal, tables(), OCTOBER + DAY_S)
     kept = read_ended_game(journal.path, "later")
     assert kept is not None
     assert not kept.is_short

@@ -12,6 +12,7 @@ from harness.arbiter.lag import LagMeter
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
 from harness.server.seeking import Seeks
+from harness.server.tables import TableKind, Tables
 from lexicons.store import load_lexicon
 from protocol.messages import Seek
 from protocol.parts import TimeControl
@@ -57,6 +58,18 @@ def test_who_seeks_anew_keeps_its_place_unless_for_another() -> None:
     assert seeks.pop("ann") is None
 
 
+def test_only_who_seeks_at_the_same_table_is_an_opponent() -> None:
+    seeks = Seeks()
+    for name, opponent, table in (
+        *(("ann", None, "polish"), ("bob", None, None), ("cem", "ann", None)),
+        *(("dee", "bob", "polish"), ("eve", None, "polish"), ("fay", "cem", None)),
+    ):
+        seeks.put(name, Seek(opponent=opponent, table=table))
+    assert pairs(seeks) == [("ann", "eve")]
+    seeks.put("cem", Seek(opponent="fay"))
+    assert pairs(seeks) == [("cem", "fay")]
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_nobody_waits_who_has_an_opponent(seed: int) -> None:
     rng = random.Random(seed)
@@ -93,7 +106,11 @@ async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
 
     monkeypatch.setattr(Seeks, "partner", counted)
     no_journal: Any = None  # no game begins
-    lobby = Lobby(Hosting(load_lexicon(), no_journal, LagMeter(), {}), TimeControl(), max_games=2)
+    lobby = Lobby(
+        Hosting(Tables(TableKind(lexicon=load_lexicon())), no_journal, LagMeter()),
+        TimeControl(),
+        max_games=2,
+    )
     players = [lobby.players.named(f"p{number}") for number in range(900)]
     for _ in range(3):
         for player in players:

@@ -1,0 +1,129 @@
+"""The kinds of table of a server: rules, words, clock, and the bots that can play there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bot.registry import did_you_mean
+from bot.seat.offers import rules_in_play
+from engine.rules.rule_sets import load_rules
+from engine.rules.rules import Rules
+from harness.analysis.task import MAIN, GameKind
+from harness.arbiter.records import Opened
+from harness.arbiter.seat import Seat
+from lexicons.store import Lexicon
+from protocol.errors import PeerError
+from protocol.parts import TimeControl
+
+if TYPE_CHECKING:
+    from bot.equipment import Equipment
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableKind:
+    """What is played at a table."""
+
+    lexicon: Lexicon
+    rules: Rules = field(default_factory=load_rules)
+    bots: Mapping[str, Callable[[], Seat]] = field(default_factory=dict)
+    """Makes a seat for a built-in bot, by name."""
+    time: TimeControl | None = None
+    """None: the server's clock."""
+    name: str = MAIN
+    equipment: Equipment | None = None
+    """What its bots are given; None: nothing is known of it."""
+
+    def suits(self, opened: Opened) -> bool:
+        """Return whether a game can be played, or read, with the words of this table.
+
+        Raises:
+            Declined: the game's rules make no sense.
+        """
+        if self.lexicon.checksum != opened.lexicon_checksum:
+            return False
+        return (
+            self.lexicon.distribution.alphabet == rules_in_play(opened.rules).distribution.alphabet
+        )
+
+
+class Tables:
+    """The tables of one server, the main one first.
+
+    Args:
+        other: makes the kind of a game of the journal that no table has the words of, by where they
+            were when it began; None if they can't be had.
+    """
+
+    def __init__(
+        self,
+        main: TableKind,
+        others: Sequence[TableKind] = (),
+        other: Callable[[Opened, str], TableKind | None] = lambda _opened, _location: None,
+    ) -> None:
+        self.main = main
+        self._kinds = {kind.name: kind for kind in (main, *others)}
+        self._other = other
+        self._found: list[TableKind] = []
+        """What games of the journal are played with that go on and have no table any more."""
+
+    def __iter__(self) -> Iterator[TableKind]:
+        return iter(self._kinds.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What ``seek.table`` may name; empty if there is nothing to choose."""
+        return tuple(self._kinds) if len(self._kinds) > 1 else ()
+
+    def find(self, name: str | None) -> TableKind:
+        """Return the table of a name, by default the main one.
+
+        Raises:
+            PeerError: there is no such table.
+        """
+        kind = self._kinds.get(name or MAIN)
+        if kind is None:
+            known = f"there are {', '.join(self.names)}" if self.names else "there is one kind only"
+            raise PeerError(
+                "unknown_table",
+                f"no table is called {name!r} here{did_you_mean(name or '', self._kinds)}; {known}",
+                retry="corrected",
+            )
+        return kind
+
+    def has_bot(self, name: str) -> bool:
+        """Return whether a built-in bot plays at any of the tables."""
+        return any(name in kind.bots for kind in self)
+
+    def of_game(self, opened: Opened, location: str = "") -> TableKind | None:
+        """Return the table whose words a game is played with, that of its rules if there is one.
+
+        A game goes on by the rules it began with, whatever the tables are now.
+
+        Raises:
+            Declined: the game's rules make no sense.
+        """
+        suiting: list[TableKind] = [kind for kind in (*self, *self._found) if kind.suits(opened)]
+        if not suiting:
+            found: TableKind | None = self._other(opened, location) if location else None
+            if found is None or not found.suits(opened):
+                return None
+            self._found.append(found)
+            return found
+        rules = rules_in_play(opened.rules)
+        fitting = [kind for kind in suiting if kind.rules == rules]
+        return (fitting or suiting)[0]
+
+    def analysed(self) -> dict[str, GameKind]:
+        """Return what can be analysed, by table."""
+        return {
+            kind.name: GameKind.of(kind.equipment, kind.rules, kind.lexicon.name)
+            for kind in self
+            if kind.equipment is not None
+        }
+
+    def lexicon_of(self, opened: Opened) -> Lexicon | None:
+        """Return the words of a game, if a table has them; raises as ``of_game``."""
+        kind = self.of_game(opened)
+        return None if kind is None else kind.lexicon
