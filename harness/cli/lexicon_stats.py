@@ -16,8 +16,8 @@ from rich.text import Text
 from harness.figures import counted, number, share
 
 from .board_view import print_view
-from .failing import UNREADABLE, print_json, sentences
-from .options import Count, JsonOption, RulesOption, load_words
+from .failing import print_json, sentences
+from .options import Count, JsonOption, RulesOption, lexicon_for, load_rule_set, load_words
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
@@ -31,9 +31,7 @@ _LETTERS = (
     "tiles → as the words have the letters: at least one each, then by Webster's method",
     "points → the same points, dealt by the words: the rarer a letter, the more",
 )
-_HOOKS = (
-    "in front, behind, either: of these words, those with a hook there; the longest can't have one"
-)
+_HOOKS = "in front, behind, either: words with a hook there; the longest can't have one"
 _DRAWS = "draws: of all, those with so many blanks; make one: of these, those that make a word"
 
 
@@ -49,20 +47,18 @@ def stats(
     """Say what a lexicon is like: letters, hooks, anagrams, best openings, full-length words.
 
     Args:
-        name: An embedded lexicon, or a word list or KWG file.
+        name: An embedded or installed lexicon, or a word list or KWG file.
         top: How many words, plays and racks each list has.
         plots: A folder to draw letters and lengths into, PNG files; made if need be.
         json_: Print one JSON object: all that the tables have, shares from 0 to 1.
     """
-    from engine.rules.rule_sets import load_rules
     from lexicons.statistics import lexicon_statistics
 
-    with sentences(kinds=UNREADABLE):
-        played = load_rules(rules)
-    lexicon = load_words(name, played.distribution)
+    played = load_rule_set(rules)
+    lexicon = load_words(lexicon_for(name, played), played.distribution)
     with sentences():
         if not lexicon.graph.dawg_root:
-            raise ValueError(f"{name} has no words")
+            raise ValueError(f"{lexicon.name} has no words")
         found = lexicon_statistics(
             lexicon, played.layout, played.rack_size, played.bingo_bonus, top
         )
