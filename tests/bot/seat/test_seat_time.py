@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -58,15 +59,33 @@ def considered(view: View, count: int) -> tuple[Considered, ...]:
     )
 
 
-# --- what it thinks -------------------------------------------------------------------------------
-
-
-async def test_candidates_are_told_while_it_thinks_and_with_the_move(
-    table: TestArbiter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def reports_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a player offers is told at once."""
     monkeypatch.setattr("bot.seat.game_session.REPORT_MS", 1)
     monkeypatch.setattr("bot.seat.game_session.REPORTS", 10**6)
 
+
+@asynccontextmanager
+async def asked(
+    table: TestArbiter, think: Callable[[View, Budget], object]
+) -> AsyncIterator[asyncio.Task[str]]:
+    """Ask a player for its first move; it may end when the block does."""
+    player = Thinker(think)
+    async with seated(a_bot("b", lambda: player), table) as talk:
+        await table.begin()
+        await table.say(table.question())
+        try:
+            yield talk
+        finally:
+            player.go.set()
+
+
+# --- what it thinks -------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("reports_at_once")
+async def test_candidates_are_told_while_it_thinks_and_with_the_move(table: TestArbiter) -> None:
     def think(view: View, budget: Budget) -> None:
         moves = considered(view, 40)
         budget.offer(Choice(moves[0].move, score=moves[0].score, candidates=moves[:2]))
@@ -77,10 +96,7 @@ async def test_candidates_are_told_while_it_thinks_and_with_the_move(
         budget.offer(best)
 
     told = threading.Event()
-    player = Thinker(think)
-    async with seated(a_bot("b", lambda: player), table):
-        await table.begin()
-        await table.say(table.question())
+    async with asked(table, think):
         first = await table.hear(Info)
         assert table.infos == []
         assert (first.seq, len(first.candidates)) == (1, 2)
@@ -89,7 +105,6 @@ async def test_candidates_are_told_while_it_thinks_and_with_the_move(
         assert one.samples == 100
         told.set()
         move = await table.hear(MoveMessage)
-        player.go.set()
     last = table.infos[-1]
     assert last.text == "it is that"
     assert last.search == Search(phase="endgame", nodes=300, proven=True)
@@ -114,12 +129,8 @@ BELIEVED = Believed(
 )
 
 
-async def test_what_it_believes_goes_out_once_as_soon_as_it_says_so(
-    table: TestArbiter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.seat.game_session.REPORT_MS", 1)
-    monkeypatch.setattr("bot.seat.game_session.REPORTS", 10**6)
-
+@pytest.mark.usefixtures("reports_at_once")
+async def test_what_it_believes_goes_out_once_as_soon_as_it_says_so(table: TestArbiter) -> None:
     def think(view: View, budget: Budget) -> None:
         best = view.legal_moves()[0].move
         budget.belief = BELIEVED
@@ -131,25 +142,17 @@ async def test_what_it_believes_goes_out_once_as_soon_as_it_says_so(
         budget.offer(Choice(best, belief=BELIEVED))
 
     told = threading.Event()
-    player = Thinker(think)
-    async with seated(a_bot("b", lambda: player), table):
-        await table.begin()
-        await table.say(table.question())
+    async with asked(table, think):
         assert (await table.hear(Info)).belief is not None
         told.set()
         assert (await table.hear(Info)).belief is None
         told.set()
         await table.hear(MoveMessage)
-        player.go.set()
     assert [info.belief for info in table.infos] == [None]
 
 
-async def test_what_it_believes_goes_out_with_the_move_once(
-    table: TestArbiter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.seat.game_session.REPORT_MS", 1)
-    monkeypatch.setattr("bot.seat.game_session.REPORTS", 10**6)
-
+@pytest.mark.usefixtures("reports_at_once")
+async def test_what_it_believes_goes_out_with_the_move_once(table: TestArbiter) -> None:
     def think(view: View, budget: Budget) -> None:
         best = view.legal_moves()[0].move
         budget.offer(Choice(best, candidates=considered(view, 1), belief=BELIEVED))
@@ -158,14 +161,10 @@ async def test_what_it_believes_goes_out_with_the_move_once(
         budget.offer(Choice(best, belief=BELIEVED))
 
     told = threading.Event()
-    player = Thinker(think)
-    async with seated(a_bot("b", lambda: player), table):
-        await table.begin()
-        await table.say(table.question())
+    async with asked(table, think):
         assert (await table.hear(Info)).belief is None, "while it thinks"
         told.set()
         await table.hear(MoveMessage)
-        player.go.set()
     belief = table.infos[-1].belief
     assert belief is not None
     assert (belief.leaves_considered, belief.leaves_surviving) == (372, 2)
@@ -209,22 +208,14 @@ async def test_a_player_is_told_how_its_opponent_plays(
     assert seen == [known]
 
 
-async def test_what_is_no_candidate_ends_the_conversation(
-    table: TestArbiter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.seat.game_session.REPORT_MS", 1)
-    monkeypatch.setattr("bot.seat.game_session.REPORTS", 10**6)
-
+@pytest.mark.usefixtures("reports_at_once")
+async def test_what_is_no_candidate_ends_the_conversation(table: TestArbiter) -> None:
     def think(view: View, budget: Budget) -> None:
         budget.offer(Choice(PASS, candidates=("8D WORD",)))  # type: ignore[arg-type]
 
-    player = Thinker(think)
-    async with seated(a_bot("b", lambda: player), table) as talk:
-        await table.begin()
-        await table.say(table.question())
+    async with asked(table, think) as talk:
         with pytest.raises(AttributeError, match="move"):
             await talk
-        player.go.set()
 
 
 # --- limits ---------------------------------------------------------------------------------------
