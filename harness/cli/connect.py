@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -89,37 +90,58 @@ def connect(
         spec = parse_seat(bot)
     token = _token(token_file)
     options.warn_of_readers(url, token)
-    if search.ponder and spec.kind != "remote":
-        options.check_pondering(1, search.threads, "--threads")
-    tables = search.tables
-    equipment = options.equip_for(rules, tables, search.threads, ponder=search.ponder)
-    if spec.kind != "remote" and (
-        equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob
-    ):
-        options.load_equipped(equipment)  # what is embedded is known to be sound
+    equipment = _checked(spec, rules, search)
     tls = options.client_tls(url, ca)
-    is_default = not name
-    if not name:  # those of the server's bots are taken
-        name = f"my-{spec.name}" if spec.name in known_bots() else spec.name
     wish = Seek(opponent=opponent, games=games, table=table)
-    played = _Games(name, games, wait, equipment.lexicon, table)
+    played = _Games(name or _usual_name(spec), games, wait, equipment.lexicon, table)
 
     async def join() -> Channel:
         return await dial(url, token=token, tls=tls)
 
     try:
-        with sentences(kinds=(SeatError,)):
+        with _failing(spec, played.name, has_token=bool(token), is_named=bool(name)):
             if spec.kind == "remote":
-                options.run(_relay(join, spec, name, wish, played))
+                options.run(_relay(join, spec, played.name, wish, played))
             else:
-                options.run(_play(join, spec, equipment, name, wish, seed, played))
+                options.run(_play(join, spec, equipment, played.name, wish, seed, played))
+    finally:
+        played.show(as_json=json_)
+    if played.misdealt:
+        misdealt = counted(played.misdealt, "game")
+        raise CommandFailed(f"{misdealt} not dealt as {url} had committed itself to", status=1)
+
+
+def _checked(spec: SeatSpec, rules: str, search: options.SearchOptions) -> Equipment:
+    """Return what a bot of this machine plays with, or fail with a sentence."""
+    if search.ponder and spec.kind != "remote":
+        options.check_pondering(1, search.threads, "--threads")
+    tables = search.tables
+    equipment = options.equip_for(rules, tables, search.threads, ponder=search.ponder)
+    if spec.kind == "remote":
+        return equipment
+    if equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
+        options.load_equipped(equipment)  # what is embedded is known to be sound
+    return equipment
+
+
+def _usual_name(spec: SeatSpec) -> str:
+    """Return a bot's name on a server, where those of the server's own bots are taken."""
+    return f"my-{spec.name}" if spec.name in known_bots() else spec.name
+
+
+@contextmanager
+def _failing(spec: SeatSpec, name: str, *, has_token: bool, is_named: bool) -> Iterator[None]:
+    """Turn what ends a bot's games too early into a failure of the command."""
+    try:
+        with sentences(kinds=(SeatError,)):
+            yield
     except TurnedAway as away:
         hint = ""
-        if away.code == "forbidden" and not token and "token" in str(away):
+        if away.code == "forbidden" and not has_token and "token" in str(away):
             hint = "; give it by --token-file"
-        elif away.code == "forbidden" and not token:
+        elif away.code == "forbidden" and not has_token:
             hint = "; choose another --name"
-        elif away.code == "forbidden" and is_default:
+        elif away.code == "forbidden" and not is_named:
             hint = "; --name is whose token it is"
         raise CommandFailed(f"{plain(str(away))}{hint}", status=1) from None
     except ChannelClosed as closed:
@@ -130,11 +152,6 @@ def connect(
         if spec.kind == "remote" or spec.built_in:
             raise
         raise CommandFailed(f"{name}: {in_words(error)}", status=1) from None
-    finally:
-        played.show(as_json=json_)
-    if played.misdealt:
-        misdealt = counted(played.misdealt, "game")
-        raise CommandFailed(f"{misdealt} not dealt as {url} had committed itself to", status=1)
 
 
 def _token(path: Path | None) -> str | None:

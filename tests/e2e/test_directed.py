@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -86,6 +86,12 @@ class Session:
             await self.guests[name].come()
             self.tell(f"{name} comes")
 
+    def hold(self, names: Iterable[str]) -> None:
+        """Have guests move only when their ``moves`` is set."""
+        for name in names:
+            self.guests[name].thinks.clear()
+            self.guests[name].moves.clear()
+
     @staticmethod
     def tell(line: str) -> None:
         """Print what happens."""
@@ -146,80 +152,99 @@ async def test_a_session_with_guests_that_come_and_go(tmp_path: Path) -> None:
             await there.until(
                 lambda it: {n for n, p in presences(it).items() if p == "here"} == here
             )
-
-            there.tell("--- round 1: nobody never comes; gus leaves after it, and dan is lost")
-            await there.direct("resume", "--why", "no waiting for nobody")
-            await there.until(lambda it: it.round == 1)
-            paused = await there.direct("pause")
-            assert (paused.paused, paused.round) == (True, 1)
-            listed = await there.until(lambda it: all(game.outcome for game in it.games))
-            assert (listed.round, len(listed.games)) == (1, 4)
-            lost = next(game for game in listed.games if "nobody" in game.players)
-            assert lost.outcome == "no_show"
-            for name in ("gus", "dan"):
-                await there.guests[name].leave()
-                there.tell(f"{name} leaves")
-            await there.direct("withdraw", "gus", "--why", "gone home")
-            await there.come("late")
-            wrong = next(game for game in listed.games if game is not lost)
-            assert wrong.scores is not None
-            first_won = wrong.scores[0] > wrong.scores[1]
-            scores = ("301", "302") if first_won else ("302", "301")
-            corrected = await there.direct("correct", str(wrong.number), *scores)
-            points = {row.name: row.points for row in corrected.rows}
-            assert points[wrong.players[first_won]] == 1
-            assert (corrected.round, corrected.paused) == (1, True), "it is still round 1"
-
-            there.tell("--- round 2: the server is killed while somebody thinks")
-            here = {"ann", "bob", "cem", "late"}
-            for name in here:
-                there.guests[name].thinks.clear()
-                there.guests[name].moves.clear()
-            await there.direct("resume")
-            listed = await there.until(lambda it: it.round == 2)
-            games = [set(game.players) for game in listed.games]
-            met = (game for game in games if not game & {"dan", "nobody"})
-            (thinks, *_) = sorted(here & {name for game in met for name in game})
-            for name in here - {thinks}:
-                there.guests[name].moves.set()
-            await there.guests[thinks].thinks.wait()
-            there.server.kill()
-            there.tell("kill -9")
-            await asyncio.to_thread(there.server.start)
-            await there.come(*({*PASSING, "late"} - {"dan", "gus"}))
-            listed = await there.until(lambda it: is_decided(it, "dan"))
-            assert listed.round == 2, f"{thinks} still thinks"
-            assert not is_decided(listed, thinks)
-            await there.come("dan")
-            there.guests[thinks].moves.set()
-
-            there.tell("--- rounds 3 and 4: dan is back, nobody is absent")
-            listed = await there.until(lambda it: it.over)
-            await there.direct("standings")
-            assert presences(listed) == {
-                **dict.fromkeys(("ann", "bob", "cem", "dan", "eve", "fay", "late"), "here"),
-                "gus": "withdrawn",
-                "nobody": "absent",
-            }
-
-            there.tell("--- the last game was wrong: it is played again")
-            again = listed.games[-1].number
-            await there.direct("correct", str(again), "void")
-            await there.until(lambda it: it.over and is_decided(it, listed.games[-1].players[0]))
-            there.server.terminate()
-            assert await asyncio.to_thread(there.server.wait) == 0
-            for name, process in bots.items():
-                out, _ = await asyncio.to_thread(process.communicate)
-                assert process.returncode == 0, f"{name}: {out}"
-            for name in ("ann", "dan", "late"):
-                goodbye = there.guests[name].goodbye
-                assert goodbye is not None
-                assert goodbye.code == "done"
+            await play_round_1(there)
+            await play_round_2(there)
+            again = await play_to_the_end(there)
+            await say_goodbye(there, bots)
         for line in there.server.said:
             there.tell(line)
     check_folder(tmp_path / "event", again)
     reported = await asyncio.to_thread(run_command, "report", there.folder, "--format", "markdown")
     assert "report.md" in reported.stdout
+
+
+async def play_round_1(there: Session) -> None:
+    """Correct a result, after a round in which one entrant never comes."""
+    there.tell("--- round 1: nobody never comes; gus leaves after it, and dan is lost")
+    there.hold(PASSING)  # or round 2 might begin before the pause
+    await there.direct("resume", "--why", "no waiting for nobody")
+    await there.until(lambda it: it.round == 1)
+    paused = await there.direct("pause")
+    assert (paused.paused, paused.round) == (True, 1)
+    for name in PASSING:
+        there.guests[name].moves.set()
+    listed = await there.until(lambda it: all(game.outcome for game in it.games))
+    assert (listed.round, len(listed.games)) == (1, 4)
+    lost = next(game for game in listed.games if "nobody" in game.players)
+    assert lost.outcome == "no_show"
+    for name in ("gus", "dan"):
+        await there.guests[name].leave()
+        there.tell(f"{name} leaves")
+    await there.direct("withdraw", "gus", "--why", "gone home")
+    await there.come("late")
+    wrong = next(game for game in listed.games if game is not lost)
+    assert wrong.scores is not None
+    first_won = wrong.scores[0] > wrong.scores[1]
+    scores = ("301", "302") if first_won else ("302", "301")
+    corrected = await there.direct("correct", str(wrong.number), *scores)
+    points = {row.name: row.points for row in corrected.rows}
+    assert points[wrong.players[first_won]] == 1
+    assert (corrected.round, corrected.paused) == (1, True), "it is still round 1"
+
+
+async def play_round_2(there: Session) -> None:
+    """Kill the server in mid-round, and go on."""
+    there.tell("--- round 2: the server is killed while somebody thinks")
+    here = {"ann", "bob", "cem", "late"}
+    there.hold(here)
+    await there.direct("resume")
+    listed = await there.until(lambda it: it.round == 2)
+    games = [set(game.players) for game in listed.games]
+    met = (game for game in games if not game & {"dan", "nobody"})
+    (thinks, *_) = sorted(here & {name for game in met for name in game})
+    for name in here - {thinks}:
+        there.guests[name].moves.set()
+    await there.guests[thinks].thinks.wait()
+    there.server.kill()
+    there.tell("kill -9")
+    await asyncio.to_thread(there.server.start)
+    await there.come(*({*PASSING, "late"} - {"dan", "gus"}))
+    listed = await there.until(lambda it: is_decided(it, "dan"))
+    assert listed.round == 2, f"{thinks} still thinks"
+    assert not is_decided(listed, thinks)
+    await there.come("dan")
+    there.guests[thinks].moves.set()
+
+
+async def play_to_the_end(there: Session) -> int:
+    """Play the other rounds, and the last game once more; return its number."""
+    there.tell("--- rounds 3 and 4: dan is back, nobody is absent")
+    listed = await there.until(lambda it: it.over)
+    await there.direct("standings")
+    assert presences(listed) == {
+        **dict.fromkeys(("ann", "bob", "cem", "dan", "eve", "fay", "late"), "here"),
+        "gus": "withdrawn",
+        "nobody": "absent",
+    }
+
+    there.tell("--- the last game was wrong: it is played again")
+    again = listed.games[-1].number
+    await there.direct("correct", str(again), "void")
+    await there.until(lambda it: it.over and is_decided(it, listed.games[-1].players[0]))
+    return again
+
+
+async def say_goodbye(there: Session, bots: dict[str, subprocess.Popen[str]]) -> None:
+    """Stop the server, and see that everybody is told."""
+    there.server.terminate()
+    assert await asyncio.to_thread(there.server.wait) == 0
+    for name, process in bots.items():
+        out, _ = await asyncio.to_thread(process.communicate)
+        assert process.returncode == 0, f"{name}: {out}"
+    for name in ("ann", "dan", "late"):
+        goodbye = there.guests[name].goodbye
+        assert goodbye is not None
+        assert goodbye.code == "done"
 
 
 def check_folder(folder: Path, again: int) -> None:
