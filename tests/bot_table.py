@@ -275,7 +275,7 @@ async def seated(runner: BotRunner, table: TestArbiter) -> AsyncIterator[asyncio
     talk = asyncio.create_task(runner.converse(its))
     await table.greet(ours)
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             yield talk
     finally:
         talk.cancel()
