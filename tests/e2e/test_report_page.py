@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from e2e.browsing import PATIENCE_MS, chromium
 from event_samples import HOSTILE, write_event
 
 from harness.matches.event_report.event import read_event
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 NAMES = ("static", "greedy", HOSTILE, "W" * 64)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +50,7 @@ def browser(page_file: Path, begun_file: Path) -> Iterator[Browser]:
     api = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not here; install it: pip install playwright"
     )
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = chromium()
     if path is None:
         pytest.skip("no Chromium is here; install it with: apt-get install chromium")
     with api.sync_playwright() as playwright:
@@ -74,6 +73,7 @@ def opened(browser: Browser, file: Path, width: int = 1_280, javascript: bool = 
     page = browser.new_page(
         viewport={"width": width, "height": 800}, java_script_enabled=javascript
     )
+    page.set_default_timeout(PATIENCE_MS)
     shown = Open(page)
     page.on("console", lambda message: shown.said.append(message.text))
     page.on("pageerror", lambda error: shown.said.append(str(error)))
@@ -181,6 +181,7 @@ def test_it_is_printed_without_what_is_for_the_mouse(browser: Browser, page_file
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_in_light_and_dark(browser: Browser, page_file: Path, scheme: str) -> None:
     page = browser.new_page(color_scheme="dark" if scheme == "dark" else "light")
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(page_file.as_uri())
     contrast = """() => {
       const light = (text) => {
