@@ -28,6 +28,7 @@ from bot.seat import containment
 from bot.seat.runtime import software
 from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
 from bot.seat_text import parse_seat
+from engine.rules.rule_sets import load_rules
 from harness.arbiter.seat import Seat
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
@@ -139,7 +140,9 @@ class SeatMaker:
                 return ProcessSeat(self.name, partial(self.worker, number))
 
     def _context(self, lexicon: Lexicon) -> Context:
-        return Context(self.name, self.equipment.lexicon, lexicon, self.equipment.threads)
+        given = self.equipment
+        rules = load_rules(given.rules)
+        return Context(self.name, given.lexicon, lexicon, given.threads, rules)
 
     async def worker(self, number: int = 0) -> Worker:
         """Return a new or waiting process, or a remote bot, already welcomed.

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,7 +22,8 @@ from bot.seat.game_session import SeatPlayer
 from bot.seat.offers import Declined
 from engine.notation.cgp import write_cgp
 from engine.rules.position import Board, Position, Rack
-from engine.rules.rules import Rules, standard_rules
+from engine.rules.rule_sets import load_rules
+from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 
 from .process import EngineFailed, EngineProcess
@@ -48,6 +49,8 @@ class Context:
     """The match's embedded lexicon name or file path."""
     lexicon: Lexicon
     threads: int = 1
+    rules: Rules = field(default_factory=load_rules)
+    """Those of the games to come."""
 
 
 class Engine(SeatPlayer):
@@ -182,8 +185,8 @@ def unseen_tiles(view: View) -> Rack:
 
 
 def other_rule(rules: Rules, names: Sequence[str]) -> str | None:
-    """Return the first of these rules that differs from the standard for the tiles."""
-    standard = standard_rules(rules.distribution.name)
+    """Return the first of these rules, but for the tiles, that differs from English tournaments."""
+    standard = load_rules()
     return next((name for name in names if getattr(rules, name) != getattr(standard, name)), None)
 
 

@@ -23,7 +23,7 @@ from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
 from engine.rules.position import Rack
-from engine.rules.rules import Rules, standard_rules
+from engine.rules.rules import Rules
 from harness.seats.engines.process import EngineFailed
 from protocol.channel import now_ms
 
@@ -141,21 +141,25 @@ class MagpieEngine(ProcessEngine):
             raise SeatError(
                 f"{spec.text!r}: there is no file {self._data}/lexica/{self._lexicon}.kwg"
             )
+        if why := self._why_not(context.rules):
+            raise SeatError(why)
         self._console: MagpieConsole | None = None
         self._killed: EngineProcess | None = None
 
     # --- before the game ------------------------------------------------------------------------
 
+    def _why_not(self, rules: Rules) -> str:
+        """Return why it can't play by rules; empty if it can, as far as is known before a game."""
+        if rule := other_rule(rules, ("rack_size", "exchange_minimum", "scoreless_limit")):
+            return f"{self._name} plays by the standard {rule}"
+        if other_rule(rules, ("layout",)) and "bdn" not in self._settings:
+            return f"{self._name} plays on the standard board; name another with bdn=LAYOUT"
+        return ""
+
     async def start(self, view: View) -> None:
         """Start it; check its words, and that it can simulate."""
-        standard = standard_rules(view.rules.distribution.name)
-        if rule := other_rule(view.rules, ("rack_size", "exchange_minimum", "scoreless_limit")):
-            raise Declined("unsupported_rules", f"{self._name} plays by the standard {rule}")
-        if view.rules.layout != standard.layout and "bdn" not in self._settings:
-            raise Declined(
-                "unsupported_rules",
-                f"{self._name} plays on the standard board; name another with bdn=LAYOUT",
-            )
+        if why := self._why_not(view.rules):
+            raise Declined("unsupported_rules", why)
         self._settings["bb"] = str(view.rules.bingo_bonus)
         self._make_folder(view.rules)
         console, error = await self._launch()

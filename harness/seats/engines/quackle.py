@@ -74,11 +74,17 @@ LETTERS_ASKED = 14
 """Number of the commonest letters, each used once, in the check of words: thousands of words."""
 
 
+_BUILT_IN = ("layout", "rack_size", "bingo_bonus", "exchange_minimum", "scoreless_limit")
+"""Rules that it knows one way only."""
+
+
 class QuackleEngine(ProcessEngine):
     """Quackle in one game."""
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
+        if rule := other_rule(context.rules, _BUILT_IN):
+            raise SeatError(f"{context.name} plays by the standard {rule} only")
         options = dict(spec.options)
         if unknown := sorted(options.keys() - set(OPTIONS)):
             raise SeatError(
@@ -121,8 +127,7 @@ class QuackleEngine(ProcessEngine):
     def _check_rules(self, view: View) -> None:
         check_beginning(self._name, view)
         rules = view.rules
-        built_in = ("layout", "rack_size", "bingo_bonus", "exchange_minimum", "scoreless_limit")
-        if name := other_rule(rules, built_in):
+        if name := other_rule(rules, _BUILT_IN):
             raise Declined("unsupported_rules", f"{self._name} plays by the standard {name} only")
         try:
             differ = tiles_differ(read_text(self._alphabet_file), rules.distribution)

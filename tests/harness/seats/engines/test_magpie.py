@@ -17,6 +17,7 @@ from bot.seat.offers import Declined
 from bot.seat_text import parse_seat
 from engine.rules.moves import Direction, Exchange, Place
 from engine.rules.position import Board
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import score_play, standard_rules
 from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
@@ -187,6 +188,14 @@ async def test_other_words_tiles_or_settings_are_found_before_the_game(
             await engine.start(view_at(opening("AEINRTS")))
     finally:
         await engine.close()
+
+
+def test_a_board_that_it_lacks_is_refused_before_there_is_a_game(
+    games: EngineGames,
+) -> None:
+    context = Context("engine", "scowl", games.lexicon, rules=load_rules("super"))
+    with pytest.raises(SeatError, match="plays on the standard board; name another"):
+        engine_for(parse_seat(games.seat()), context)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from bot.seat_text import parse_seat
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
@@ -207,6 +208,14 @@ async def test_other_words_or_tiles_are_found_before_the_game(games: EngineGames
     engine = games.engine()
     with pytest.raises(Exception, match="standard bingo_bonus only"):
         await engine.start(replace(view_at(opening("AEINRTS")), rules=other))
+
+
+def test_a_board_that_it_lacks_is_refused_before_there_is_a_game(
+    games: EngineGames,
+) -> None:
+    context = Context("engine", "scowl", games.lexicon, rules=load_rules("super"))
+    with pytest.raises(SeatError, match="standard layout only"):
+        engine_for(parse_seat(games.seat()), context)
 
 
 @pytest.mark.parametrize(
