@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from engine.notation.cgp import check_tile_counts, read_cgp
+from engine.notation.cgp import check_tile_counts, read_cgp, read_challenge
 from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
 from engine.notation.move_text import NotationError, shown
 from engine.rules.moves import PASS, Exchange, Move, Place
@@ -208,8 +208,11 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
             lexicon = settings.find("lexicon", words)
         except ValueError as error:
             notes.append(str(error))
-    if operations.get("cr", "void").casefold() != "void":
-        notes.append(f"cr {operations['cr'][:60]}: plays are taken to be void if they are phonies")
+    if rule := operations.get("cr"):
+        try:
+            rules = replace(rules, challenge=read_challenge(rule))
+        except NotationError as error:
+            notes.append(str(error))
     return rules, lexicon, notes
 
 

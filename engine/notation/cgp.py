@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from engine.rules.challenges import CHALLENGE_RULES, ChallengeRule
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet, TileDistribution
@@ -88,6 +89,30 @@ def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, 
             )
         parts.append(f"{name} {argument}".strip() + ";")
     return " ".join(parts)
+
+
+_CHALLENGES: dict[str, ChallengeRule] = {
+    **{rule: rule for rule in CHALLENGE_RULES},
+    **{"5": "5-point", "5pt": "5-point", "10": "10-point", "10pt": "10-point"},
+}
+
+
+def challenge_operation(rules: Rules) -> tuple[tuple[str, str], ...]:
+    """Return the operation ``cr`` for a position's challenge rule; none for *void*."""
+    return () if rules.challenge == "void" else (("cr", rules.challenge),)
+
+
+def read_challenge(text: str) -> ChallengeRule:
+    """Read the argument of ``cr``, in any case.
+
+    Raises:
+        NotationError: no challenge rule is called that.
+    """
+    rule = _CHALLENGES.get(text.casefold())
+    if rule is None:
+        known = ", ".join(CHALLENGE_RULES)
+        raise NotationError(f"cr {shown(text)} is no challenge rule; there are {known}")
+    return rule
 
 
 def check_tile_counts(board: Board, racks: Iterable[Rack], distribution: TileDistribution) -> None:

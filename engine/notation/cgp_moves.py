@@ -59,6 +59,21 @@ def format_cgp_move(move: Move | int, board: Board, alphabet: Alphabet) -> str:
             return f"{square}.{_word(move, board, alphabet)}"
 
 
+def format_cgp_turn(turn: CgpMove, board: Board, alphabet: Alphabet) -> str:
+    """Write a turn with its rack, and with what a challenge of it came to.
+
+    Raises:
+        NotationError: as ``format_cgp_move``.
+    """
+    text = format_cgp_move(turn.move, board, alphabet)
+    if turn.phony:
+        return f"phony.{text}"
+    rack = "" if turn.rack is None else alphabet.text(turn.rack)
+    if turn.challenge_points or turn.turn_lost:
+        return f"{text}.{rack}.{turn.challenge_points}.{int(turn.turn_lost)}"
+    return f"{text}.{rack}" if rack and not isinstance(turn.move, Pass | int) else text
+
+
 def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int = 7) -> CgpMove:
     """Read a move that is to be made on ``board``; whether it is legal is for the rules to say.
 

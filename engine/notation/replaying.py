@@ -17,13 +17,16 @@ from typing import NamedTuple, TypeVar
 
 from engine.rules.game import Ending, Game, Turn
 from engine.rules.moves import Exchange, Move, Pass, Place
-from engine.rules.position import Position, Rack
+from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Play, Rules, canonical, rack_tiles, score_play
 from lexicons.alphabet import EMPTY, Alphabet
 
 from .cgp import check_tile_counts, read_cgp, read_rack, write_cgp
 from .gcg import EventKind, GcgError, GcgEvent, GcgGame, GcgPlayer
 from .move_text import NotationError, format_move, parse_move, shown
+
+LOST_TURN = "turn lost by a challenge"
+"""The note on the pass of a player that challenged in vain."""
 
 _T = TypeVar("_T")
 
@@ -319,7 +322,7 @@ def gcg_from_game(
         raise ValueError(f"time penalties {time_penalties}: points lost are 0 or more")
     alphabet = game.rules.distribution.alphabet
     nicks = _nicks(players)
-    events = [_turn_event(nicks[turn.seat], turn, alphabet) for turn in game.turns]
+    events = [event for turn, board in _boards(game) for event in _events(turn, board, nicks, game)]
     totals = list(game.opening.scores) if game.opening else [0, 0]
     for turn in game.turns:
         totals[turn.seat] = turn.total
@@ -345,8 +348,20 @@ def gcg_from_game(
     )
 
 
-def _turn_event(nick: str, turn: Turn, alphabet: Alphabet) -> GcgEvent:
-    text = format_move(turn.move, alphabet)
+def _boards(game: Game) -> Iterator[tuple[Turn, Board]]:
+    """Yield each turn, and the board before it."""
+    board = (game.opening or Position.empty(game.rules.layout)).board
+    for turn in game.turns:
+        yield turn, board
+        if isinstance(turn.move, Place) and not turn.withdrawn:
+            board = board.with_move(turn.move)
+
+
+def _events(turn: Turn, board: Board, nicks: tuple[str, str], game: Game) -> Iterator[GcgEvent]:
+    """Write a turn, and what a challenge of it came to."""
+    nick, alphabet = nicks[turn.seat], game.rules.distribution.alphabet
+    text, rack = format_move(turn.move, alphabet), alphabet.text(turn.rack)
+    total, score = turn.total - turn.bonus, turn.score
     match turn.move:
         case Place():
             kind, detail = EventKind.PLAY, text
@@ -354,7 +369,15 @@ def _turn_event(nick: str, turn: Turn, alphabet: Alphabet) -> GcgEvent:
             kind, detail = EventKind.EXCHANGE, text.removeprefix("-")
         case Pass():
             kind, detail = EventKind.PASS, ""
-    return GcgEvent(kind, nick, alphabet.text(turn.rack), detail, turn.score, turn.total)
+    if turn.withdrawn and isinstance(turn.move, Place):
+        score = score_play(board, turn.move, game.rules).score
+        total += score
+    note = LOST_TURN if turn.lost else ""
+    yield GcgEvent(kind, nick, rack, detail, score, total, note=note)
+    if turn.withdrawn:
+        yield GcgEvent(EventKind.WITHDRAWN, nick, rack, "", -score, total - score)
+    if turn.bonus:
+        yield GcgEvent(EventKind.CHALLENGE, nick, rack, "", turn.bonus, turn.total)
 
 
 def _end_events(

@@ -9,10 +9,10 @@ from pathlib import PurePath
 
 from bot.player import Considered, ExchangedCount, Observed, View
 from bot.seat.offers import Declined
-from engine.notation.cgp import write_cgp
-from engine.notation.cgp_moves import format_cgp_move, parse_cgp_move
+from engine.notation.cgp import challenge_operation, write_cgp
+from engine.notation.cgp_moves import CgpMove, format_cgp_turn, parse_cgp_move
 from engine.notation.move_text import NotationError
-from engine.rules.moves import Pass, Place
+from engine.rules.moves import Place
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
@@ -74,7 +74,10 @@ def game_so_far(view: View, begun: Position, racks: Mapping[int, Rack]) -> SetPo
         moves.append(_move_text(play, board, view, racks.get(number), was_lost=was_lost))
         if isinstance(play.move, Place) and not play.withdrawn:
             board = board.with_move(play.move)
-    return SetPosition(write_cgp(begun, view.rules), (*moves, f"rack.{alphabet.text(view.rack)}"))
+    return SetPosition(
+        write_cgp(begun, view.rules, challenge_operation(view.rules)),
+        (*moves, f"rack.{alphabet.text(view.rack)}"),
+    )
 
 
 def same_lexicon(name: str, other: str) -> bool:
@@ -197,18 +200,10 @@ def _move_text(
     play: Observed, board: Board, view: View, rack: Rack | None, *, was_lost: bool
 ) -> str:
     """Write a turn; ``was_lost`` is whether a challenge of it cost the next turn."""
-    alphabet = view.rules.distribution.alphabet
-    if isinstance(play.move, ExchangedCount):
-        return format_cgp_move(play.move.count, board, alphabet)
-    text = format_cgp_move(play.move, board, alphabet)
-    if play.withdrawn:
-        return f"phony.{text}"
-    if play.bonus or was_lost:
-        own = alphabet.text(rack) if rack is not None and play.seat == view.seat else ""
-        return f"{text}.{own}.{play.bonus}.{int(was_lost)}"
-    if rack is None or play.seat != view.seat or isinstance(play.move, Pass):
-        return text
-    return f"{text}.{alphabet.text(rack)}"
+    move = play.move.count if isinstance(play.move, ExchangedCount) else play.move
+    own = rack if play.seat == view.seat else None
+    turn = CgpMove(move, own, play.withdrawn, play.bonus, was_lost)
+    return format_cgp_turn(turn, board, view.rules.distribution.alphabet)
 
 
 def _known(number: float, unit: float = 1) -> float | None:

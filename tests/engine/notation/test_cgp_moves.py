@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
+from engine.notation.cgp import challenge_operation, read_challenge
+from engine.notation.cgp_moves import (
+    CgpMove,
+    format_cgp_move,
+    format_cgp_turn,
+    parse_cgp_move,
+    parse_cgp_rack,
+)
 from engine.notation.move_text import NotationError
+from engine.rules.challenges import CHALLENGE_RULES
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.rules.position import Board
 from engine.rules.rules import Rules
@@ -126,3 +135,30 @@ def test_any_text_is_a_move_or_a_sentence(text: str) -> None:
         return
     written = format_cgp_move(read.move, board, alphabet)
     assert parse_cgp_move(written, board, alphabet).move == read.move
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "phony.8D.FARMs",
+        "8D.FARM.AMR.5.0",
+        "8D.FARM..0.1",
+        "8D.FARM.AMR",
+        "ex.AB.ABC",
+        "ex.3",
+        "pass",
+    ],
+)
+def test_turns_with_challenges_both_ways(text: str, rules: Rules, lay: Lay) -> None:
+    board, alphabet = lay(("8D", "F")), rules.distribution.alphabet
+    assert format_cgp_turn(parse_cgp_move(text, board, alphabet), board, alphabet) == text
+
+
+def test_the_challenge_rule_both_ways(rules: Rules) -> None:
+    for rule in CHALLENGE_RULES[1:]:
+        ((name, text),) = challenge_operation(replace(rules, challenge=rule))
+        assert (name, read_challenge(text.upper())) == ("cr", rule)
+    assert challenge_operation(rules) == ()
+    assert read_challenge("void") == "void"
+    with pytest.raises(NotationError, match="cr 'duel' is no challenge rule; there are void,"):
+        read_challenge("duel")

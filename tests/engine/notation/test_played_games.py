@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -14,12 +15,13 @@ from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.gcg import EventKind, GcgError, read_gcg, write_gcg
 from engine.notation.move_text import format_move, parse_move
-from engine.notation.replaying import gcg_from_game, replay
+from engine.notation.replaying import LOST_TURN, gcg_from_game, replay
 from engine.rules.bag import Bag, DrawStream
+from engine.rules.challenges import CHALLENGE_RULES, judge
 from engine.rules.game import Game
-from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.moves import PLAYED_THROUGH, Exchange, Move, Pass, Place
 from engine.rules.position import Position, tiles_of
-from engine.rules.rules import Rules
+from engine.rules.rules import IllegalMove, Rules, check_move
 from lexicons.build import build_word_graph
 from lexicons.store import Lexicon
 
@@ -188,3 +190,72 @@ def test_time_penalties_are_points_lost(played: list[list[Game]]) -> None:
     assert (events[-1].kind, events[-1].nick, events[-1].score) == (EventKind.TIME, "b", -20)
     with pytest.raises(ValueError, match="points lost are 0 or more"):
         gcg_from_game(game, ("a", "b"), time_penalties=(0, -20))
+
+
+def challenged_game(seed: int, lexicon: Lexicon, rules: Rules) -> Game:
+    """A game in which words are turned round and plays are challenged, rightly or not."""
+    chance = random.Random(seed)
+    rule = CHALLENGE_RULES[1 + seed % 4]
+    rules = replace(rules, challenge=rule, challenge_by=("turn", "word")[seed % 2])
+    stream = DrawStream(seed.to_bytes(32, "big"), (b"one", b"two"))
+    game = Game.start(rules, Bag.shuffled(rules.distribution, stream))
+    while game.over is None:
+        move = choose(game, lexicon, chance)
+        if isinstance(move, Place) and PLAYED_THROUGH not in move.tiles and chance.random() < 0.3:
+            turned = replace(move, tiles=move.tiles[::-1])
+            with suppress(IllegalMove):
+                check_move(game.position, turned, rules, None, len(game.bag))
+                move = turned
+        game = game.play(move, None)
+        if game.is_open and chance.random() < 0.4:
+            made = game.turns[-1].words
+            game = game.judged(judge(rule, "turn", made, (), lexicon.graph.contains))
+        elif game.is_open:
+            game = game.accepted()
+    return game
+
+
+def test_games_with_challenges_are_written_read_and_replayed(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    kinds: Counter[EventKind] = Counter()
+    for seed in range(24):
+        game = challenged_game(seed, lexicon, rules)
+        gcg = gcg_from_game(game, ("Ada", "Bob"))
+        kinds.update(event.kind for event in gcg.events)
+        lost = [event for event in gcg.events if event.note == LOST_TURN]
+        assert len(lost) == sum(turn.lost for turn in game.turns)
+        assert read_gcg(write_gcg(gcg).encode()) == gcg
+        found = replay(gcg, rules)
+        assert found.final.board == game.position.board
+        assert found.final.scores == game.position.scores
+        before = [step.before for step in found.steps if step.event.kind.is_turn]
+        assert [position.racks[position.on_turn] for position in before] == [
+            turn.rack for turn in game.turns
+        ]
+        drawn = [tile for turn in game.turns for tile in turn.drawn]
+        assert len(drawn) + 14 + len(game.bag) >= rules.distribution.total
+    assert kinds[EventKind.WITHDRAWN] > 10
+    assert kinds[EventKind.CHALLENGE] > 5
+
+
+REAL = (
+    "#character-encoding ISO-8859-1\r\n#player1 jos\xe9 Jos\xe9 Ruiz\r\n#player2 bob Bob\r\n"
+    ">jos\xe9: ADEORSW 8D WORDS +26 26\r\n"
+    ">jos\xe9: ADEORSW (challenge) +5 31\r\n"
+    ">bob: AEIMNT? H8 .EA +3 3\r\n"
+    ">bob: AEIMNT? -- -3 0\r\n"
+    ">jos\xe9: AEGILNV H8 .AGE +5 36\r\n"
+    ">bob: AEIMNT? - +0 0\r\n"
+)
+
+
+def test_a_file_of_another_program_with_challenges(rules: Rules) -> None:
+    gcg = read_gcg(REAL.encode("iso8859-1"))
+    found = replay(gcg, rules)
+    assert found.final.scores == (36, 0)
+    again = write_gcg(gcg)
+    assert ">bob: AEIMNT? -- -3 0" in again
+    assert ">jos\xe9: ADEORSW (challenge) +5 31" in again
+    assert read_gcg(again) == gcg
+    assert replay(read_gcg(again), rules).final == found.final
