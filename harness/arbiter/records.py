@@ -33,6 +33,11 @@ WITHDRAWN, UPHELD = "--", "(challenge)"
 SeatNumber: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
 
 
+def charged_seat(seat: int, move: str) -> int:
+    """Return the seat whose clock ran in an event of a seat: of a challenge, the challenger."""
+    return 1 - seat if move in (WITHDRAWN, UPHELD) else seat
+
+
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
     """An event of a game."""
 
@@ -111,7 +116,7 @@ class Turn(_Record, frozen=True, tag="turn"):
     @property
     def charged(self) -> int:
         """The seat whose clock ran: of a challenge, the challenger."""
-        return 1 - self.seat if self.move in (WITHDRAWN, UPHELD) else self.seat
+        return charged_seat(self.seat, self.move)
 
 
 class Accepted(_Record, frozen=True, tag="accepted"):

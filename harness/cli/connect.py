@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from msgspec import UNSET
 
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, known_bots
@@ -23,10 +24,10 @@ from bot.seat.runtime import log_to_stderr, software
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
 from engine.rules.bag import DrawError
-from harness.arbiter.records import verdict
+from harness.arbiter.records import charged_seat, verdict
 from harness.figures import counted, plain
 from harness.matches.report import table_text
-from harness.matches.results import GameResult, SeatResult
+from harness.matches.results import GameResult, SeatResult, counted_challenges
 from harness.matches.statistics import as_json_object, match_statistics
 from harness.seats.seat_factory import open_remote
 from harness.seats.seats import welcomed
@@ -331,24 +332,26 @@ def _result(number: int, offer: NewGame, turns: Sequence[Played], over: GameOver
         sides=(own, other),
         outcome=over.outcome,
         winner=None if over.winner is None else int(over.winner != you),
-        turns=len(turns),
+        turns=sum(turn.challenge in (UNSET, "open") for turn in turns),
         seconds=sum(turn.think_ms for turn in turns) / 1_000,
     )
 
 
 def _side(seat: int, offer: NewGame, turns: Sequence[Played], over: GameOver) -> SeatResult:
-    own = [turn for turn in turns if turn.seat == seat]
+    own = [turn for turn in turns if charged_seat(turn.seat, turn.move) == seat]
+    made = [turn.move for turn in own if turn.challenge in (UNSET, "open")]
     left_ms = own[-1].clocks[seat] if own and offer.time.max_overtime_ms else 0
     return SeatResult(
         name=offer.players[seat],
         score=over.scores[seat],
-        moves=len(own),
+        moves=len(made),
         think_ms=sum(turn.think_ms for turn in own),
         longest_ms=max((turn.think_ms for turn in own), default=0),
         overtime_ms=max(0, -left_ms),
         time_penalty=over.time_penalties[seat],
-        bingos=sum(_placed(turn.move) >= offer.rules.rack_size for turn in own),
+        bingos=sum(_placed(move) >= offer.rules.rack_size for move in made),
         faults=tuple(fault.code for fault in over.faults if fault.seat == seat),
+        challenges=counted_challenges(own, offer.rules),
     )
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import comb
 from typing import NamedTuple
@@ -137,7 +137,7 @@ def is_known(game: Game) -> bool:
     bag = int(_to_draw(begun, game.rules).sum()) - dealt
     if bag and any(len(rack) != size for rack in racks):
         return False
-    for turn in game.turns:
+    for turn in _as_it_stands(game):
         if sorted(turn.rack) != racks[turn.seat]:
             return False
         kept = rack_without(turn.rack, used_tiles(turn.move))
@@ -225,9 +225,15 @@ def _counts(tiles: Rack, kinds: int) -> I64:
     return np.bincount(np.array(tiles, np.int64), minlength=kinds)
 
 
+def _as_it_stands(game: Game) -> Iterator[Turn]:
+    """Yield the turns, a play that was challenged off as a pass."""
+    for turn in game.turns:
+        yield replace(turn, move=PASS) if turn.withdrawn else turn
+
+
 def _turns(game: Game) -> Iterator[Turn]:
     """Yield the turns; of a game broken off also the last player's, whose draw was still used."""
-    yield from game.turns
+    yield from _as_it_stands(game)
     if game.over is None:
         seat = game.position.on_turn
         yield Turn(seat, game.position.racks[seat], PASS, 0, game.position.scores[seat])

@@ -13,15 +13,19 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from engine.notation.gcg import GcgGame, GcgPlayer, write_gcg
 from engine.notation.replaying import gcg_from_game
+from harness.arbiter.records import Turn
 from harness.arbiter.scorebook import Scorebook
-from protocol.parts import Outcome
+from protocol.messages import Played
+from protocol.parts import Outcome, RulesInPlay
 
-FORFEITS: frozenset[Outcome] = frozenset({"resign", "time", "illegal", "crash", "stall", "no_show"})
+FORFEITS: frozenset[Outcome] = frozenset(
+    {"resign", "time", "illegal", "crash", "stall", "no_show", "challenge"}
+)
 """Outcomes that decide a game against one side, whatever the score."""
 
 Side = Annotated[int, Meta(ge=0, le=1)]
@@ -73,6 +77,8 @@ class SeatResult(Struct, frozen=True):
     bingos: Count = 0
     faults: tuple[str, ...] = ()
     """Fault codes, such as ``illegal`` or ``disconnect``."""
+    challenges: tuple[Count, Count] | UnsetType = UNSET
+    """How many of its challenges were won and lost; left out where none can be made."""
 
 
 class GameResult(Struct, frozen=True):
@@ -167,7 +173,7 @@ def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:
         sides=(seats[planned.first], seats[1 - planned.first]),
         outcome=ended.outcome,
         winner=None if ended.winner is None else planned.side_of(ended.winner),
-        turns=len(book.turns),
+        turns=sum(turn.challenge is UNSET for turn in book.turns),
         seconds=sum(turn.think_ms for turn in book.turns) / 1_000,
         note="disconnect" if away else "",
         round=planned.round,
@@ -201,18 +207,30 @@ def walkover(
 def _seat_result(book: Scorebook, seat: int) -> SeatResult:
     ended = book.ended
     assert ended is not None
-    turns = [turn for turn in book.turns if turn.seat == seat]
+    turns = [turn for turn in book.turns if turn.charged == seat]
     made = book.game.turns if book.game else ()
     return SeatResult(
         name=book.opened.players[seat],
         score=ended.scores[seat],
-        moves=len(turns),
+        moves=sum(turn.challenge is UNSET for turn in turns),
         think_ms=sum(turn.think_ms for turn in turns),
         longest_ms=max((turn.think_ms for turn in turns), default=0),
         overtime_ms=max(0, -ended.clocks[seat]) if book.opened.time.max_overtime_ms else 0,
         time_penalty=ended.time_penalties[seat],
         bingos=sum(turn.bingo for turn in made if turn.seat == seat),
         faults=tuple(fault.code for fault in ended.faults if fault.seat == seat),
+        challenges=counted_challenges(turns, book.opened.rules),
+    )
+
+
+def counted_challenges(
+    own: Sequence[Turn | Played], rules: RulesInPlay
+) -> tuple[int, int] | UnsetType:
+    """Count the challenges won and lost among the events on a seat's clock; UNSET if void."""
+    if rules.challenge == "void":
+        return UNSET
+    return sum(turn.challenge == "won" for turn in own), sum(
+        turn.challenge == "lost" for turn in own
     )
 
 

@@ -30,10 +30,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import UNSET
 
 from harness.figures import DASH, duration, number, share, tally
 
-from .results import GameResult
+from .results import GameResult, SeatResult
 from .significance import (
     Interval,
     elo_difference,
@@ -117,6 +118,10 @@ class SideStatistics:
     bingos_mean: float | None = _shown(
         "scores", "bingos a game", lambda side: number(side.bingos_mean, 2)
     )
+    challenges: Mapping[str, int] = _shown(
+        "scores", "challenges", lambda side: tally(side.challenges), optional=True
+    )
+    """How many challenges of this side were won and lost; empty where none can be made."""
     lost_double: float | None = _shown(
         "scores", "lost 2× or worse", lambda side: share(side.lost_double)
     )
@@ -245,11 +250,20 @@ def _side(
         overtime_games=sum(seat.overtime_ms > 0 for seat in own),
         time_penalty=sum(seat.time_penalty for seat in own),
         bingos_mean=_ratio(sum(seat.bingos for seat in own), games),
+        challenges=_challenges(own),
         lost_double=_ratio(sum(b > a and b >= 2 * a for a, b in scores), len(scores)),
         largest_ratio=max((b / a for a, b in scores if a > 0 and b > 0), default=None),
         forfeits=dict(Counter(forfeits).most_common()),
         faults=dict(Counter(faults).most_common()),
     )
+
+
+def _challenges(own: Sequence[SeatResult]) -> dict[str, int]:
+    counts = [seat.challenges for seat in own if seat.challenges is not UNSET]
+    if not counts:
+        return {}
+    won, lost = (sum(column) for column in zip(*counts, strict=True))
+    return {"won": won, "lost": lost}
 
 
 def _ratio(total: int, count: int) -> float | None:

@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from bot.seat.offers import rules_in_play
 from engine.notation.cgp import read_cgp
 from engine.rules.rules import Rules
 from harness.arbiter.journal_reading import KeptGame
-from harness.arbiter.records import Ended, Opened, Turn
+from harness.arbiter.records import UPHELD, WITHDRAWN, Ended, Opened, Turn
 from harness.figures import plain
 from harness.matches.results import GameResult
 from lexicons.alphabet import EMPTY
@@ -57,9 +59,9 @@ class EventGames:
                 games.append(_game(result, place, opened, turns, game.records[-1]))
         games.sort(key=lambda game: int(game["n"]))
 
-    def _time(self, opened: Opened, turns: Iterable[Turn]) -> None:
+    def _time(self, opened: Opened, turns: Sequence[Turn]) -> None:
         own = [0, 0]
-        for turn in turns:
+        for turn in _with_challenges(turns):
             own[turn.seat] += 1
             self.think_ms[opened.players[turn.seat]][own[turn.seat]].append(turn.think_ms)
 
@@ -113,9 +115,22 @@ def _game(
         "k": last.racks,
         "t": [
             (turn.rack, turn.move, turn.score, turn.think_ms, turn.clocks[turn.seat])
-            for turn in turns
+            for turn in _with_challenges(turns)
         ],
     } | (_opening(opened.opening, rules_in_play(opened.rules)) if opened.opening else {})
+
+
+def _with_challenges(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns, each with what a challenge of it came to: seats take them in turns."""
+    shown: list[Turn] = []
+    for turn in turns:
+        if turn.move == WITHDRAWN:
+            shown[-1] = replace(shown[-1], move=f"{WITHDRAWN}{shown[-1].words[0]}", score=0)
+        elif turn.move == UPHELD:
+            shown[-1] = replace(shown[-1], score=shown[-1].score + turn.score)
+        else:
+            shown.append(turn)
+    return shown
 
 
 def _opening(opening: str, rules: Rules) -> dict[str, Any]:
