@@ -61,9 +61,6 @@ MAX_MOVE = 128
 MAX_TEXT = 2_000
 MAX_CANDIDATES = 25
 
-MOST_TO_CHALLENGE_S = 5.0
-"""A player that takes longer to say what it challenges accepts."""
-
 REPORT_MS = 500
 REPORTS = 50
 """Reports of a player's thinking in a long turn, about: arbiters keep a limited number."""
@@ -132,6 +129,8 @@ class GameSession(Generic[P]):
         self._budget: Budget | None = None
         self._believed: Believed | None = None
         """The belief of this turn that was told."""
+        self._challenge_ms = 0
+        """How long the opponent's last play may be challenged, since the turn was asked."""
         self._may_ponder = resources.ponder
         self._pondering: Budget | None = None
         self._lag = LagSeen()
@@ -199,6 +198,7 @@ class GameSession(Generic[P]):
         self._stop_pondering()
         self.watched.turn(message)
         self._tell_news()
+        self._challenge_ms = 0 if message.challenge_ms is UNSET else message.challenge_ms
         self._lag.asked(message.seq, message.clocks[self.watched.seat], at_ms)
         self._think((message.seq, message.attempt), message.deadline_ms, at_ms, lag_ms)
 
@@ -282,14 +282,17 @@ class GameSession(Generic[P]):
         log.debug("move", game=self.name, seq=seq, move=text, took_ms=ended - began)
 
     async def _challenges(self, turn: tuple[int, int], view: View) -> bool:
-        """Challenge or accept the opponent's open play; return whether nothing is to be moved."""
+        """Challenge or accept the opponent's open play; return whether nothing is to be moved.
+
+        A player that takes too long to say accepts.
+        """
         watched, (seq, attempt) = self.watched, turn
         play = watched.open_play
         if play is None:
             return False
         words: Sequence[str] = ()
         with suppress(TimeoutError):
-            async with asyncio.timeout(MOST_TO_CHALLENGE_S):
+            async with asyncio.timeout(self._challenge_ms / 1_000):
                 words = await self.player.challenge(view, play)
         if words and attempt == 1:
             challenge = Challenge(game=self.name, seq=seq, words=tuple(words), attempt=attempt)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -17,6 +18,7 @@ from bot.cores import usable_cores
 from bot.registry import SeatSpec
 from bot.seat.offers import rules_on_wire
 from bot.seat_text import parse_seat
+from engine.rules.challenges import ChallengeRule
 from engine.rules.rules import Rules
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.config_file import read_config_file
@@ -69,6 +71,13 @@ class _Settings(TypedDict, total=False):
         int, Parameter(help="Points off for each minute of overtime begun.", show_default="10")
     ]
     rules: Annotated[options.RulesOption, Parameter(show_default="english")]
+    challenge: Annotated[
+        ChallengeRule,
+        Parameter(
+            help="What a challenge of a play costs who is wrong; void: an illegal word is refused "
+            "at once. [default: as the rule set says, mostly void]"
+        ),
+    ]
     lexicon: Annotated[
         options.LexiconOption, Parameter(show_default="scowl, or the installed list of the rules")
     ]
@@ -230,6 +239,7 @@ def configure(
     ``guests_at`` is the host of the server that guests dial in to, if there is one.
     """
     rules = options.load_rule_set(settings.get("rules", "english"))
+    rules = replace(rules, challenge=settings.get("challenge", rules.challenge))
     equipment = options.equip(
         settings.get("lexicon") or options.own_lexicon(rules),
         settings.get("leaves"),

@@ -10,7 +10,7 @@ import asyncio
 import os
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from queue import SimpleQueue
 
@@ -153,9 +153,23 @@ class Person(Player):
         else:
             alphabet = view.rules.distribution.alphabet
             text, self._last = format_full_move(play.move, self._board, alphabet), play.move
+        if play.withdrawn or play.lost:
+            text = f"{text} (challenged off)" if play.withdrawn else "loses the turn by a challenge"
         name = view.players[play.seat]
         self._moves.append(MoveView(play.seq, name, text, play.score))
         self._board = view.position.board
+
+    def challenge(self, view: View, play: Observed) -> Sequence[str]:
+        """Ask whether to challenge the opponent's play."""
+        self._draw(view, now_ms())
+        made = " and ".join(play.words)
+        try:
+            answer = self._terminal.ask(f"challenge {made}? (y/n) ", self)
+        except _Woken:
+            return ()
+        if answer is None or answer == "quit":
+            raise Left
+        return play.words if answer in YES else ()
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Ask for a move until there is a legal one."""

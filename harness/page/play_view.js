@@ -44,8 +44,12 @@ export class PlayView extends HTMLElement {
     this.unseen = h("section");
     this.resigning = h("button", { type: "button", click: () => this.resign(), blur: () => this.askToResign(false) }, texts.resign);
     this.next = h("p", { class: "links" });
+    this.time = h("span", {});
+    this.challenging = h("p", { class: "links", hidden: true },
+      h("button", { type: "button", click: () => this.playing?.challenge() }, texts.challenge), " ",
+      h("button", { type: "button", click: () => this.playing?.accept() }, texts.accept), " ", this.time);
     this.game = h("div", { class: "game", hidden: true },
-      h("div", { class: "play" }, this.sides, this.entry, this.next),
+      h("div", { class: "play" }, this.sides, this.challenging, this.entry, this.next),
       h("div", { class: "told" },
         h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves),
         this.unseen, h("p", {}, this.resigning)));
@@ -302,6 +306,9 @@ export class PlayView extends HTMLElement {
     if (!playing || !game || this.game.hidden) return;
     const clocks = game.clocksAt(performance.now());
     this.sides.tick(clocks);
+    const left = playing.challengeLeft(performance.now());
+    this.challenging.hidden = !left;
+    if (left) this.time.textContent = texts.mayChallenge(Math.ceil(left / 1000));
     const isLow = playing.phase === "playing" && clocks[playing.seat] < LOW_MS;
     if (isLow !== this.warned) {
       this.warned = isLow;

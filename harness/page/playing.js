@@ -16,6 +16,9 @@ import { texts } from "./texts.js";
 
 const NONCE_BYTES = 32;
 
+/** Why a challenge is refused, and not a move. */
+const CHALLENGE_REFUSED = new Set(["too_late", "no_challenge", "not_its_word"]);
+
 export class Playing {
   /** @param {Login} login @param {Listener} listener */
   constructor(login, listener) {
@@ -35,6 +38,8 @@ export class Playing {
     this.rack = "";
     /** @type {{ seq: number, attempt: number } | null} The turn that we are asked for. */
     this.turn = null;
+    /** Until when the last play may be challenged, on the clock of `performance.now`; 0: it can't be. */
+    this.challengeUntil = 0;
     /** What the server said last that concerns the person: why it refused, whom it waits for. */
     this.sentence = "";
     /** Seconds to the next try; 0: connected. */
@@ -71,6 +76,27 @@ export class Playing {
     this.sentence = "";
     this.connection.say({ type: "move", ...answer });
     this.listener.changed();
+  }
+
+  /** Challenge the opponent's last play, in place of a move. */
+  challenge() {
+    if (!this.turn || this.pending) return;
+    this.connection.say({ type: "challenge", game: this.id, ...this.turn });
+    this.turn = null; // what comes of it is told, and the turn asked again
+    this.challengeUntil = 0;
+    this.listener.changed();
+  }
+
+  /** Accept the opponent's last play before the time to challenge it is over. */
+  accept() {
+    if (this.turn) this.connection.say({ type: "accept", game: this.id, seq: this.turn.seq });
+    this.challengeUntil = 0;
+    this.listener.changed();
+  }
+
+  /** Milliseconds in which the last play may still be challenged. @param {number} now */
+  challengeLeft(now) {
+    return this.isOnTurn ? Math.max(0, this.challengeUntil - now) : 0;
   }
 
   resign() {
@@ -269,6 +295,7 @@ export class Playing {
     } else if (message.type === "your_turn") this.onTurn(message, at);
     else if (message.type === "refused") {
       this.turn = { seq: message.seq, attempt: message.attempt + 1 };
+      if (CHALLENGE_REFUSED.has(message.code)) this.challengeUntil = 0;
       this.sentence = texts.moveRefused(message.message, message.attempts_left);
     } else if (game.take(message, at)) this.resume(this.id);
     else if (message.type === "started") {
@@ -277,6 +304,7 @@ export class Playing {
     } else if (message.type === "played") {
       if (message.seat === this.seat) this.holds(message.seq, message.rack);
       this.turn = null;
+      this.challengeUntil = 0;
       this.sentence = "";
       this.listener.played(message);
     } else if (message.type === "drawn") this.rack = message.rack;
@@ -284,8 +312,9 @@ export class Playing {
   }
 
   /** @param {any} message @param {number} at */
-  onTurn({ seq, attempt = 1, rack, bag, clocks }, at) {
+  onTurn({ seq, attempt = 1, rack, bag, clocks, challenge_ms = 0 }, at) {
     this.turn = { seq, attempt };
+    this.challengeUntil = challenge_ms && at + challenge_ms;
     this.rack = rack;
     this.phase = "playing";
     if (this.game) {

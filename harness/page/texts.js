@@ -488,6 +488,10 @@ export const texts = {
   /** @param {string} verdict @param {number[]} scores @param {string} why */
   result: (verdict, scores, why) => `${verdict}, ${scores[0]} to ${scores[1]} (${why}).`,
   unseenByYou: "Tiles that you don't see",
+  challenge: "Challenge",
+  accept: "Accept",
+  /** @param {number} seconds */
+  mayChallenge: (seconds) => `the last play, within ${seconds} s`,
   resign: "Resign",
   reallyResign: "Resign: sure?",
   lowTime: "Less than a minute is left on your clock.",
