@@ -157,7 +157,7 @@ PositiveDuration: TypeAlias = Annotated[Duration, Parameter(converter=_positive_
 # --- options --------------------------------------------------------------------------------------
 
 LexiconOption: TypeAlias = Annotated[
-    str, Parameter(help="An embedded lexicon, or a word list or KWG file.")
+    str, Parameter(help="An embedded or installed lexicon, or a word list or KWG file.")
 ]
 RulesOption: TypeAlias = Annotated[
     str,
