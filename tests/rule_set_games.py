@@ -11,6 +11,7 @@ import random
 import sys
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from reference import Dictionary, placements
@@ -72,6 +73,15 @@ def lexicon(name: str) -> Lexicon:
         if len(word) <= rules.layout.rows and alphabet.word_tiles(text) == tuple(word):
             words.add(tuple(word))
     return lexicon_of(sorted(words), rules)
+
+
+def word_list(name: str, folder: Path) -> Path:
+    """Write the words of ``lexicon`` to a file."""
+    path, words = folder / f"{name}.txt", lexicon(name)
+    letters = words.distribution.alphabet.letters
+    texts = ("".join(letters[tile] for tile in word) for word in words.graph.words())
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+    return path
 
 
 @cache

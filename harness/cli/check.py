@@ -14,9 +14,11 @@ from .failing import CommandFailed, print_json, sentences
 from .options import (
     JsonOption,
     PositiveDuration,
+    RulesOption,
     TableOptions,
-    load_equipped,
     load_given,
+    load_rule_set,
+    load_words,
     log_to_stderr,
     say_once,
     write_duration,
@@ -31,6 +33,7 @@ def check(
     /,
     *,
     time: PositiveDuration = 2_000,
+    rules: RulesOption = "english",
     tables: TableOptions = TableOptions(),
     json_: JsonOption = False,
 ) -> None:
@@ -45,7 +48,6 @@ def check(
     """
     from bot.registry import SeatError
     from bot.seat_text import parse_seat
-    from engine.rules.rules import standard_rules
     from harness.lab.seat_check import check_seat
     from harness.lab.study_context import Field
 
@@ -53,9 +55,10 @@ def check(
     with sentences(kinds=(SeatError,)):
         if parse_seat(seat).kind != "local":
             raise CommandFailed(f"{seat!r} does not play on this machine; a match tries it")
-    equipment = tables.equipment()
-    lexicon = load_equipped(equipment)
-    field = Field.of(lexicon, standard_rules(), load_given(equipment, lexicon).leaves)
+    rule_set = load_rule_set(rules)
+    equipment = tables.for_rules(rule_set).equipment(rules=rules)
+    lexicon = load_words(equipment.lexicon, rule_set.distribution)
+    field = Field.of(lexicon, rule_set, load_given(equipment, lexicon).leaves)
     with sentences(kinds=(SeatError,)):
         found = asyncio.run(check_seat(seat, equipment, field, time, say_once()))
     _print(found, as_json=json_, time_ms=time)

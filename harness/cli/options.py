@@ -240,9 +240,11 @@ class TableOptions:
         """Return the same with the lexicon that is meant where none is named."""
         return replace(self, lexicon=lexicon_for(self.lexicon, rules))
 
-    def equipment(self, threads: int = 1, *, ponder: bool = False) -> Equipment:
+    def equipment(
+        self, threads: int = 1, *, ponder: bool = False, rules: str = "english"
+    ) -> Equipment:
         """Return what local seats are given; paths in it are absolute."""
-        return equip(self.lexicon, self.leaves, self.winprob, threads, ponder=ponder)
+        return equip(self.lexicon, self.leaves, self.winprob, threads, ponder=ponder, rules=rules)
 
 
 @Parameter(name="*")

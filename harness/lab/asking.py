@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from bot.player import ExchangedCount
+from bot.seat.offers import rules_on_wire
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move, parse_move
 from engine.rules.rules import IllegalMove, check_move
@@ -124,6 +125,7 @@ class Asker:
             you=seat,
             lexicon=field.lexicon.name,
             lexicon_checksum=field.lexicon.checksum,
+            rules=rules_on_wire(field.rules),
             time=TimeControl(initial_ms=clocks[seat], move_cap_ms=cap_ms, max_overtime_ms=0),
             clocks=clocks,
             rack=self._alphabet.text(position.racks[seat]),

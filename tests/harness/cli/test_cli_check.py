@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from rule_set_games import word_list
 
 from engine.rules.rules import standard_rules
 from harness.lab.seat_check import PLANNED, situations
@@ -102,6 +103,13 @@ def test_a_late_move_is_a_fault(tilewire: CommandLine, file: Path) -> None:
     assert tilewire("check", "bot.py:Best", "--time", "20ms") == 1
     assert "it took longer than 20 ms" in tilewire.out
     assert "0 legal moves in time, of 20 positions; 20ms for each." in tilewire.out
+
+
+def test_a_bot_by_other_rules(tilewire: CommandLine, tmp_path: Path) -> None:
+    words = word_list("spanish", tmp_path)
+    given = ("--rules", "spanish", "--lexicon", words, "--time", "60s")
+    assert tilewire("check", "static", *given) == 0
+    assert "20 legal moves in time, of 20 positions" in tilewire.out
 
 
 def test_positions_are_the_same_each_time() -> None:
