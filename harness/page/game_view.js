@@ -4,6 +4,7 @@ import { TileBoard } from "./board.js";
 import { h } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
+import { bare } from "./notation.js";
 import { reviewLink } from "./review_link.js";
 import { Following, Trouble, ask } from "./server.js";
 import { MoveSheet } from "./sheet.js";
@@ -328,7 +329,7 @@ export class GameView extends HTMLElement {
     const count = tiles.reduce((sum, [, each]) => sum + each, 0);
     this.unseen.replaceChildren(
       h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bagAt(position)))),
-      h("ul", { class: "tiles" }, ...tiles.map(([tile, each]) => h("li", {}, tile, h("small", {}, ` ${each}`)))));
+      h("ul", { class: "tiles" }, ...tiles.map(([tile, each]) => h("li", {}, bare(tile), h("small", {}, ` ${each}`)))));
   }
 }
 
