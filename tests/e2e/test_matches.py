@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from e2e.processes import COMMAND, PATIENCE_S, Server, run_command, serving
 
-from engine.notation.gcg import read_gcg
+from engine.notation.gcg import EventKind, read_gcg
 from engine.notation.replaying import replay
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
@@ -30,7 +30,7 @@ from protocol.channel import now_ms
 KEYS = """a b games wins losses ties mean_score opponent_mean_score mean_spread spread_ci95 p_value
 elo elo_error faults units paired void win_rate elo_ci95 lost_double won_double largest_ratio
 largest_ratio_won seconds forfeits moves move_ms_mean move_ms_longest clock_used_ms_mean
-overtime_games time_penalty bingos_mean"""
+overtime_games time_penalty bingos_mean challenges"""
 
 GCG_FILES = Path(__file__).parents[1] / "fixtures" / "gcg"
 GAMES = 12
@@ -352,3 +352,22 @@ def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_pat
 
 def lines_in(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def test_a_match_with_challenges_counts_them_and_replays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ended = run_command(
+        *("match", "bluff?rate=0.5", "static", "--challenge", "5-point", "--games", "2"),
+        *("--seed", "7", "--transport", "pipe", "--out", str(out), "--json"),
+    )
+    told = json.loads(ended.stdout.splitlines()[-1])
+    assert told["challenges"]["a"] == {"won": 0, "lost": 0}
+    assert told["challenges"]["b"]["won"] > 0
+    written = sorted((out / "games").glob("*.gcg"))
+    assert len(written) == 2
+    withdrawn = 0
+    for path in written:
+        gcg = read_gcg(path.read_bytes())
+        replay(gcg, standard_rules())
+        withdrawn += sum(event.kind is EventKind.WITHDRAWN for event in gcg.events)
+    assert withdrawn == told["challenges"]["b"]["won"]
