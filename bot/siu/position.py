@@ -5,7 +5,7 @@ racks that moves reveal, from phonies taken back, and from ``rack.…`` at the e
 checked: they may be of another lexicon.
 
 Of operations ``ld``, ``bdn``, ``var``, ``bb``, ``etl``, ``mcnz`` and ``oru`` are obeyed, ``lex`` if
-the words exist, ``cr`` if it is ``void``.
+the words exist, ``cr`` if there is such a rule. Tiles bring the numbers of their rule set.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, 
 from engine.notation.move_text import NotationError, shown
 from engine.rules.moves import PASS, Exchange, Move, Place
 from engine.rules.position import Position, Rack, bag_count
+from engine.rules.rule_sets import rules_for
 from engine.rules.rules import (
     IllegalMove,
     Rules,
@@ -27,9 +28,10 @@ from engine.rules.rules import (
     check_move,
     rack_tiles,
     score_play,
-    standard_rules,
     why_not,
 )
+from lexicons.alphabet import load_distribution
+from lexicons.layout import load_layout
 from protocol.siu.commands import Mode, SetPosition
 
 from .settings import Settings
@@ -184,15 +186,16 @@ def _operations(cgp: str) -> dict[str, str]:
 def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str | None, list[str]]:
     """Return the rules, the lexicon if it exists, and the ignored requests."""
     notes = []
-    distribution, layout = settings.distribution, "standard"
+    distribution = settings.distribution
     if tiles := operations.get("ld"):
         distribution = settings.find("letter distribution", tiles)
-    if board := operations.get("bdn"):
-        layout = settings.find("board", board)
+    layout = settings.find("board", operations["bdn"]) if operations.get("bdn") else None
     if operations.get("var", "classic").casefold() != "classic":
         raise ValueError(f"variant {operations['var'][:60]!r} is not there; there is: classic")
     try:
-        rules = standard_rules(distribution, layout)
+        rules = rules_for(load_distribution(distribution))
+        if layout is not None:
+            rules = replace(rules, layout=load_layout(layout))
     except OSError as error:
         raise ValueError(str(error)) from None
     for name, field in _WHOLE_NUMBERS.items():

@@ -25,11 +25,12 @@ from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
 from engine.rules.moves import Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position, bag_count
-from engine.rules.rules import Rules, standard_rules
+from engine.rules.rule_sets import rules_for
+from engine.rules.rules import Rules
 from engine.simulation.rollout_input import Belief
 from engine.simulation.simulation import Simulation
 from lexicons import jit
-from lexicons.alphabet import BLANK_FLAG
+from lexicons.alphabet import BLANK_FLAG, load_distribution
 from protocol.channel import now_ms
 from protocol.siu.answers import Fault, Ignored, InfoGen, InfoInfer, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
@@ -125,7 +126,7 @@ class Searcher:
 
     def load(self, settings: Settings, rules: Rules | None = None) -> Kit:
         """Load the data of settings, the first time also compile; raises as ``load_kit``."""
-        rules = rules or standard_rules(settings.distribution)
+        rules = rules or rules_for(load_distribution(settings.distribution))
         key = (settings.lexicon, settings.leaves, settings.win_probabilities, rules)
         with self._loading:
             if self._kit is None or self._kit[0] != key:
@@ -306,7 +307,7 @@ def certainty(simulation: Simulation) -> float:
 
 
 def _some_situation(settings: Settings) -> Situation:
-    rules = standard_rules(settings.distribution)
+    rules = rules_for(load_distribution(settings.distribution))
     tiles, alphabet = rules.distribution.all_tiles(), rules.distribution.alphabet
     board = Board.empty(rules.layout)
     start = write_cgp(Position(board, ((), ()), (0, 0)), rules)
@@ -323,7 +324,7 @@ def _late_situation(settings: Settings, bag: int) -> Situation:
 
     All other tiles lie on the board, row by row with free rows between; they form no words.
     """
-    rules = standard_rules(settings.distribution)
+    rules = rules_for(load_distribution(settings.distribution))
     tiles, layout = rules.distribution.all_tiles(), rules.layout
     count = 2 * rules.rack_size + bag
     hidden = tiles[:: max(len(tiles) // count, 1)][-count:]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.cores import usable_cores
+from lexicons.text import embedded_names
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
@@ -127,9 +128,9 @@ class Settings:
 
 def _embedded(what: str) -> Sequence[str]:
     if what == "letter distribution":
-        return ("english",)
+        return sorted(embedded_names(".csv"))
     if what == "board":
-        return ("CrosswordGame",)
+        return ("CrosswordGame", "super")
     if what == "lexicon":
         from lexicons.store import lexicon_names  # imports numpy
 

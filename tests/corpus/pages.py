@@ -29,7 +29,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "check": ("", "nobody", "none.py:Bot", "ws://there/bot"),
     "serve": ("--config none.toml", "--port 99999"),
     "bridge": ("--config none.toml",),
-    "siu": ("--lexicon NONE", "--threads 0"),
+    "siu": ("--threads 0",),
     "files": ("",),
     "connect": ("", "nowhere"),
     "direct": ("", "ws://there", "ws://there stop", "ws://there pause", "ws://there correct 7"),

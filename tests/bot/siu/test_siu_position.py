@@ -138,11 +138,18 @@ def test_operations_win_over_options() -> None:
 def test_words_that_are_not_there_are_said_to_be_so(tmp_path: Path) -> None:
     found = game(cgp=f"{EMPTY} / 0/0 0 lex CSW21; cr 5pt;")
     assert found.lexicon is None
-    assert found.notes[0] == "no lexicon is called 'CSW21'; there are: scowl"
+    assert found.notes[0].startswith("no lexicon is called 'CSW21'; there are: scowl")
     (tmp_path / "lexica").mkdir()
     (tmp_path / "lexica" / "csw21.kwg").touch()
     there = game(cgp=f"{EMPTY} / 0/0 0 lex CSW21;", data=(tmp_path,))
     assert there.lexicon == str(tmp_path / "lexica" / "csw21.kwg")
+
+
+def test_tiles_bring_the_numbers_of_their_rule_set() -> None:
+    spanish = game(cgp=f"{EMPTY} C[CH]/ 0/0 0 ld Spanish;").rules
+    assert (spanish.distribution.name, spanish.exchange_minimum) == ("spanish", 1)
+    big = game(cgp=f"{'/'.join(['21'] * 21)} / 0/0 0 ld english-super; bdn Super; etl 5;").rules
+    assert (big.layout.name, big.distribution.total, big.exchange_minimum) == ("super", 200, 5)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +159,7 @@ def test_words_that_are_not_there_are_said_to_be_so(tmp_path: Path) -> None:
         (f"{EMPTY} / 0/0", "3 of the 4 fields"),
         (f"{EMPTY[:-1]} / 0/0 0", "is 1 squares|row 15"),
         (f"{EMPTY} / 0/0 0 ld klingon;", "no letter distribution is called 'klingon'; .* english"),
-        (f"{EMPTY} / 0/0 0 bdn Super;", "no board is called 'Super'; .* CrosswordGame"),
+        (f"{EMPTY} / 0/0 0 bdn round;", "no board is called 'round'; .* CrosswordGame, super"),
         (f"{EMPTY} / 0/0 0 var wordsmog;", "variant 'wordsmog' is not there"),
         (f"{EMPTY} / 0/0 0 bb many;", "bb 'many' is no number"),
         (f"{EMPTY} QQ/ 0/0 0", "hold 2 of Q"),
