@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.cores import usable_cores
-from lexicons.text import embedded_names
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
@@ -127,12 +126,15 @@ class Settings:
 
 
 def _embedded(what: str) -> Sequence[str]:
-    if what == "letter distribution":
-        return sorted(embedded_names(".csv"))
     if what == "board":
         return ("CrosswordGame", "super")
+    # The lexicons import numpy, which a front end's handshake need not wait for.
+    if what == "letter distribution":
+        from lexicons.text import embedded_names
+
+        return sorted(embedded_names(".csv"))
     if what == "lexicon":
-        from lexicons.store import lexicon_names  # imports numpy
+        from lexicons.store import lexicon_names
 
         return lexicon_names()
     from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES

@@ -218,7 +218,7 @@ FIELDS: dict[str, _Check] = {
         _number,
     ),
     **dict.fromkeys(("over", "known_style", "begun", "opening", "own"), _nothing),
-    **dict.fromkeys(("message", "error", "absent"), _text),
+    **dict.fromkeys(("message", "error", "absent", "held_back"), _text),
     **dict.fromkeys(("commitment", "commitments"), _commitment),
     "games": _game,
     "move": _move,
@@ -244,8 +244,9 @@ def findings(truth: Truth, received: Received, same: dict[str, str]) -> Iterator
         content = {"error": text}
     for name, value in _leaves(content, ""):
         check = FIELDS.get(name)
-        if name in SAME:
-            check = _any if same.setdefault(name, json.dumps(value)) == json.dumps(value) else None
+        if name in SAME:  # in lists of games the rules are a name, in an offer they are spelled out
+            form, told = f"{name}: {type(value).__name__}", json.dumps(value)
+            check = _any if same.setdefault(form, told) == told else None
         if check is None or not check(truth, received, value):
             yield f"{who} is told {name} = {value!r} after turn {received.turns}: {text[:100]}"
 

@@ -133,6 +133,7 @@ def _payload_game() -> dict[str, Any]:
         "seq": 4,
         "players": [first, second],
         "lexicon": PAYLOADS[2],
+        "rules": {"name": PAYLOADS[3], "rack_size": 7, "bingo_bonus": 50, "challenge": PAYLOADS[4]},
         "time": {"initial_ms": 60_000, "increment_ms": 0},
         "clocks": [1, 1],
         "opening": None,
@@ -208,6 +209,13 @@ PAYLOAD_MISTAKE = {
     "turn": 1,
     "when": PAYLOADS[1],
 }
+PAYLOAD_TABLE = {
+    "bots": [{"name": text, "about": text} for text in PAYLOADS],
+    "time": {"initial_ms": 60_000, "increment_ms": 0},
+    "rules": PAYLOADS[1],
+    "lexicon": PAYLOADS[0],
+    "words": True,
+}
 PAYLOAD_ANSWERS: dict[str, Any] = {
     "api/games": {
         "tournament": False,
@@ -221,13 +229,11 @@ PAYLOAD_ANSWERS: dict[str, Any] = {
     },
     "api/games/payloads": PAYLOAD_GAME,
     "api/play": {
-        "bots": [{"name": text, "about": text} for text in PAYLOADS],
         "opponent": None,
         "token": False,
         "name": None,
-        "time": {"initial_ms": 60_000, "increment_ms": 0},
-        "lexicon": PAYLOADS[0],
-        "words": True,
+        **PAYLOAD_TABLE,
+        "tables": [{"name": text, **PAYLOAD_TABLE} for text in PAYLOADS],
     },
     "api/standings": STANDINGS
     | {
