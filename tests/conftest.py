@@ -46,6 +46,16 @@ REAL_CLOCKS = (
 )
 """How the names of files begin whose tests set deadlines, or kill processes in mid-work."""
 
+PATIENT = tuple(
+    f"tests/e2e/test_{name}.py"
+    for name in ("entry", "own_screen_page", "page", "puzzles_page", "report_page")
+)
+"""Files among them whose tests look at a page, and wait for it as long as it takes.
+
+``test_review_page`` is none of them: processes that analyse run where a core is idle, and beside
+tests that come first none is.
+"""
+
 WARM_UPS = (
     """
 import engine.movegen.generator, engine.simulation.simulation
@@ -72,7 +82,11 @@ play_static_games(load_lexicon(), standard_rules(), games=1)
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with real clocks: they are the longest chain."""
-    items.sort(key=lambda item: not item.nodeid.startswith(REAL_CLOCKS))
+    items.sort(key=lambda item: not _has_real_clocks(item.nodeid))
+
+
+def _has_real_clocks(nodeid: str) -> bool:
+    return nodeid.startswith(REAL_CLOCKS) and not nodeid.startswith(PATIENT)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -90,7 +104,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Files(LoadFileScheduling):  # type: ignore[misc]  # it has no types
         def _split_scope(self, nodeid: str) -> str:
-            if nodeid.startswith(REAL_CLOCKS):
+            if _has_real_clocks(nodeid):
                 return "real clocks"
             is_of_corpus = nodeid.startswith("tests/corpus/")  # a long file, of parts
             return nodeid.rpartition("/")[0] if is_of_corpus else super()._split_scope(nodeid)
