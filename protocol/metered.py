@@ -27,9 +27,13 @@ STALLED_S = 20.0
 MOST_UNREAD = 1 << 20
 """Bytes of answers to WebSocket pings that may wait for a peer."""
 
+MOST_FRAGMENTS = 256
+"""Of a message; each takes memory until the last is there, however little it holds."""
+
 MOST_STAMPS = 256
 """Arrival times that are kept; fewer messages wait, since reading stops at 16 of them."""
 
+_TOO_MUCH = "too many frames or bytes a second"
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
 
@@ -52,6 +56,8 @@ class Metered(Connection):
         """Whether messages wait that nobody has taken yet."""
         self._is_queued = False
         self._frames = self._work = self._arrived_ms = 0
+        self._fragments = 0
+        """Of a message whose last one is to come."""
         self.take: Callable[[bytes | str, int], None] | None = None
         """Takes a message, and when it came, if no other waits; it raises nothing."""
         self.stamps: deque[int] = deque(maxlen=MOST_STAMPS)
@@ -80,7 +86,7 @@ class Metered(Connection):
         if len(data) <= SLICE and not self._pending and self._intake.left > 0:
             self._intake.note(self._hand_on(data, at_ms, at_ms, len(data)))
         elif not self.visit.spend(0, len(data), at_ms / 1_000):
-            self._cut_off()
+            self._cut_off(_TOO_MUCH)
         else:
             self._pending.append((at_ms, memoryview(data)))
             self.transport.pause_reading()
@@ -109,7 +115,9 @@ class Metered(Connection):
         self._frames = self._work = 0
         super().data_received(cast("bytes", data))
         if not self.visit.spend(self._frames, unpaid, now / 1_000):
-            self._cut_off()
+            self._cut_off(_TOO_MUCH)
+        elif self._fragments > MOST_FRAGMENTS:
+            self._cut_off(f"a message in more than {MOST_FRAGMENTS} fragments")
         elif self.transport.get_write_buffer_size() > MOST_UNREAD:
             self.transport.abort()
         return self._work
@@ -119,6 +127,7 @@ class Metered(Connection):
         if not isinstance(event, Frame):
             self._work += HANDSHAKE_WORK
         elif event.opcode in _DATA and event.fin:
+            self._fragments = 0
             self._frames += 1
             self._work += MESSAGE_WORK
             if self.take is not None and (message := self._next(event)) is not None:
@@ -126,6 +135,7 @@ class Metered(Connection):
                 return
             self.stamps.append(self._arrived_ms)
         else:
+            self._fragments += event.opcode in _DATA
             self._frames += 1
             self._work += 1
         super().process_event(event)
@@ -161,10 +171,10 @@ class Metered(Connection):
             self._is_queued = True
             self._intake.add(self)
 
-    def _cut_off(self) -> None:
+    def _cut_off(self, why: str) -> None:
         self._pending.clear()
         if not self.protocol.close_expected():
-            self.protocol.fail(CloseCode.POLICY_VIOLATION, "too many frames or bytes a second")
+            self.protocol.fail(CloseCode.POLICY_VIOLATION, why)
             self.send_data()
         self.transport.abort()
 

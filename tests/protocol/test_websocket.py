@@ -7,7 +7,7 @@ import random
 import socket
 import ssl
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from protocol.codec import CODECS, JSON, MAX_FRAME, MSGPACK, Codec
 from protocol.errors import PeerError
 from protocol.intake import SLICE, TURN_WORK, trusting_gate
 from protocol.messages import MESSAGES, Error, Ping, Pong
+from protocol.metered import MOST_FRAGMENTS
 from protocol.websocket import HttpAnswer, WebSocketChannel, dial, listen
 
 HANDSHAKE = (
@@ -181,6 +182,20 @@ async def test_a_frame_over_the_limit_closes_the_connection() -> None:
     async with server() as url, bare(url) as client:
         await client.send(bytes(MAX_FRAME + 1))
         assert await closed_with(client) == 1009
+
+
+async def test_a_message_in_endless_fragments_closes_the_connection() -> None:
+    async def fragments(number: int) -> AsyncIterator[bytes]:
+        for _ in range(number):
+            yield b""
+        yield MSGPACK.encode(Ping(id=3))
+
+    async with server() as url, bare(url) as client:
+        await client.send(fragments(MOST_FRAGMENTS - 1))
+        assert MSGPACK.decode(await client.recv()) == Ping(id=3)
+        with suppress(ConnectionClosed):
+            await client.send(fragments(4 * MOST_FRAGMENTS))
+        assert await closed_with(client) in (1006, 1008)
 
 
 @pytest.mark.parametrize(("codec", "frame"), [(MSGPACK, "{}"), (JSON, b"\x80")])
