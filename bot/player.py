@@ -28,6 +28,7 @@ from engine.rules.rules import (
     Rules,
     canonical,
     check_move,
+    passes_left,
     rack_without,
     standard_rules,
     used_tiles,
@@ -238,7 +239,7 @@ class View:
     def is_over(self) -> bool:
         """Whether the game has ended, as far as board and tiles show."""
         is_out = not self.bag and not (self.rack and any(self.unseen))
-        return is_out or self.position.scoreless_turns >= self.rules.scoreless_limit
+        return is_out or passes_left(self.position, self.rules) < 1
 
     # --- moves: in a turn, with the player's rack ---
 
@@ -331,7 +332,7 @@ class View:
 
         Clocks and history are those of now; raises as ``score``.
         """
-        played = self.position.after(move, self.score(move), ())
+        played = self.position.after(move, self.score(move), (), self.rules)
         position = played.with_rack(self.opponent, rack)
         return replace(
             self,

@@ -167,6 +167,10 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     """Tiles that the bag must hold for an exchange."""
     scoreless_limit: Annotated[int, Meta(ge=1, le=1_000)] = 6
     """Scoreless turns in a row that end the game."""
+    pass_limit: Annotated[int, Meta(ge=1, le=1_000)] | UnsetType = UNSET
+    """Passes in a row that end the game; left out: no limit of their own."""
+    exchange_limit: Annotated[int, Meta(ge=0, le=1_000)] | UnsetType = UNSET
+    """Exchanges that each player may make in a game; left out: no limit."""
     challenge: Literal["void", "single", "double", "5-point", "10-point", "triple"] = "void"
     """``void``: a play with an illegal word is refused at once. The others: it stands unless it is
     challenged; a challenge in vain costs nothing, the turn, points, or the game."""

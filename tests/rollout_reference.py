@@ -15,7 +15,7 @@ from itertools import accumulate
 import numpy as np
 
 from engine.movegen.generator import Generator, RankedMove
-from engine.rules.moves import Exchange, Move, Place
+from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import check_move, rack_tiles
 from engine.simulation.rollout_input import Belief
@@ -166,6 +166,8 @@ class SlowRollouts:
             scores=(scores[0], scores[1]),
             on_turn=1 - seat,
             scoreless_turns=0 if play else position.scoreless_turns + 1,
+            passes=position.passes + 1 if isinstance(move, Pass) else 0,
+            exchanges=_with_one(position.exchanges, seat, isinstance(move, Exchange)),
         )
         self._settle(rollout, seat)
         return score
@@ -182,7 +184,9 @@ class SlowRollouts:
         if not position.racks[seat]:
             rollout.ending = "out"
             scores[seat] += 2 * value(position.racks[1 - seat])
-        elif position.scoreless_turns >= rules.scoreless_limit:
+        elif (
+            position.scoreless_turns >= rules.scoreless_limit or position.passes >= rules.pass_limit
+        ):
             rollout.ending = "zeroes"
             for one in range(2):
                 scores[one] -= value(position.racks[one])
@@ -209,6 +213,11 @@ class SlowRollouts:
         own = ahead if on_turn == mover else -ahead
         win = round(self.table.at(math.floor(own / 1_000 + 0.5), hidden) * SURE)
         return win if on_turn == mover else SURE - win
+
+
+def _with_one(counts: tuple[int, int], seat: int, added: bool) -> tuple[int, int]:
+    more = [count + (at == seat and added) for at, count in enumerate(counts)]
+    return more[0], more[1]
 
 
 def _drawn(belief: Belief, luck: Luck) -> Rack:

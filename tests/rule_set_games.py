@@ -2,7 +2,8 @@
 
 ``PYTHONPATH=tests python -m rule_set_games`` prints what was compared, for 200 games and 100
 positions of each. The words are made up from the letters of each alphabet, from a seed; tiles of
-several characters are among them.
+several characters are among them. A second table is of as many games with few words, in which most
+turns are exchanges and passes, and these end the games.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.store import Lexicon
 
 GAMES, POSITIONS, SEED = 200, 100, 25
-WORDS = 6_000
+WORDS, FEW = 6_000, 12
 LONGEST = 21
 
 
@@ -46,6 +47,8 @@ class Compared:
     games: int
     turns: int
     exchanges: int
+    stalled: int
+    """Games that turns without score have ended."""
     bingos: int
     positions: int
     placements: int
@@ -54,7 +57,7 @@ class Compared:
 
 
 @cache
-def lexicon(name: str) -> Lexicon:
+def lexicon(name: str, count: int = WORDS) -> Lexicon:
     """Make up words that look like some: vowels and other letters in turn, as often as tiles."""
     rules, chance = load_rules(name), random.Random(f"words of {name}")
     tiles, alphabet = rules.distribution, rules.distribution.alphabet
@@ -62,7 +65,7 @@ def lexicon(name: str) -> Lexicon:
     kinds = range(1, len(tiles.counts))
     by_kind = [[tile for tile in kinds if tiles.vowels[tile] == vowel] for vowel in (False, True)]
     words = set[tuple[int, ...]]()
-    while len(words) < WORDS:
+    while len(words) < count:
         longest = LONGEST if chance.random() < 0.02 else 9
         word, vowel = [], chance.random() < 0.4
         for _ in range(chance.randint(2, longest)):
@@ -89,15 +92,17 @@ def leaves(name: str) -> LeaveTable:
     return synthetic_leaves(load_rules(name).distribution, 1)
 
 
-def compare(name: str, games: int = GAMES, positions: int = POSITIONS) -> Compared:
+def compare(
+    name: str, games: int = GAMES, positions: int = POSITIONS, count: int = WORDS
+) -> Compared:
     """Compare games and positions of a rule set; AssertionError where they differ."""
-    rules, words = load_rules(name), lexicon(name)
+    rules, words = load_rules(name), lexicon(name, count)
     played = play_static_games(
         words, rules, leaves(name), games, seed=SEED, record=True, evaluation=PLAIN
     )
     deals = selfplay._deals(rules, games, SEED, pairs=False)
     seen: list[Position] = []
-    turns = exchanges = 0
+    turns = exchanges = stalled = 0
     for number in range(games):
         game = PlainGame(rules, words, deals.orders[number].tolist(), int(deals.seeds[number]))
         for turn in range(int(played.turns[number])):
@@ -113,12 +118,13 @@ def compare(name: str, games: int = GAMES, positions: int = POSITIONS) -> Compar
             exchanges += isinstance(move, Exchange)
         turns += int(played.turns[number])
         assert game.over
+        stalled += game.over == "zeroes"
         assert game.position.scores == tuple(played.scores[number].tolist())
     every = random.Random(SEED).sample(seen, min(positions, len(seen)))
-    found = [compare_position(position, name) for position in every]
+    found = [compare_position(position, name, count) for position in every]
     return Compared(
-        name, games, turns, exchanges, int(played.bingos.sum()),
-        len(every), sum(count for count, _ in found), sum(many for _, many in found),
+        name, games, turns, exchanges, stalled, int(played.bingos.sum()),
+        len(every), sum(legal for legal, _ in found), sum(many for _, many in found),
     )  # fmt: skip
 
 
@@ -131,7 +137,7 @@ class PlainGame:
         self.chance = Luck(0, 0)
         self.chance.state = seed
         self.position = Position.empty(rules.layout)
-        self.over = False
+        self.over = ""
         for seat in range(2):
             self.position = self.position.with_rack(seat, self._filled([]))
 
@@ -143,10 +149,11 @@ class PlainGame:
         if isinstance(move, Exchange):
             for tile in used:
                 self.bag.insert(self.chance.below(len(self.bag) + 1), tile)
-        self.position = self.position.after(move, play.score if play else 0, rack)
+        score = play.score if play else 0
+        self.position = self.position.after(move, score, rack, self.rules)
         settled = settlement(self.position, len(self.bag), seat, self.rules)
         if settled:
-            self.over, self.position = True, adjusted(self.position, settled[1])
+            self.over, self.position = settled[0], adjusted(self.position, settled[1])
 
     def _filled(self, rack: list[int]) -> tuple[int, ...]:
         missing = self.rules.rack_size - len(rack)
@@ -155,15 +162,15 @@ class PlainGame:
 
 
 @cache
-def dictionary(name: str) -> Dictionary:
-    return Dictionary(lexicon(name).graph.words())
+def dictionary(name: str, count: int) -> Dictionary:
+    return Dictionary(lexicon(name, count).graph.words())
 
 
-def compare_position(position: Position, name: str) -> tuple[int, int]:
+def compare_position(position: Position, name: str, count: int = WORDS) -> tuple[int, int]:
     """Compare moves, the best move and notation; return the placements, and those of long tiles."""
-    rules, words = load_rules(name), lexicon(name)
+    rules, words = load_rules(name), lexicon(name, count)
     rack = position.racks[position.on_turn]
-    slow = placements(position.board.array(), rack, dictionary(name), rules)
+    slow = placements(position.board.array(), rack, dictionary(name, count), rules)
     fast = {
         move: score
         for move, score in legal_moves(position, words, rules)
@@ -181,7 +188,7 @@ def compare_position(position: Position, name: str) -> tuple[int, int]:
         assert best.equity == max(worths) or isinstance(best.move, Exchange)
         assert best.equity >= max(worths)
     assert replace(read_cgp(write_cgp(position, rules), rules).position, on_turn=0) == replace(
-        position if position.on_turn == 0 else _swapped(position), on_turn=0
+        position if position.on_turn == 0 else position.swapped(), on_turn=0
     )
     letters = rules.distribution.alphabet.letters
     long = {tile for tile, text in enumerate(letters) if tile != BLANK and len(text) > 1}
@@ -189,19 +196,24 @@ def compare_position(position: Position, name: str) -> tuple[int, int]:
     return len(slow), many
 
 
-def _swapped(position: Position) -> Position:
-    (first, second), (own, other) = position.racks, position.scores
-    return replace(position, racks=(second, first), scores=(other, own))
-
-
 def main() -> None:
+    names = sys.argv[1:] or rule_set_names()
     print("rules     games  turns  exchanges  bingos  positions  placements  multi-character")
-    for name in sys.argv[1:] or rule_set_names():
+    for name in names:
         found = compare(name)
         print(
             f"{found.rules:<9} {found.games:>5}  {found.turns:>5}  {found.exchanges:>9}  "
             f"{found.bingos:>6}  {found.positions:>9}  {found.placements:>10}  "
             f"{found.multi_character:>15}",
+            flush=True,
+        )
+    print(f"\nwith {FEW} words")
+    print("rules     games  turns  exchanges  ended without score")
+    for name in names:
+        found = compare(name, positions=20, count=FEW)
+        print(
+            f"{found.rules:<9} {found.games:>5}  {found.turns:>5}  {found.exchanges:>9}  "
+            f"{found.stalled:>19}",
             flush=True,
         )
 

@@ -23,7 +23,7 @@ from engine.inference.rack_filter import DOUBT, RackFilter
 from engine.inference.rack_forecast import bingo_chance, tile_chances
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import Position, Rack
-from engine.rules.rules import rack_tiles
+from engine.rules.rules import may_exchange, rack_tiles
 from engine.simulation.rollout_input import Belief
 
 from .anytime import Anytime, time_until
@@ -148,7 +148,8 @@ class Opponent:
                 position = replace(held_by_both, on_turn=before.opponent)
                 self._news.append(partial(self._revealed, position, move))
             return
-        seen = Play(before.position.board, move, play.score, held, before.bag)
+        position, allowed = before.position, may_exchange(before.position, before.rules)
+        seen = Play(position.board, move, play.score, held, before.bag, allowed)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))
 
     def _note_shown(self, before: View, play: Observed) -> None:

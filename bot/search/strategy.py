@@ -90,7 +90,7 @@ class Pondering:
 def _view_after(view: View, played: ScoredMove) -> View:
     placed = len(played.move.placed) if isinstance(played.move, Place) else 0
     bag = max(view.bag - placed, 0)
-    after = view.position.after(played.move, played.score, ())
+    after = view.position.after(played.move, played.score, (), view.rules)
     return replace(view, position=after, bag=bag, refused=())
 
 
@@ -193,4 +193,4 @@ class Strategy(Player):
 
 
 def _is_solvable(view: View) -> bool:
-    return view.rules.scoreless_limit >= LEAST_LIMIT
+    return view.rules.most_passes >= LEAST_LIMIT

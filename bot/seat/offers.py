@@ -13,14 +13,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from bot.equipment import Equipment, Resources, Tables, load_tables
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError
 from engine.rules.position import Position
 from engine.rules.rule_sets import check_rules, load_rules
-from engine.rules.rules import MAX_RACK, Rules, square_name
+from engine.rules.rules import MAX_RACK, NO_LIMIT, Rules, square_name
 from lexicons.alphabet import TileDistribution, load_distribution, parse_distribution
 from lexicons.layout import BoardLayout, layout_rows, load_layout, parse_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
@@ -45,11 +45,6 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
     try:
         if not 1 <= rules.rack_size <= MAX_RACK:
             raise ValueError(f"racks of {rules.rack_size} tiles; 1 to {MAX_RACK} can be played")
-        if rules.exchange_minimum < 1 or rules.scoreless_limit < 1:
-            raise ValueError(
-                f"exchange_minimum {rules.exchange_minimum} and scoreless_limit "
-                f"{rules.scoreless_limit}: both are 1 or more"
-            )
         played = Rules(
             distribution=_tiles_in_play(rules),
             layout=_board_in_play(rules),
@@ -57,6 +52,8 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
             bingo_bonus=rules.bingo_bonus,
             exchange_minimum=rules.exchange_minimum,
             scoreless_limit=rules.scoreless_limit,
+            pass_limit=_limit(rules.pass_limit),
+            exchange_limit=_limit(rules.exchange_limit),
             challenge=rules.challenge,
             challenge_by="turn" if rules.challenge_by is UNSET else rules.challenge_by,
             name=rules.name,
@@ -65,6 +62,14 @@ def rules_in_play(rules: RulesInPlay) -> Rules:
     except (ValueError, OSError) as error:
         raise Declined("unsupported_rules", str(error)) from None
     return played
+
+
+def _limit(told: int | UnsetType) -> int:
+    return NO_LIMIT if told is UNSET else told
+
+
+def _told_limit(limit: int) -> int | UnsetType:
+    return limit if limit < NO_LIMIT else UNSET
 
 
 def _tiles_in_play(rules: RulesInPlay) -> TileDistribution:
@@ -115,6 +120,8 @@ def rules_on_wire(rules: Rules) -> RulesInPlay:
         bingo_bonus=rules.bingo_bonus,
         exchange_minimum=rules.exchange_minimum,
         scoreless_limit=rules.scoreless_limit,
+        pass_limit=_told_limit(rules.pass_limit),
+        exchange_limit=_told_limit(rules.exchange_limit),
         challenge=rules.challenge,
         challenge_by=UNSET if rules.challenge_by == "turn" else rules.challenge_by,
         name=rules.name[:256],

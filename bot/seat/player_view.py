@@ -122,7 +122,9 @@ class Watched:
             lost=message.challenge == "lost",
         )
         self._before = self.view.position
-        self.view = self.view.after(play, _after(self.view.position, play), message.clocks)
+        self.view = self.view.after(
+            play, _after(self.view.position, play, self.view.rules), message.clocks
+        )
         if message.rack is not None:
             self._hold(message.rack)
         if message.challenge == "open":
@@ -145,11 +147,12 @@ class Watched:
         play = self._last(message)
         before = self._before
         taken_back = replace(play, score=0, scores=message.scores, bag=message.bag, withdrawn=True)
-        position = replace(
-            before,
-            scores=message.scores,
-            on_turn=1 - message.seat,
-            scoreless_turns=before.scoreless_turns + 1,
+        position = Position(
+            before.board,
+            before.racks,
+            message.scores,
+            1 - message.seat,
+            *before.counts_after(None, self.view.rules),
         )
         view = self.view.with_last(taken_back)
         self.view = replace(view, position=position, bag=message.bag, clocks=message.clocks)
@@ -184,8 +187,7 @@ class Watched:
         except NotationError as error:
             raise PeerError("bad_message", f"in 'your_turn': {error}", game=message.game) from None
         if self.seat == 1:
-            (mine, theirs), (own, other) = read.racks, read.scores
-            read = replace(read, racks=(theirs, mine), scores=(other, own), on_turn=1)
+            read = read.swapped()
         refused = view.refused
         for attempt in range(len(refused) + 1, message.attempt):
             lost = self._sent.get((message.seq, attempt))
@@ -250,8 +252,8 @@ def _shows_count(text: str) -> bool:
     return text[:1] == "-" and text[1:].isdecimal()
 
 
-def _after(position: Position, play: Observed) -> Position:
-    board, scoreless = position.board, position.scoreless_turns + 1
+def _after(position: Position, play: Observed, rules: Rules) -> Position:
+    board, counts = position.board, position.counts_after(play.move, rules)
     if isinstance(play.move, Place):
-        board, scoreless = board.with_move(play.move), 0
-    return Position(board, position.racks, play.scores, 1 - play.seat, scoreless)
+        board = board.with_move(play.move)
+    return Position(board, position.racks, play.scores, 1 - play.seat, *counts)

@@ -15,6 +15,7 @@ from engine.inference.likelihood import MODELS, SIMULATING, Style
 from engine.inference.rack_filter import DOUBT, RackFilter
 from engine.rules.moves import Exchange
 from engine.rules.position import Rack, bag_count, unseen
+from engine.rules.rules import may_exchange
 from engine.simulation.rollout_input import Belief
 
 from .modes import Task
@@ -48,7 +49,8 @@ def inference_about(task: Task, view: View) -> Inference:
         count - returned[tile] for tile, count in enumerate(unseen(before, situation.seat, rules))
     )
     move = len(turn.move.tiles) if isinstance(turn.move, Exchange) else turn.move
-    play = Play(before.board, move, turn.score, rules.rack_size, bag_count(before, rules))
+    bag, allowed = bag_count(before, rules), may_exchange(before, rules)
+    play = Play(before.board, move, turn.score, rules.rack_size, bag, allowed)
     kept = (
         LeavePrior(np.array([turn.held], np.uint8), np.ones(1))
         if turn.held

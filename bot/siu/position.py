@@ -265,7 +265,7 @@ class _Game:
         self._hold(seat, used)
         if isinstance(move, Place) and not made.phony:
             board = board.with_move(move)
-        scoreless = 0 if board is not before.board else before.scoreless_turns + 1
+        counts = before.counts_after(None if made.phony else move, rules)
         self.certain.append(self.racks)
         self.turns.append(Turn(seat, move, made.phony, score * (not made.phony), before, held))
         if not made.phony:
@@ -275,9 +275,11 @@ class _Game:
             board,
             ((), ()),
             _with(before.scores, seat, before.scores[seat] + gained),
-            seat if made.turn_lost else 1 - seat,
-            scoreless + made.turn_lost,
+            1 - seat,
+            *counts,
         )
+        if made.turn_lost:
+            self.position = self.position.after(PASS, 0, (), rules)
         check_tile_counts(board, self.racks, rules.distribution)
 
     def _hold(self, seat: int, tiles: Rack) -> None:

@@ -23,8 +23,10 @@ from engine.rules.position import Board, Position, Rack, unseen
 from engine.rules.rules import (
     Rules,
     canonical,
+    passes_left,
     rack_without,
     score_play,
+    stalled,
     standard_rules,
     used_tiles,
 )
@@ -37,7 +39,7 @@ from .mtdf import Mtdf
 from .searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 
 USUAL_MEMORY = 256 << 20  # bytes
-LEAST_LIMIT = 2  # least limit of scoreless turns for which endgames can be solved
+LEAST_LIMIT = 2  # least passes in a row, ending the game, with which endgames can be solved
 
 _SLICE = 2_000  # nodes, after which all threads get their next question
 _LINE_NODES = 50_000  # for the principal variation; no clock is checked meanwhile
@@ -83,8 +85,8 @@ def with_both_racks(position: Position, rules: Rules) -> Position:
     rest: Rack = tuple(tile for tile, count in counts for _ in range(count))
     if not rest:
         raise ValueError("the game is over: one side has no tiles left")
-    if position.scoreless_turns >= rules.scoreless_limit:
-        raise ValueError(f"the game is over, after {position.scoreless_turns} scoreless turns")
+    if turns := stalled(position, rules):
+        raise ValueError(f"the game is over, after {turns}")
     other = tuple(sorted(position.racks[1 - seat]))
     held = len(other) or rules.rack_size
     if len(rest) > held:
@@ -124,10 +126,8 @@ class EndgameSolver:
                 f"{memory:,} bytes of memory; "
                 f"with so many threads ({threads}) it is {least:,} or more"
             )
-        if rules.scoreless_limit < LEAST_LIMIT:
-            raise ValueError(
-                "a single scoreless turn ends the game; endgames are solved with 2 or more"
-            )
+        if rules.most_passes < LEAST_LIMIT:
+            raise ValueError("a single pass ends the game; endgames are solved where 2 or more do")
         self._rules = rules
         # Half is for the transposition table; threads share the rest for their lines.
         table = new_table(memory // 2)
@@ -283,7 +283,7 @@ class EndgameSolver:
                 break
             value, depth = score - value, depth - 1
             if line[-1] != PASS:
-                turns = self._rules.scoreless_limit
+                turns = self._rules.most_passes
             else:  # two passes may end the game, unless the choice was restricted
                 turns = turns - 1 if self._only or self._without else 1
             answer = self._answer(position, turns, value, depth)
@@ -304,8 +304,8 @@ class EndgameSolver:
         return None
 
     @property
-    def _turns(self) -> int:  # scoreless, in a row, until the game ends
-        return self._rules.scoreless_limit - self._position.scoreless_turns
+    def _turns(self) -> int:  # passes, in a row, until the game ends
+        return passes_left(self._position, self._rules)
 
 
 def _is_packable(move: Move) -> bool:
@@ -315,7 +315,7 @@ def _is_packable(move: Move) -> bool:
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:
     score = score_play(position.board, move, rules).score if isinstance(move, Place) else 0
     rack = rack_without(position.racks[position.on_turn], used_tiles(move))
-    return position.after(move, score, tuple(rack)), score
+    return position.after(move, score, tuple(rack), rules), score
 
 
 @on_warm_up

@@ -40,6 +40,7 @@ class Play:
     score: int  # points
     held: int  # tiles on the rack before the move
     bag: int  # tiles in the bag before the move, at least 1: with an empty bag nothing is hidden
+    may_exchange: bool = True  # the player had an exchange left
 
     @property
     def tiles(self) -> Rack:
@@ -62,15 +63,14 @@ class Judges:
         self._lexicon = lexicon
 
     @property
-    def rack_size(self) -> int:
-        """Tiles of a full rack."""
-        return self._made["static"].rules.rack_size
+    def rules(self) -> Rules:
+        """Return the rules that moves are judged by."""
+        return self._made["static"].rules
 
     def __getitem__(self, judge: Judge) -> Generator:
         """Return a judge's generator; the one for scores is made on first use."""
         if judge not in self._made:
-            rules = self._made["static"].rules
-            self._made[judge] = Generator(self._lexicon, rules, None, PLAIN)
+            self._made[judge] = Generator(self._lexicon, self.rules, None, PLAIN)
         return self._made[judge]
 
 
@@ -109,6 +109,7 @@ class EquityLosses:
                 self._generator.words.words,
                 arrays,
                 self._play.bag,
+                self._play.may_exchange,
                 self._order,
                 self._table,
                 racks[begin:],

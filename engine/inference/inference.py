@@ -143,7 +143,7 @@ class Inference:
         shown = np.bincount(np.array(play.tiles, np.int64), minlength=len(counts))
         left = [had - gone for had, gone in zip(counts, shown.tolist(), strict=True)]
         self._shown = shown.tolist()
-        fits = 0 < play.held <= self._judges.rack_size and play.kept >= 0
+        fits = 0 < play.held <= self._judges.rules.rack_size and play.kept >= 0
         if min(left) < 0 or not fits or sum(counts) < play.held:
             self._note = "the play has tiles that it can't have had"
             self._is_listed = True

@@ -153,6 +153,7 @@ def find_losses(
     words_array: Any,
     leaves: LeaveArrays,
     bag: int,
+    may_exchange: bool,
     order: SlotOrder,
     table: SubrackTable,
     racks: U8,
@@ -176,7 +177,8 @@ def find_losses(
         left = bag - tiles + MAX_PLACED
         if 0 <= left < LATE_TILES:
             late[tiles] = state.evaluation.late[left]
-    exchangeable = min(size, bag) if bag >= state.exchange_minimum else 0
+    allowed = may_exchange and bag >= state.exchange_minimum
+    exchangeable = min(size, bag) if allowed else 0
     bounds = np.zeros(len(order.slots), np.int64)
     chosen = np.zeros(len(order.slots), np.int64)
     for row in range(len(racks)):

@@ -37,10 +37,14 @@ GAME = record_dtype(
         ("scores", np.int64, (2,)),
         ("kept", np.int64, (2,)),  # rollouts: worth of each last leave, thousandths of a point
         ("scoreless", np.int64),  # turns in a row
+        ("passes", np.int64),  # in a row
+        ("exchanges", np.int64, (2,)),  # by seat
         ("over", np.bool_),
         ("mirrored", np.bool_),
         ("rack_size", np.int64),
         ("scoreless_limit", np.int64),
+        ("pass_limit", np.int64),
+        ("exchange_limit", np.int64),
     ],
 )
 
@@ -50,6 +54,8 @@ def new_game(rules: Rules, mirrored: bool = False) -> Any:
     game = np.zeros(1, GAME)
     game["rack_size"] = rules.rack_size
     game["scoreless_limit"] = rules.scoreless_limit
+    game["pass_limit"] = rules.pass_limit
+    game["exchange_limit"] = rules.exchange_limit
     game["mirrored"] = mirrored
     return game
 
@@ -60,7 +66,8 @@ def choose(state: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) ->
     other = 1 - seat
     bag = game.back - game.front
     points = points_on_rack(game, other, state.board.points)
-    take_rack(state, game.racks[seat], game.held[seat], leaves, bag, points)
+    may_exchange = game.exchanges[seat] < game.exchange_limit
+    take_rack(state, game.racks[seat], game.held[seat], leaves, bag, points, may_exchange)
     keep_only(state.top, 1, NEVER)
     find_moves(state, words)
     if not state.top.count:
@@ -84,9 +91,14 @@ def carry_out(game: Any, seat: Any, move: Any, score: Any) -> Any:
     if move >= EXCHANGE:
         game.scoreless += 1
         if move < PASS_MOVE:
+            game.passes = 0
+            game.exchanges[seat] += 1
             _exchange(game, seat, move)
+        else:
+            game.passes += 1
         return np.int64(0)
     game.scoreless = 0
+    game.passes = 0
     game.scores[seat] += score
     placed = tile_count(move)
     _take_off(game, seat, move)
@@ -100,7 +112,7 @@ def settle(game: Any, points: Any, seat: Any) -> None:
     if game.held[seat] == 0:
         game.scores[seat] += 2 * points_on_rack(game, 1 - seat, points)
         game.over = True
-    elif game.scoreless >= game.scoreless_limit:
+    elif game.scoreless >= game.scoreless_limit or game.passes >= game.pass_limit:
         for player in range(2):
             game.scores[player] -= points_on_rack(game, player, points)
         game.over = True
@@ -115,8 +127,10 @@ def deal(game: Any, order: Any, seed: Any) -> None:
     game.back = len(order)
     game.chance = seed
     game.scoreless = 0
+    game.passes = 0
     game.over = False
     for seat in range(2):
+        game.exchanges[seat] = 0
         game.scores[seat] = 0
         game.held[seat] = 0
     for seat in range(2):

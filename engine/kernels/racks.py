@@ -165,11 +165,9 @@ def fill_equity_terms(
     evaluation: EvaluationRecord,
     bag: Any,
     opponent_points: Any,
-    exchange_minimum: Any,
 ) -> None:
     """Fill in the equity terms of playing and of exchanging each subrack; ``bag`` counts tiles."""
     whole = (1 << rack.held) - 1
-    rack.exchangeable = min(rack.held, bag) if bag >= exchange_minimum else 0
     for subrack in range(whole + 1):
         kept = whole ^ subrack
         rack.swaps[subrack] = rack.leaves[kept]

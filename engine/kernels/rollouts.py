@@ -68,6 +68,8 @@ class Scene(NamedTuple):
     spread: int  # the mover's lead in points
     scale: float  # points of lead that are squashed into 0.73
     scoreless: int  # turns in a row
+    passes: int  # in a row
+    exchanges: tuple[int, int]  # of the mover and of the opponent
     plies: int  # turns after the candidate, at most
     baseline: int  # turns of the baseline; 0 without one
     seed: np.uint64
@@ -157,8 +159,10 @@ def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
     game.front = 0
     game.back = len(hidden)
     game.scoreless = scene.scoreless
+    game.passes = scene.passes
     game.over = False
     for seat in range(2):
+        game.exchanges[seat] = scene.exchanges[seat]
         game.scores[seat] = 0
         game.held[seat] = 0
     for at in range(len(scene.rack)):

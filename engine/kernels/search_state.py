@@ -77,11 +77,14 @@ def take_rack(
     leaves: LeaveArrays,
     bag: Any,
     opponent_points: Any,
+    may_exchange: Any,
 ) -> None:
     """Put the first ``size`` of sorted ``tiles`` on the rack, and fill in its equity terms."""
     board, rack = state.board, state.rack
     fill_rack(rack, tiles, size, board.points, leaves)
-    fill_equity_terms(rack, state.evaluation, bag, opponent_points, state.exchange_minimum)
+    fill_equity_terms(rack, state.evaluation, bag, opponent_points)
+    allowed = may_exchange and bag >= state.exchange_minimum
+    rack.exchangeable = min(rack.held, bag) if allowed else 0
     rack.opening = state.evaluation.opening_vowel != 0 and is_empty(board)
 
 
@@ -124,6 +127,7 @@ class Turn(NamedTuple):
     size: int
     bag: int  # tiles in it
     opponent_points: int  # of its rack; known when the bag is empty
+    may_exchange: bool  # an exchange is left, if the bag has enough tiles
 
 
 class MoveArrays(NamedTuple):
@@ -170,7 +174,9 @@ def search_moves(
 @helper
 def _begin(state: StateRecord, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
     cross_everywhere(state.board, words.nodes)
-    take_rack(state, turn.rack, turn.size, leaves, turn.bag, turn.opponent_points)
+    take_rack(
+        state, turn.rack, turn.size, leaves, turn.bag, turn.opponent_points, turn.may_exchange
+    )
 
 
 @helper

@@ -132,7 +132,7 @@ def list_in_games(
             for at in range(size):
                 blanks += tiles[at] == BLANK
             if fewest_blanks <= blanks <= most_blanks:
-                take_rack(state, tiles, size, leaves, 1, 0)
+                take_rack(state, tiles, size, leaves, 1, 0, True)
                 list_placements(state, words)
                 positions += 1
                 listed += state.gaddag.count

@@ -16,7 +16,7 @@ from engine.kernels.moves import MAX_KEPT, MAX_PLACED
 from engine.kernels.search_state import MoveArrays, Turn, list_moves, new_state, search_moves
 from engine.rules.moves import PASS, Move
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
-from engine.rules.rules import Rules, standard_rules
+from engine.rules.rules import Rules, may_exchange, standard_rules
 from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.arrays import I32, I64, U64
 from lexicons.jit import on_warm_up
@@ -207,6 +207,7 @@ class Generator:
             size=len(rack),
             bag=bag,
             opponent_points=0 if bag else sum(count * each for count, each in points),
+            may_exchange=may_exchange(position, rules),
         )
 
 

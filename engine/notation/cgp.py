@@ -8,15 +8,17 @@
 * operations: a name and what belongs to it, each closed by ``;`` (``lex NWL18; ld english;``).
 
 CGP knows who is on turn and who is next, not who sat where: what is read has seat 0 on turn.
-The operations are kept as text and not acted upon; the caller chooses the rules.
+The operations are kept as text and not acted upon; the caller chooses the rules. Two of ours belong
+to the position, where the rules limit what they count: ``passes 2;`` in a row up to now, and
+``exchanges 1/0;`` made so far, in the order of the racks. What is not told is 0.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from engine.rules.challenges import CHALLENGE_RULES, ChallengeRule
@@ -33,6 +35,7 @@ KNOWN_OPERATIONS = {
 _SQUARES = re.compile(r"[0-9]+|\[[^\[\]/]*\]|.", re.DOTALL)
 _SCORE = re.compile(r"[+-]?[0-9]{1,9}")
 _COUNT = re.compile(r"[0-9]{1,9}")
+_COUNTED = {"passes": re.compile(r"[0-9]{1,4}"), "exchanges": re.compile(r"[0-9]{1,4}/[0-9]{1,4}")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,36 @@ def read_cgp(text: str, rules: Rules) -> Cgp:
             f"zeros: {shown(fields[3])} is not a number of scoreless turns, 0 or more"
         )
     operations = _read_operations(fields[4]) if len(fields) == 5 else ()
-    scores = _read_scores(fields[2])
-    return Cgp(Position(board, racks, scores, scoreless_turns=int(fields[3])), operations)
+    position = Position(board, racks, _read_scores(fields[2]), scoreless_turns=int(fields[3]))
+    for name, argument in operations:
+        position = _counting(position, name, argument, rules)
+    kept = tuple(each for each in operations if each[0] not in _COUNTED)
+    return Cgp(position, kept)
+
+
+def _counting(position: Position, name: str, argument: str, rules: Rules) -> Position:
+    """Return the position with what an operation counts, if the rules limit that."""
+    form = _COUNTED.get(name)
+    if form is None:
+        return position
+    if not form.fullmatch(argument):
+        raise NotationError(
+            f"operation {shown(f'{name} {argument}')}: passes are a number, as in 'passes 2;', and "
+            "exchanges two, as in 'exchanges 1/0;'"
+        )
+    if name == "passes":
+        return replace(position, passes=int(argument) * rules.limits_passes)
+    first, second = (int(count) * rules.limits_exchanges for count in argument.split("/"))
+    return replace(position, exchanges=(first, second))
+
+
+def _counts_of(position: Position, rules: Rules) -> Iterator[tuple[str, str]]:
+    """Yield the operations of a position that counts what the rules limit."""
+    if rules.limits_passes and position.passes:
+        yield "passes", str(position.passes)
+    if rules.limits_exchanges and any(position.exchanges):
+        first = position.on_turn
+        yield "exchanges", f"{position.exchanges[first]}/{position.exchanges[1 - first]}"
 
 
 def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, str]] = ()) -> str:
@@ -81,7 +112,7 @@ def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, 
         f"{position.scores[first]}/{position.scores[second]}",
         str(position.scoreless_turns),
     ]
-    for name, argument in operations:
+    for name, argument in (*_counts_of(position, rules), *operations):
         if len(name.split()) != 1 or ";" in name + argument or "\n" in argument:
             raise NotationError(
                 f"operation {shown(f'{name} {argument}')} cannot be written: a name is one word, "

@@ -18,7 +18,15 @@ from typing import NamedTuple, TypeVar
 from engine.rules.game import Ending, Game, Turn
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Board, Position, Rack
-from engine.rules.rules import Play, Rules, canonical, rack_tiles, score_play
+from engine.rules.rules import (
+    Play,
+    Rules,
+    canonical,
+    may_exchange,
+    none_left,
+    rack_tiles,
+    score_play,
+)
 from lexicons.alphabet import EMPTY, Alphabet
 
 from .cgp import check_tile_counts, read_cgp, read_rack, write_cgp
@@ -105,9 +113,10 @@ class _Replayer:
         turns = (event.nick for event in gcg.events if event.kind.is_turn)
         self._on_turn = self._seats[next(turns, gcg.players[0].nick)]
         begun = _opening(gcg, rules)
+        begun = begun if self._on_turn == 0 else begun.swapped()
         self._board = begun.board
-        self._scores = begun.scores if self._on_turn == 0 else begun.scores[::-1]
-        self._scoreless = begun.scoreless_turns
+        self._scores = begun.scores
+        self._counts = begun.scoreless_turns, begun.passes, begun.exchanges
         self._ended = False
         self._last: ReplayStep | None = None
 
@@ -166,7 +175,7 @@ class _Replayer:
             check_tile_counts(self._board, racks, self._rules.distribution)
         except NotationError as error:
             raise GcgError(max(known[0].line, known[1].line), str(error)) from None
-        return Position(self._board, racks, self._scores, self._on_turn, self._scoreless)
+        return Position(self._board, racks, self._scores, self._on_turn, *self._counts)
 
     def _before(self, index: int, event: GcgEvent) -> Position:
         known, last = self._known[index], self._last
@@ -187,7 +196,7 @@ class _Replayer:
         play = score_play(self._board, move, self._rules)
         move = canonical(move, self._board)
         self._board = self._board.with_move(move)
-        self._scoreless = 0
+        self._counts = step.before.counts_after(move, self._rules)
         self._on_turn = 1 - step.seat
         return replace(step, move=move, play=play)
 
@@ -205,12 +214,13 @@ class _Replayer:
                 count = len(move.tiles)
             else:
                 move = Exchange(rack) if count == len(rack) == rules.rack_size else None
-            self._check_exchange(count)
-        self._scoreless += 1
+            self._check_exchange(step, count)
+        # An exchange of unknown tiles counts, too.
+        self._counts = step.before.counts_after(move or step.event, rules)
         self._on_turn = 1 - step.seat
         return replace(step, move=move)
 
-    def _check_exchange(self, count: int) -> None:
+    def _check_exchange(self, step: ReplayStep, count: int) -> None:
         rules = self._rules
         on_board = sum(tile != EMPTY for tile in self._board.squares)
         bag = max(0, rules.distribution.total - on_board - 2 * rules.rack_size)
@@ -221,13 +231,15 @@ class _Replayer:
                 f"an exchange of {count} with {bag} in the bag; "
                 f"it takes {max(count, rules.exchange_minimum)}"
             )
+        if not may_exchange(step.before, rules):
+            raise ValueError(none_left(rules))
 
     def _withdraw(self, step: ReplayStep) -> int:
         last = self._last
         if last is None or last.play is None or last.event.nick != step.event.nick:
             raise ValueError(f"{step.event.nick} takes back a play, but the line before is none")
         self._board = last.before.board
-        self._scoreless = last.before.scoreless_turns + 1
+        self._counts = last.before.counts_after(None, self._rules)
         return -last.play.score
 
     def _rack_points(self, event: GcgEvent) -> int:

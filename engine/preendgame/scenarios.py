@@ -132,7 +132,7 @@ class FullPosition:
             # Seeded by the bag too; else the tiles would go to the same places in every case.
             chance = random.Random(f"{seed} {self.bag} {position.racks}")
             bag = tuple(chance.sample((*bag, *used), len(bag) + len(used)))
-        after = position.after(move, score, tuple(rack))
+        after = position.after(move, score, tuple(rack), rules)
         settled = settlement(after, len(bag), seat, rules)
         if settled is None:
             return FullPosition(after, bag)

@@ -17,7 +17,7 @@ from .bag import Bag, dealing_order
 from .challenges import Ruling
 from .moves import PASS, Exchange, Move, Pass, Place
 from .position import Position, Rack
-from .rules import Rules, Words, canonical, check_move, rack_without, used_tiles
+from .rules import Rules, Words, canonical, check_move, rack_without, stalled, used_tiles
 
 Reason: TypeAlias = Literal["out", "zeroes", "challenge"]
 
@@ -130,7 +130,7 @@ class Game:
             bingo=play.bingo if play else False,
         )
         kept = tuple(rack_without(turn.rack, used_tiles(move)))
-        after = position.after(move, score, kept)
+        after = position.after(move, score, kept, rules)
         made = replace(self, position=after, turns=(*self.turns, turn))
         return replace(made, before=position) if play and not is_void else made._drawn()
 
@@ -153,8 +153,12 @@ class Game:
     def _withdrawn(self, ruling: Ruling) -> Game:
         before, turn = self.before, self.turns[-1]
         assert before is not None, "a play is open"
-        position = replace(
-            before, on_turn=1 - turn.seat, scoreless_turns=before.scoreless_turns + 1
+        position = Position(
+            before.board,
+            before.racks,
+            before.scores,
+            1 - turn.seat,
+            *before.counts_after(None, self.rules),
         )
         off = replace(turn, score=0, total=before.scores[turn.seat], bingo=False, withdrawn=True)
         after = replace(self, position=position, before=None, turns=(*self.turns[:-1], off))
@@ -174,7 +178,7 @@ class Game:
             return after
         rack, total = after.position.racks[challenger], after.position.scores[challenger]
         lost = Turn(seat=challenger, rack=rack, move=PASS, score=0, total=total, lost=True)
-        position = after.position.after(PASS, 0, rack)
+        position = after.position.after(PASS, 0, rack, self.rules)
         return replace(after, position=position, turns=(*after.turns, lost))._settled()
 
     def _drawn(self) -> Game:
@@ -214,7 +218,7 @@ def settlement(
     first, second = map(rules.distribution.value, position.racks)
     if not position.racks[mover] and not bag:
         return "out", (2 * second, 0) if mover == 0 else (0, 2 * first)
-    if position.scoreless_turns >= rules.scoreless_limit:
+    if stalled(position, rules):
         return "zeroes", (-first, -second)
     return None
 

@@ -12,7 +12,7 @@ from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
 from lexicons.arrays import U8
 from lexicons.layout import BoardLayout
 
-from .moves import PLAYED_THROUGH, Direction, Move, Place
+from .moves import PLAYED_THROUGH, Direction, Move, Pass, Place
 
 if TYPE_CHECKING:
     from .rules import Rules
@@ -73,7 +73,8 @@ class Position:
     """A position between two turns.
 
     ``racks`` and ``scores`` are by seat; a rack is ``()`` when it is empty or not known.
-    ``scoreless_turns`` counts those in a row up to now.
+    ``scoreless_turns`` counts those in a row up to now. ``passes`` in a row, and ``exchanges`` by
+    seat, are counted where the rules limit them, else 0.
     """
 
     board: Board
@@ -81,6 +82,8 @@ class Position:
     scores: tuple[int, int]
     on_turn: int = 0
     scoreless_turns: int = 0
+    passes: int = 0
+    exchanges: tuple[int, int] = (0, 0)
 
     @classmethod
     def empty(cls, layout: BoardLayout) -> Position:
@@ -92,19 +95,43 @@ class Position:
         first, second = self.racks
         return replace(self, racks=(rack, second) if seat == 0 else (first, rack))
 
-    def after(self, move: Move, score: int, rack: Rack) -> Position:
+    def swapped(self) -> Position:
+        """Return the position with seats 0 and 1 swapped."""
+        return replace(
+            self,
+            racks=self.racks[::-1],
+            scores=self.scores[::-1],
+            on_turn=1 - self.on_turn,
+            exchanges=self.exchanges[::-1],
+        )
+
+    def after(self, move: Move, score: int, rack: Rack, rules: Rules) -> Position:
         """Return the position after a legal move; the mover scores and then holds ``rack``."""
-        seat, placed = self.on_turn, isinstance(move, Place)
+        seat = self.on_turn
         scores = list(self.scores)
         scores[seat] += score
         moved = Position(
-            board=self.board.with_move(move) if isinstance(move, Place) else self.board,
-            racks=self.racks,
-            scores=(scores[0], scores[1]),
-            on_turn=1 - seat,
-            scoreless_turns=0 if placed else self.scoreless_turns + 1,
+            self.board.with_move(move) if isinstance(move, Place) else self.board,
+            self.racks,
+            (scores[0], scores[1]),
+            1 - seat,
+            *self.counts_after(move, rules),
         )
         return moved.with_rack(seat, rack)
+
+    def counts_after(self, move: object, rules: Rules) -> tuple[int, int, tuple[int, int]]:
+        """Return scoreless turns, passes and exchanges after a move of the player on turn.
+
+        None is a play that was challenged off; whatever is no other move is an exchange.
+        """
+        if isinstance(move, Place):
+            return 0, 0, self.exchanges
+        passes, exchanges = 0, list(self.exchanges)
+        if isinstance(move, Pass):
+            passes = (self.passes + 1) * rules.limits_passes
+        elif move is not None:
+            exchanges[self.on_turn] += rules.limits_exchanges
+        return self.scoreless_turns + 1, passes, (exchanges[0], exchanges[1])
 
 
 def tiles_of(position: Position) -> Iterator[int]:

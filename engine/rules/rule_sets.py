@@ -2,8 +2,8 @@
 
 A file has ``tiles`` and ``board``, each the name of an embedded one or a file's path from the
 folder of the rule set, and may have ``rack_size``, ``bingo_bonus``, ``exchange_minimum``,
-``scoreless_limit``, ``challenge`` and ``challenge_by``; what it leaves out is as in English
-tournaments.
+``scoreless_limit``, ``pass_limit``, ``exchange_limit``, ``challenge`` and ``challenge_by``; what it
+leaves out is as in English tournaments.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from lexicons.layout import load_layout
 from lexicons.text import embedded_names, read_named
 
 from .challenges import CHALLENGE_RULES, CHALLENGE_UNITS
-from .rules import MAX_RACK, Rules
+from .rules import MAX_RACK, NO_LIMIT, Rules
 
 _NUMBERS = {
     "rack_size": (1, MAX_RACK),
     "bingo_bonus": (0, 1_000),
     "exchange_minimum": (1, 1_000),
-    "scoreless_limit": (1, 1_000),
+    "scoreless_limit": (1, NO_LIMIT),
+    "pass_limit": (1, NO_LIMIT),
+    "exchange_limit": (0, NO_LIMIT),
 }
 _WORDS: dict[str, tuple[str, ...]] = {
     "challenge": CHALLENGE_RULES,

@@ -22,6 +22,9 @@ from .position import Board, Position, Rack, unseen
 MAX_RACK = 7
 """The move generator's limit."""
 
+NO_LIMIT = 1_000
+"""A limit that no game reaches."""
+
 Words: TypeAlias = Callable[[tuple[int, ...]], bool]
 """Whether tiles, without ``BLANK_FLAG``, are a word."""
 
@@ -36,14 +39,33 @@ class Rules:
     bingo_bonus: int = 50  # for placing ``rack_size`` tiles in one turn
     exchange_minimum: int = 7  # fewest tiles in the bag for an exchange
     scoreless_limit: int = 6  # scoreless turns in a row that end the game
+    pass_limit: int = NO_LIMIT  # passes in a row that end the game
+    exchange_limit: int = NO_LIMIT  # exchanges that each player may make
     challenge: ChallengeRule = "void"
     challenge_by: ChallengeUnit = "turn"
     name: str = field(default="english", compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("rack_size", "exchange_minimum", "scoreless_limit"):
+        for name in ("rack_size", "exchange_minimum", "scoreless_limit", "pass_limit"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it is 1 or more")
+        if self.exchange_limit < 0:
+            raise ValueError(f"exchange_limit is {self.exchange_limit}; it is 0 or more")
+
+    @property
+    def limits_passes(self) -> bool:
+        """Whether passes end a game before the other scoreless turns do."""
+        return self.pass_limit < self.scoreless_limit
+
+    @property
+    def limits_exchanges(self) -> bool:
+        """Whether a player may run out of exchanges."""
+        return self.exchange_limit < NO_LIMIT
+
+    @property
+    def most_passes(self) -> int:
+        """Passes in a row, after a placement, that end the game."""
+        return min(self.scoreless_limit, self.pass_limit)
 
 
 @cache
@@ -117,6 +139,8 @@ def check_move(
             return None
         case Exchange(tiles=tiles):
             _check_exchange(tiles, rack, rules, bag)
+            if not may_exchange(position, rules):
+                raise IllegalMove("exchange_limit", none_left(rules))
             return None
         case Place():
             _check_known((tile & ~BLANK_FLAG for tile in move.placed), BLANK + 1, rules)
@@ -138,6 +162,18 @@ def _check_exchange(tiles: tuple[int, ...], rack: tuple[int, ...], rules: Rules,
             f"an exchange needs {needed} tiles in the bag, which has {bag}",
         )
     _check_on_rack(tiles, rack, rules)
+
+
+def may_exchange(position: Position, rules: Rules) -> bool:
+    """Whether the player on turn has an exchange left, whatever the bag has."""
+    return position.exchanges[position.on_turn] < rules.exchange_limit
+
+
+def none_left(rules: Rules) -> str:
+    """Return why a player who has made all its exchanges may make no other."""
+    times = {0: "not at all", 1: "once", 2: "twice"}
+    often = times.get(rules.exchange_limit, f"{rules.exchange_limit} times")
+    return f"no exchange is left: a player may exchange {often} in a game"
 
 
 def _check_on_rack(tiles: Iterable[int], rack: tuple[int, ...], rules: Rules) -> None:
@@ -287,6 +323,20 @@ def canonical(place: Place, board: Board) -> Place:
     return replace(place, tiles=(tile,))
 
 
+def passes_left(position: Position, rules: Rules) -> int:
+    """Return how many passes in a row would end the game from here; below 1 if it is over."""
+    return min(rules.scoreless_limit - position.scoreless_turns, rules.pass_limit - position.passes)
+
+
+def stalled(position: Position, rules: Rules) -> str:
+    """Return which turns in a row have ended the game, "6 scoreless turns"; empty if none have."""
+    if position.scoreless_turns >= rules.scoreless_limit:
+        return f"{position.scoreless_turns} scoreless turns in a row"
+    if position.passes >= rules.pass_limit:
+        return f"{position.passes} passes in a row"
+    return ""
+
+
 def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
     """Return why no move can be chosen in a position, as its mover sees it; empty if one can.
 
@@ -298,8 +348,8 @@ def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
     rack = position.racks[position.on_turn]
     hidden = sum(unseen(position, position.on_turn, rules))
     text = rules.distribution.alphabet.text(rack)
-    if position.scoreless_turns >= rules.scoreless_limit:
-        return f"the game is over, after {position.scoreless_turns} scoreless turns in a row"
+    if turns := stalled(position, rules):
+        return f"the game is over, after {turns}"
     if rack and not hidden:
         return "the game is over: the opponent has no tiles left"
     if not rack and hidden <= rules.rack_size:

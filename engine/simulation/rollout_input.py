@@ -122,6 +122,8 @@ def scene(
         spread=position.scores[seat] - position.scores[1 - seat],
         scale=scale,
         scoreless=position.scoreless_turns,
+        passes=position.passes,
+        exchanges=(position.exchanges[seat], position.exchanges[1 - seat]),
         plies=min(plies, TO_THE_END),
         baseline=baseline,
         # Mixed, else the next seed would give the same samples, shifted by one.

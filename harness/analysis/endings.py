@@ -14,7 +14,7 @@ from engine.endgame.solver import EndgameSolver, Solution
 from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import Rules, score_play, used_tiles
+from engine.rules.rules import Rules, passes_left, score_play, used_tiles
 
 OpponentModel: TypeAlias = Literal["rational", "pessimistic", "static"]
 
@@ -87,14 +87,10 @@ def proof_so_far(
     for move in line:
         score = score_play(at.board, move, rules).score if isinstance(move, Place) else 0
         left = Counter(at.racks[at.on_turn]) - Counter(used_tiles(move))
-        at = at.after(move, score, tuple(left.elements()))
+        at = at.after(move, score, tuple(left.elements()), rules)
         scores.append(score)
     # ``engine.kernels.endgame`` explains why two passes will do.
-    ends_game = (
-        not all(at.racks)
-        or line[-2:] == (PASS, PASS)
-        or at.scoreless_turns >= rules.scoreless_limit
-    )
+    ends_game = not all(at.racks) or line[-2:] == (PASS, PASS) or passes_left(at, rules) < 1
     return EndgameProof(
         position,
         first_win,

@@ -25,7 +25,15 @@ from engine.notation.move_text import (
 )
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
-from engine.rules.rules import IllegalMove, Rules, canonical, check_move, used_tiles
+from engine.rules.rules import (
+    IllegalMove,
+    Rules,
+    canonical,
+    check_move,
+    may_exchange,
+    stalled,
+    used_tiles,
+)
 from lexicons.alphabet import Alphabet
 from lexicons.jit import warm_up
 from lexicons.store import Lexicon
@@ -121,10 +129,8 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     rack, ours = position.racks[seat], position.racks[1 - seat]
     before = position.with_rack(seat, ())
     counts, bag = unseen(before, 1 - seat, rules), bag_count(before, rules)
-    if position.scoreless_turns >= rules.scoreless_limit:
-        raise ValueError(
-            f"the game is over, after {position.scoreless_turns} scoreless turns in a row"
-        )
+    if turns := stalled(position, rules):
+        raise ValueError(f"the game is over, after {turns}")
     if 0 < len(ours) < rules.rack_size and bag:
         raise ValueError(
             f"{text(ours)} is not the whole rack of whoever looks on, "
@@ -151,7 +157,8 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     seen = canonical(move, before.board) if isinstance(move, Place) else move
     if isinstance(seen, Exchange):
         seen = count
-    play = Play(before.board, seen, made.score if made else 0, rules.rack_size, bag)
+    score = made.score if made else 0
+    play = Play(before.board, seen, score, rules.rack_size, bag, may_exchange(position, rules))
     leave = None
     if known is not None and not isinstance(move, int):
         leave = tuple(sorted((Counter(known) - Counter(used_tiles(move))).elements()))
@@ -189,7 +196,9 @@ def infer(
     now = tuple(count - shown[tile] for tile, count in enumerate(observed.counts))  # unseen
     drawn = min(play.held - play.kept, play.bag)
     made = PASS if isinstance(play.move, int) else play.move
-    again = replace(before.after(made, play.score, ()), on_turn=before.on_turn)  # plays again
+    again = replace(
+        before.after(made, play.score, (), judges.rules), on_turn=before.on_turn
+    )  # plays again
     beliefs = (nothing, posterior.leaves.shape[1] + drawn), (posterior.as_prior(), drawn)
     tiles = [tile_chances(kept, now, count) for kept, count in beliefs]
     bingo = [

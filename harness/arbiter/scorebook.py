@@ -19,7 +19,7 @@ from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.challenges import Ruling, judge
 from engine.rules.game import Game
-from engine.rules.rules import IllegalMove, Rules
+from engine.rules.rules import IllegalMove, Rules, stalled
 from lexicons.store import Lexicon
 from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
 
@@ -363,9 +363,9 @@ class Scorebook:
         return record
 
     def _sentence(self, outcome: str) -> str:
-        limit = self.rules.scoreless_limit
-        if outcome == "zeroes" and limit != Rules.scoreless_limit:
-            return f"{limit} scoreless turns in a row"
+        if outcome == "zeroes" and self.game is not None:
+            turns = stalled(self.game.position, self.rules)
+            return turns.replace(f"{Rules.scoreless_limit} s", "six s")
         return SENTENCES[outcome]
 
     def withdraw_verdict(self) -> None:

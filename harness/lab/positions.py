@@ -15,8 +15,7 @@ from bot.player import Observed
 from engine.kernels.moves import PASS_MOVE
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import unpack
-from engine.rules.moves import Place
-from engine.rules.position import Board, Position, unseen
+from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import StaticGames, play_static_games
 from lexicons.leaves import RACK_SIZE
@@ -55,18 +54,15 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
     """
     position = games.position(game, turn, rules)
     leads, bags = games.results.spreads[game].tolist(), games.results.bags[game].tolist()
-    board, scores, scoreless = Board.empty(rules.layout), [0, 0], 0
+    played = Position.empty(rules.layout)
     turns: list[Observed] = []
     for at in range(turn):
-        (move,) = unpack(games.results.moves[game, at : at + 1], board)
+        (move,) = unpack(games.results.moves[game, at : at + 1], played.board)
         score = -leads[at + 1] - leads[at]  # leads are those of the player on turn
-        scores[at % 2] += score
-        scoreless = 0 if isinstance(move, Place) else scoreless + 1
-        board = board.with_move(move) if isinstance(move, Place) else board
-        totals = scores[0], scores[1]
-        turns.append(Observed(at + 1, at % 2, move, score, totals, bags[at + 1], think_ms=0))
-    known = replace(position, scores=(scores[0], scores[1]), scoreless_turns=scoreless)
-    return Situation(known, bags[turn], tuple(turns))
+        played = played.after(move, score, (), rules)
+        seen = Observed(at + 1, at % 2, move, score, played.scores, bags[at + 1], think_ms=0)
+        turns.append(seen)
+    return Situation(replace(played, racks=position.racks), bags[turn], tuple(turns))
 
 
 def situation_in_play(

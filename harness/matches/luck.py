@@ -105,7 +105,7 @@ class Luckmeter:
         chance = np.random.default_rng(_seed(game))
         for draw in _judged_draws(game):
             racks = draw.racks(self._samples, chance)
-            play = Play(draw.board, PASS, 0, racks.shape[1], max(draw.left, 1))
+            play = Play(draw.board, PASS, 0, racks.shape[1], max(draw.left, 1), draw.may_exchange)
             # What a pass loses is what the best play is worth.
             losses = EquityLosses(self._generator, play, _REACH).of(racks, racks[:, :0])
             points = losses / 1000
@@ -165,6 +165,8 @@ class _JudgedDraw:
     """What the opponent kept, before its draw."""
     left: int
     """Tiles in the bag."""
+    may_exchange: bool
+    """An exchange is left."""
 
     def racks(self, samples: int, chance: np.random.Generator) -> U8:
         """Return racks as rows: the actual one, then those that the bag could give instead."""
@@ -194,17 +196,20 @@ def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
         bag = bag - _counts(rack[held:], kinds)
     board, scores = begun.board, list(begun.scores)
     left_on: list[Rack] = [(), ()]
+    exchanges = list(begun.exchanges)
     for turn in _turns(game):
         seat, draw = turn.seat, pending[turn.seat]
         if draw is not None and 0 < len(draw[2]) < draw[0].sum():
             lead = scores[seat] - scores[1 - seat]
-            yield _JudgedDraw(seat, *draw, board, lead, left_on[1 - seat], int(bag.sum()))
+            left = exchanges[seat] < game.rules.exchange_limit
+            yield _JudgedDraw(seat, *draw, board, lead, left_on[1 - seat], int(bag.sum()), left)
         kept = tuple(rack_without(turn.rack, used_tiles(turn.move)))
         pending[seat] = None if isinstance(turn.move, Pass) else (bag, kept, turn.drawn)
         left_on[seat] = () if isinstance(turn.move, Pass) else kept
         bag = bag - _counts(turn.drawn, kinds)
         if isinstance(turn.move, Exchange):
             bag = bag + _counts(turn.move.tiles, kinds)
+            exchanges[seat] += 1
         elif isinstance(turn.move, Place):
             board = board.with_move(turn.move)
         scores[seat] = turn.total

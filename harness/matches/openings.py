@@ -24,7 +24,7 @@ from engine.notation.replaying import replay
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.position import Board, Position
-from engine.rules.rules import Rules
+from engine.rules.rules import Rules, stalled
 from lexicons.alphabet import BLANK_FLAG, EMPTY
 from lexicons.store import Lexicon
 from lexicons.text import read_text
@@ -119,17 +119,13 @@ def _before_line(path: Path, line: int, rules: Rules) -> Position:
     position = played.after(line - 1)
     if position.on_turn == 0:
         return position
-    (first, second), (own, other) = position.racks, position.scores
-    return replace(position, racks=(second, first), scores=(other, own), on_turn=0)
+    return position.swapped()
 
 
 def _check_begins(position: Position, rules: Rules) -> None:
     """Raise ValueError if the game is over in a position."""
-    if position.scoreless_turns >= rules.scoreless_limit:
-        raise ValueError(
-            f"the game is over: {position.scoreless_turns} scoreless turns in a row; fewer than "
-            f"{rules.scoreless_limit} can go before"
-        )
+    if turns := stalled(position, rules):
+        raise ValueError(f"the game is over, after {turns}")
     bag = Bag.shuffled(rules.distribution, DrawStream(b""), opening=position)
     if not all(Game.start(rules, bag, position).position.racks):
         raise ValueError("the game is over: no tile is left for one of the racks")

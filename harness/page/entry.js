@@ -18,8 +18,8 @@ import { texts } from "./texts.js";
 /** @typedef {import("./notation.js").Board} Board */
 /** @typedef {import("./scoring.js").Equipment} Equipment */
 /** @typedef {import("./scoring.js").Placement} Placement */
-/** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number, canExchange?: boolean }} Asked `rack` is
- *   text, as "?AEI[CH]"; `fresh`: the squares of the last move. */
+/** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number, canExchange?: boolean, exchangesLeft?: number | null }} Asked
+ *   `rack` is text, as "?AEI[CH]"; `fresh`: the squares of the last move; `exchangesLeft`: null where the rules limit none. */
 /** @typedef {Pick<typeof texts, "play" | "playFor" | "exchangeNow" | "entryKeys">} Wording What the element says of playing. */
 
 const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
@@ -54,7 +54,7 @@ export class MoveEntry extends HTMLElement {
     this.playing.classList.add("main");
     this.shuffling = button(texts.shuffle, () => this.shuffle());
     this.recalling = button(texts.recall, () => this.recall());
-    this.exchanging = button(texts.exchange, () => this.toggleExchange());
+    this.exchanging = button(texts.exchangeLeft(), () => this.toggleExchange());
     this.passing = button(texts.passTurn, () => this.pass());
     this.passing.addEventListener("blur", () => this.askToPass(false));
   }
@@ -290,6 +290,10 @@ export class MoveEntry extends HTMLElement {
   }
 
   toggleExchange() {
+    if (this.asked.exchangesLeft === 0) {
+      this.formed.textContent = texts.noExchangeLeft;
+      return this.say(texts.noExchangeLeft);
+    }
     this.draft?.recall();
     this.exchanged = this.exchanged ? null : new Set();
     this.placed(this.exchanged ? texts.chooseTiles : "");
@@ -354,7 +358,8 @@ export class MoveEntry extends HTMLElement {
     this.hand.show(this.draft, this.squares.points, this.exchanged, this.chosen);
     this.showFormed();
     this.exchanging.hidden = this.asked.canExchange === false;
-    this.exchanging.textContent = this.exchanged ? texts.cancel : texts.exchange;
+    this.exchanging.textContent = this.exchanged ? texts.cancel : texts.exchangeLeft(this.asked.exchangesLeft);
+    this.exchanging.setAttribute("aria-disabled", String(this.asked.exchangesLeft === 0));
     this.recalling.hidden = this.passing.hidden = this.exchanged !== null;
   }
 

@@ -7,7 +7,7 @@ import { texts } from "./texts.js";
 /** @typedef {{ seq: number, seat: 0 | 1, move: string, score: number, scores: Pair, bag: number, clocks: Pair, think_ms: number, challenge?: "open" | "won" | "lost" }} Played */
 /** @typedef {{ seq: number, rack: string, position: string }} Asked */
 /** @typedef {{ seq: number, text: string | null, candidates: Candidate[], search: Search | null, belief: Belief | null }} Info */
-/** @typedef {{ name: string, rack_size: number, bingo_bonus: number, exchange_minimum: number, challenge?: string }} Rules */
+/** @typedef {{ name: string, rack_size: number, bingo_bonus: number, exchange_minimum: number, exchange_limit?: number, challenge?: string }} Rules */
 /** @typedef {{ seq: number, players: [string, string], lexicon: string, commitment?: string | null, rules: Rules, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
 /** @typedef {{ outcome: string, winner: 0 | 1 | null, scores: Pair, message: string, racks: [string, string], rack_adjustments: Pair, time_penalties: Pair }} Over */
 /** @typedef {{ move: string, score: number | null, equity: number | null, equity_error: number | null, win: number | null, win_error: number | null, samples: number | null }} Candidate */
@@ -202,6 +202,14 @@ export class Game {
   rack(seat, turn) {
     const next = this.turns?.slice(turn).find((each) => each.seat === seat);
     return next?.rack ?? (this.over?.racks ?? this.racks)?.[seat] ?? "";
+  }
+
+  /** Exchanges that a seat has left; null: as many as it likes. @param {0 | 1} seat */
+  exchangesLeft(seat) {
+    const limit = this.offer.rules.exchange_limit;
+    if (limit === undefined) return null;
+    const made = this.plays.filter((play) => play.seat === seat && /^-[^-]/.test(play.move)).length;
+    return Math.max(limit - this.opening.exchanges[seat] - made, 0);
   }
 
   /** Tiles that are not on a board, by kind. @param {Board} board @returns {[string, number][]} */

@@ -69,11 +69,11 @@ export const withMove = (board, move) => {
   return after;
 };
 
-/** The seat to move is the first in racks and scores. @param {string | null} cgp @returns {{ board: Board, racks: [string, string], scores: [number, number] }} */
+/** The seat to move is the first in racks and scores. @param {string | null} cgp @returns {{ board: Board, racks: [string, string], scores: [number, number], exchanges: [number, number] }} */
 export const readOpening = (cgp) => {
   /** @type {Board} */
   const board = new Map();
-  if (!cgp) return { board, racks: ["", ""], scores: [0, 0] };
+  if (!cgp) return { board, racks: ["", ""], scores: [0, 0], exchanges: [0, 0] };
   const [rows = "", racks = "/", scores = "0/0"] = cgp.split(" ");
   let square = 0;
   for (const part of rows.match(/\d+|\[[^\]]*\]|[^/]/gu) ?? []) {
@@ -82,5 +82,6 @@ export const readOpening = (cgp) => {
   }
   const [first = 0, second = 0] = scores.split("/").map(Number);
   const [own = "", other = ""] = racks.split("/");
-  return { board, racks: [own, other], scores: [first, second] };
+  const [, made = 0, theirs = 0] = (/ exchanges (\d+)\/(\d+);/.exec(cgp) ?? []).map(Number);
+  return { board, racks: [own, other], scores: [first, second], exchanges: [made, theirs] };
 };

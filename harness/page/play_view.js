@@ -233,7 +233,8 @@ export class PlayView extends HTMLElement {
       this.shown = shown;
       this.equipment = this.equipment?.layout === game.layout ? this.equipment : game.equipment;
       const rack = isOver ? "" : playing.rack;
-      this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last, canExchange: (game.bag ?? 0) >= game.offer.rules.exchange_minimum });
+      this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
+        canExchange: (game.bag ?? 0) >= game.offer.rules.exchange_minimum, exchangesLeft: game.exchangesLeft(playing.seat) });
       this.showMoves();
       this.showUnseen();
     }

@@ -241,7 +241,9 @@ export const texts = {
   playFor: (score) => `Play for ${score}`,
   shuffle: "Shuffle",
   recall: "Recall",
-  exchange: "Exchange",
+  /** @param {number | null} [left] null where the rules limit none */
+  exchangeLeft: (left) => (typeof left === "number" ? `Exchange (${left} left)` : "Exchange"),
+  noExchangeLeft: "You have made all the exchanges that you may make in this game.",
   passTurn: "Pass",
   reallyPass: "Pass: sure?",
   cancel: "Cancel",

@@ -55,6 +55,23 @@ SHOW = """async ([layout, tiles, cgp, rack]) => {
   entry.addEventListener("play", ({ detail }) => played.push(detail.move));
 }"""
 
+LEFT = """(left) => {
+  const entry = document.querySelector("move-entry");
+  entry.show(entry.draft.equipment, { ...entry.asked, exchangesLeft: left });
+}"""
+
+COUNTED = """async () => {
+  const { Game } = await import("/game.js");
+  const { readOpening } = await import("/notation.js");
+  const moves = ["-ABC", "-3", "-", "-2", "8D CAB", "-1", "--"];
+  const left = (limit, seat) => Game.prototype.exchangesLeft.call({
+    offer: { rules: { exchange_limit: limit } },
+    plays: moves.map((move, at) => ({ move, seat: at % 2 })),
+    opening: readOpening("15/15 AB/ 0/0 1 passes 1; exchanges 1/0;") }, seat);
+  return [left(4, 0), left(2, 1), left(undefined, 0)];
+}"""
+"""Exchanges left after one at the opening and some moves."""
+
 DIFFERENT = """async ([layout, tiles, positions]) => {
   const { placementOf } = await import("/scoring.js");
   const { readMove, readOpening } = await import("/notation.js");
@@ -171,6 +188,23 @@ async def test_a_move_is_typed(shown: Opened) -> None:
     await page.get_by_role("button", name="Pass").click()
     await page.get_by_role("button", name="Pass: sure?").click()
     assert await page.evaluate("played") == ["I6 QU.k", "-AU", "-"]
+
+
+async def test_who_has_no_exchange_left_is_told_so(shown: Opened) -> None:
+    page = shown.page
+    await show(shown, TILES, row("7HoUSE3"), "?AEIQUZ")
+    await page.evaluate(LEFT, 1)
+    await page.get_by_role("button", name="Exchange (1 left)", exact=True).click()
+    await page.get_by_role("button", name="Cancel").click()
+    await page.evaluate(LEFT, 0)
+    spent = page.get_by_role("button", name="Exchange (0 left)", exact=True)
+    assert await spent.get_attribute("aria-disabled") == "true"
+    await spent.press("Enter")
+    sentence = "You have made all the exchanges that you may make in this game."
+    assert await page.locator(".formed").inner_text() == sentence
+    assert await page.locator("[aria-live=polite]").inner_text() == sentence
+    assert await page.get_by_role("button", name="Cancel").count() == 0
+    assert await page.evaluate(COUNTED) == [2, 0, None]
 
 
 async def test_a_move_is_dragged_and_tapped(shown: Opened) -> None:

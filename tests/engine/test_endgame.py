@@ -325,5 +325,5 @@ def test_what_no_solver_is_made_with(asked: dict[str, int], says: str) -> None:
 
 
 def test_rules_by_which_one_pass_ends_the_game_are_refused() -> None:
-    with pytest.raises(ValueError, match="endgames are solved with 2 or more"):
+    with pytest.raises(ValueError, match="endgames are solved where 2 or more do"):
         EndgameSolver(scowl(), replace(RULES, scoreless_limit=1), memory=MEMORY)

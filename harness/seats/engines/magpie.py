@@ -150,7 +150,8 @@ class MagpieEngine(ProcessEngine):
 
     def _why_not(self, rules: Rules) -> str:
         """Return why it can't play by rules; empty if it can, as far as is known before a game."""
-        if rule := other_rule(rules, ("rack_size", "exchange_minimum", "scoreless_limit")):
+        built_in = "rack_size", "exchange_minimum", "exchange_limit", "scoreless_limit"
+        if rule := other_rule(rules, built_in):
             return f"{self._name} plays by the standard {rule}"
         if other_rule(rules, ("layout",)) and "bdn" not in self._settings:
             return f"{self._name} plays on the standard board; name another with bdn=LAYOUT"

@@ -74,7 +74,10 @@ LETTERS_ASKED = 14
 """Number of the commonest letters, each used once, in the check of words: thousands of words."""
 
 
-_BUILT_IN = ("layout", "rack_size", "bingo_bonus", "exchange_minimum", "scoreless_limit")
+_BUILT_IN = (
+    *("layout", "rack_size", "bingo_bonus"),
+    *("exchange_minimum", "exchange_limit", "scoreless_limit"),
+)
 """Rules that it knows one way only."""
 
 

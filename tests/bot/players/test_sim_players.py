@@ -249,7 +249,7 @@ def likely_replies(view: View) -> list[ScoredMove]:
 
 def view_after(view: View, played: ScoredMove) -> View:
     """Give what the player sees after a reply, as the arbiter tells it."""
-    then = view_at(view.position.after(played.move, played.score, ()))
+    then = view_at(view.position.after(played.move, played.score, (), view.rules))
     turn = Observed(1, view.opponent, played.move, played.score, then.position.scores, then.bag, 9)
     return replace(then, history=(*view.history, turn), clocks=(800_000, 700_000))
 

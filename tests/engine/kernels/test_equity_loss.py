@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -125,7 +126,7 @@ class Search:
     def __init__(self, found: Case, finder: Generator, own: list[int], reach: int) -> None:
         self.losses = np.full(len(found.racks), -1, np.int32)
         self._racks, self._own = np.array(found.racks, np.uint8), np.array(own, np.int32)
-        self._finder, self._bag, self._reach = finder, found.play.bag, reach
+        self._finder, self._play, self._reach = finder, found.play, reach
         _, self._order = begin(found.play, finder)
 
     def go_on(self, begin: int, table: SubrackTable) -> int:
@@ -134,7 +135,8 @@ class Search:
             self._finder.state,
             self._finder.words.words,
             self._finder.leaves.arrays,
-            self._bag,
+            self._play.bag,
+            self._play.may_exchange,
             self._order,
             table,
             self._racks[begin:],
@@ -288,7 +290,9 @@ def test_only_a_first_play_costs_for_its_vowels(name: str) -> None:
 def test_who_can_do_nothing_else_is_right_to_pass() -> None:
     words = Lexicon("none", RULES.distribution, WordGraph(np.zeros(2, np.uint32)), "")
     play = Play(position_of(5, 9).board, PASS, 0, RULES.rack_size, 5)  # too few to exchange
-    found = Case(play, case("middle, a pass").racks)
-    search = Search(found, Generator(words, RULES, leaves()), [0] * RACKS, FAR)
-    assert search.go_on(0, SubrackTable.empty(ROOM)) == RACKS
-    assert not search.losses.any()
+    spent = replace(play, bag=80, may_exchange=False)
+    for pass_made in (play, spent):
+        found = Case(pass_made, case("middle, a pass").racks)
+        search = Search(found, Generator(words, RULES, leaves()), [0] * RACKS, FAR)
+        assert search.go_on(0, SubrackTable.empty(ROOM)) == RACKS
+        assert not search.losses.any()

@@ -16,6 +16,7 @@ from rollout_positions import (
     candidates,
     generator,
     late_position,
+    leaves,
     position_of,
     scowl,
     win_table,
@@ -23,7 +24,7 @@ from rollout_positions import (
 from rollout_reference import Rollout, SlowRollouts
 from scipy.special import chdtrc
 
-from engine.movegen.generator import RankedMove
+from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Position, unseen
 from engine.simulation.rollout_input import TO_THE_END, UNITS, Baseline, Belief, Utility
@@ -44,10 +45,22 @@ class Case:
     by_points: bool = False
     count: int = 2
     """Of candidates, besides some that are unlikely."""
+    limited: bool = False
+    """By rules that limit passes and exchanges."""
+
+    @property
+    def generator(self) -> Generator:
+        return limited_generator() if self.limited else generator()
 
     @cached_property
     def position(self) -> Position:
         return self.begin()
+
+
+@cache
+def limited_generator() -> Generator:
+    rules = replace(RULES, scoreless_limit=9, pass_limit=3, exchange_limit=2)
+    return Generator(scowl(), rules, leaves())
 
 
 def tiles(text: str) -> tuple[int, ...]:
@@ -82,16 +95,20 @@ def cases() -> Iterator[tuple[str, Case]]:
     for scoreless in (3, 4, 5):
         yield f"{scoreless} scoreless", Case(partial(few_left, scoreless), 4)
     yield "stuck", Case(stuck, TO_THE_END)
+    yield "stuck, exchanges limited", Case(partial(stuck, (1, 0)), TO_THE_END, limited=True)
+    yield "stuck, none left", Case(partial(stuck, (1, 2)), TO_THE_END, limited=True)
+    late = partial(few_left, 2, passes=2)
+    yield "two passes", Case(late, 4, limited=True)
 
 
-def few_left(scoreless: int) -> Position:
-    return replace(late_position(9), scoreless_turns=scoreless)
+def few_left(scoreless: int, passes: int = 0) -> Position:
+    return replace(late_position(9), scoreless_turns=scoreless, passes=passes)
 
 
-def stuck() -> Position:
+def stuck(exchanges: tuple[int, int] = (0, 0)) -> Position:
     """Both hold what can hardly be played, and change it."""
-    position = position_of(0, 0)
-    return replace(position, racks=(tiles("VVUUUII"), tiles("QWWCCFF")), scoreless_turns=4)
+    racks = tiles("VVUUUII"), tiles("QWWCCFF")
+    return replace(position_of(0, 0), racks=racks, scoreless_turns=4, exchanges=exchanges)
 
 
 CASES = dict(cases())
@@ -102,7 +119,7 @@ def simulated(name: str) -> tuple[list[RankedMove], Simulation]:
     case = CASES[name]
     compared = candidates(case.position, case.count)
     simulation = Simulation(
-        [generator()],
+        [case.generator],
         case.position,
         compared,
         None if case.by_points else win_table(),
@@ -123,7 +140,7 @@ def played(name: str) -> list[list[Rollout]]:
     compared, simulation = simulated(name)
     table = None if case.by_points else win_table()
     slow = SlowRollouts(
-        generator(), scowl(), case.position, table, case.plies, case.seed, case.belief
+        case.generator, scowl(), case.position, table, case.plies, case.seed, case.belief
     )
     samples = range(1 if simulation.exact else SAMPLES)
     return [[slow.of(one, sample) for sample in samples] for one in compared]

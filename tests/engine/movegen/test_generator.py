@@ -114,6 +114,23 @@ def test_a_pass_is_the_best_move_of_those_who_have_no_other() -> None:
     assert stuck.best(position) == [RankedMove(PASS, 0, PASS_EQUITY, tuple(sorted(rack)))]
 
 
+def test_a_player_without_exchanges_is_offered_none() -> None:
+    limited = Generator(scowl(), replace(RULES, exchange_limit=2), leaves())
+    position = replace(next(iter(positions_of(0))), on_turn=0, exchanges=(1, 2))
+    left, used_up = position, replace(position, exchanges=(2, 1))
+    assert limited.everything(left) == generator().everything(position)
+    placements = [one for one in generator().everything(position) if not is_exchange(one)]
+    assert limited.everything(used_up) == placements
+    assert not any(isinstance(move, Exchange) for move, _ in limited.legal_moves(used_up))
+    nothing = Generator(Lexicon("none", RULES.distribution, NO_WORDS, ""), limited.rules, leaves())
+    assert nothing.best(used_up)[0].move == PASS
+    assert isinstance(nothing.best(left)[0].move, Exchange)
+
+
+def is_exchange(ranked: RankedMove) -> bool:
+    return isinstance(ranked.move, Exchange)
+
+
 def test_a_generator_finds_the_same_whatever_it_found_before() -> None:
     positions = [position for game in range(3, 9) for position in positions_of(game)]
     used = [generator().best(position, 5) for position in positions]

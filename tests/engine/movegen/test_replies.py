@@ -84,7 +84,7 @@ def test_after_a_play_the_board_and_scores_have_it() -> None:
     position = replace(waiting(position_of(5, 9)), scoreless_turns=3)
     played = guessed(position_of(5, 9), 1)[0]
     assert isinstance(played.move, Place)
-    then = position.after(played.move, played.score, ())
+    then = position.after(played.move, played.score, (), RULES)
     assert then.board == position.board.with_move(played.move)
     assert then.racks == position.racks
     assert then.on_turn == 1 - position.on_turn
@@ -97,14 +97,14 @@ def test_after_a_play_the_board_and_scores_have_it() -> None:
 @pytest.mark.parametrize("move", [PASS, Exchange((1, 2))])
 def test_after_a_turn_without_a_play_the_board_is_as_before(move: Exchange) -> None:
     position = replace(waiting(position_of(5, 9)), scoreless_turns=3)
-    then = position.after(move, 0, ())
+    then = position.after(move, 0, (), RULES)
     turned = replace(position, on_turn=1 - position.on_turn, scoreless_turns=4)
     assert then == turned
 
 
 def test_after_a_play_from_a_known_rack_nothing_is_known_of_it() -> None:
     position = replace(position_of(0, 0), racks=((1, 20, 5), (2, 2)))
-    then = position.after(Place(7, 7, Direction.ACROSS, (1, 20)), 4, ())
+    then = position.after(Place(7, 7, Direction.ACROSS, (1, 20)), 4, (), RULES)
     assert then.racks == ((), (2, 2))
     own = replace(then, racks=((), (1,)))
     assert legal_moves(own, scowl(), RULES)

@@ -68,6 +68,23 @@ def test_the_seat_on_turn_is_written_first(rules: Rules) -> None:
     assert (back.racks, back.scores, back.on_turn) == (((3, 4), (1, 2)), (20, 10), 0)
 
 
+def test_counts_that_the_rules_limit_are_operations(rules: Rules) -> None:
+    limited = replace(rules, pass_limit=4, exchange_limit=3)
+    position = Position(
+        Board.empty(rules.layout), ((1, 2), ()), (0, 0), 1, 3, passes=2, exchanges=(1, 3)
+    )
+    text = write_cgp(position, limited, (("lex", "NWL23"),))
+    assert text.endswith(" /AB 0/0 3 passes 2; exchanges 3/1; lex NWL23;")
+    back = read_cgp(text, limited)
+    assert (back.position, back.operations) == (position.swapped(), (("lex", "NWL23"),))
+    unlimited = read_cgp(text, rules)
+    assert (unlimited.position.passes, unlimited.position.exchanges) == (0, (0, 0))
+    assert write_cgp(position, rules).endswith(" /AB 0/0 3")
+    for wrong in ("passes many", "exchanges 3", "exchanges 1/2/3", "passes -1"):
+        with pytest.raises(NotationError, match=f"operation '{wrong}': passes are a number"):
+            read_cgp(cgp() + f" {wrong};", limited)
+
+
 def test_tiles_of_several_characters(rules: Rules) -> None:
     distribution = rules.distribution
     alphabet = replace(

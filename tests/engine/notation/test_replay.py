@@ -201,6 +201,18 @@ def test_an_exchange_needs_a_full_enough_bag(rules: Rules) -> None:
         replay(game, replace(rules, exchange_minimum=87))
 
 
+def test_exchanges_and_passes_are_counted_where_they_are_limited(rules: Rules) -> None:
+    turns = "anna: -5", "bert: -", "anna: -", "bert: -ABC", "anna: -2"
+    game = read_gcg(HEADER + "".join(f">{turn} +0 0\n" for turn in turns))
+    limited = replace(rules, pass_limit=4, exchange_limit=2)
+    replayed = replay(game, limited)
+    counts = [(step.before.passes, step.before.exchanges) for step in replayed.steps]
+    assert counts == [(0, (0, 0)), (0, (1, 0)), (1, (1, 0)), (2, (1, 0)), (0, (1, 1))]
+    assert (replayed.final.passes, replayed.final.exchanges) == (0, (2, 1))
+    with pytest.raises(GcgError, match="line 7: no exchange is left: a player may exchange once"):
+        replay(game, replace(limited, exchange_limit=1))
+
+
 @pytest.mark.parametrize(
     ("kind", "detail", "reason"),
     [

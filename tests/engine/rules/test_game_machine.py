@@ -29,6 +29,7 @@ _TILES = TileDistribution(
 )
 _LAYOUT = BoardLayout("small", 5, 6, (1, 2, 1, 3, 1, 1) * 5, (1, 1, 3, 1, 2) * 6, (2, 3))
 SMALL = Rules(_TILES, _LAYOUT, rack_size=4, bingo_bonus=20, exchange_minimum=4, scoreless_limit=6)
+LIMITED = replace(SMALL, scoreless_limit=5, pass_limit=2, exchange_limit=2)
 
 
 def placement(board: Board, row: int, column: int, way: Direction, placed: list[int]) -> Place:
@@ -96,15 +97,19 @@ def _run_score(before: Board, after: Board, run: list[tuple[int, int]], rules: R
 class AnyGame(RuleBasedStateMachine):
     """Whatever is played, tiles are conserved, scores add up, the game ends and can be replayed."""
 
-    @initialize(secret=st.binary(min_size=1, max_size=4), mirrored=st.booleans())
-    def deal(self, secret: bytes, mirrored: bool) -> None:
-        self.secret, self.mirrored = secret, mirrored
+    @initialize(
+        rules=st.sampled_from([SMALL, LIMITED]),
+        secret=st.binary(min_size=1, max_size=4),
+        mirrored=st.booleans(),
+    )
+    def deal(self, rules: Rules, secret: bytes, mirrored: bool) -> None:
+        self.kind, self.secret, self.mirrored = rules, secret, mirrored
         self.game = self.dealt()
         self.totals = [0, 0]
 
     def dealt(self) -> Game:
         stream = DrawStream(self.secret, (b"one", b"two"))
-        return Game.start(SMALL, Bag.shuffled(_TILES, stream, mirrored=self.mirrored))
+        return Game.start(self.kind, Bag.shuffled(_TILES, stream, mirrored=self.mirrored))
 
     @property
     def rack(self) -> tuple[int, ...]:
@@ -141,19 +146,28 @@ class AnyGame(RuleBasedStateMachine):
         if options:
             chosen = data.draw(st.sampled_from(options), label="place")
             board = self.game.position.board
-            self.make(chosen, score_by_runs(board, chosen, SMALL))
+            self.make(chosen, score_by_runs(board, chosen, self.kind))
             assert self.game.over or self.game.turns[-1].move == canonical(chosen, board)
 
     @rule(data=st.data())
     def exchange(self, data: st.DataObject) -> None:
-        count = data.draw(st.integers(1, SMALL.rack_size))
+        count = data.draw(st.integers(1, self.kind.rack_size))
         chosen = data.draw(st.permutations(self.rack))[:count]
         move = Exchange(tuple(sorted(chosen)))
-        if self.game.over is not None or len(self.game.bag) >= SMALL.exchange_minimum:
+        if self.game.over is not None:
             self.make(move)
-        else:
+        elif len(self.game.bag) < self.kind.exchange_minimum:
             with pytest.raises(IllegalMove, match="tiles in the bag"):
                 self.game.play(move, None)
+        elif self.exchanges_of(self.game.position.on_turn) >= self.kind.exchange_limit:
+            with pytest.raises(IllegalMove, match="no exchange is left"):
+                self.game.play(move, None)
+        else:
+            self.make(move)
+
+    def exchanges_of(self, seat: int) -> int:
+        turns = self.game.turns
+        return sum(turn.seat == seat and isinstance(turn.move, Exchange) for turn in turns)
 
     @rule()
     def do_nothing(self) -> None:
@@ -172,7 +186,7 @@ class AnyGame(RuleBasedStateMachine):
     @invariant()
     def racks_are_full_while_there_are_tiles(self) -> None:
         racks = self.game.position.racks
-        assert all(len(rack) == SMALL.rack_size for rack in racks) or not self.game.bag.order
+        assert all(len(rack) == self.kind.rack_size for rack in racks) or not self.game.bag.order
 
     @invariant()
     def scores_add_up(self) -> None:
@@ -190,16 +204,25 @@ class AnyGame(RuleBasedStateMachine):
             assert over.reason == "out"
             assert over.adjustments[winner] == 2 * values[1 - winner]
             assert over.adjustments[1 - winner] == 0
-        elif len(self.game.turns) >= 6 and all(t.scoreless for t in self.game.turns[-6:]):
+        elif self.stalls():
             assert over == Ending("zeroes", (-values[0], -values[1]), position.racks)
         else:
             assert over is None
+
+    def stalls(self) -> bool:
+        """Whether the last turns end the game: all scoreless, or all passes."""
+        moves = [None if turn.scoreless else turn for turn in self.game.turns]
+        last = self.game.turns[-self.kind.scoreless_limit :]
+        if len(last) == self.kind.scoreless_limit and not any(moves[-len(last) :]):
+            return True
+        passes = self.game.turns[-self.kind.pass_limit :]
+        return len(passes) == self.kind.pass_limit and all(turn.move == PASS for turn in passes)
 
     def teardown(self) -> None:
         """Let it end, then play it again from its moves, and check its draws."""
         if not hasattr(self, "game"):
             return
-        for _ in range(SMALL.scoreless_limit):
+        for _ in range(self.kind.scoreless_limit):
             self.make(PASS)
         assert self.game.over is not None
         again = self.dealt()
@@ -215,7 +238,13 @@ class AnyGame(RuleBasedStateMachine):
         draws = [(turn.seat, turn.move, turn.drawn) for turn in game.turns]
         nonces, committed = (b"one", b"two"), commitment(self.secret)
         verify_draws(
-            SMALL, self.secret, nonces, committed, game.opening_racks, draws, mirrored=self.mirrored
+            self.kind,
+            self.secret,
+            nonces,
+            committed,
+            game.opening_racks,
+            draws,
+            mirrored=self.mirrored,
         )
 
     def verify_refuses_another_draw(self, number: int) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.rules.rule_sets import load_rules, rule_set_names, rules_for
-from engine.rules.rules import Rules
+from engine.rules.rules import NO_LIMIT, Rules
 from lexicons import load_distribution
 
 ONE_OF_TWO = "?,?,2,0,0\nA,a,9,1,1\nB,b,9,3,0\n"
@@ -21,6 +21,13 @@ TILES = {  # letters, tiles, points of all tiles
     "super": (26, 200, 381),
 }
 
+ENDS = {  # scoreless turns, passes, exchanges, where they are not as in English
+    "catalan": (6, 4, NO_LIMIT),
+    "german": (6, 4, NO_LIMIT),
+    "polish": (NO_LIMIT, 4, 3),
+    "spanish": (12, 4, NO_LIMIT),
+}
+
 
 def test_the_embedded_rule_sets() -> None:
     assert rule_set_names() == tuple(TILES)
@@ -31,7 +38,9 @@ def test_the_embedded_rule_sets() -> None:
         assert (len(distribution.alphabet), distribution.total) == (letters, tiles)
         assert distribution.value(distribution.all_tiles()) == points, name
         assert rules.exchange_minimum == (1 if name == "spanish" else 7)
-        assert (rules.rack_size, rules.bingo_bonus, rules.scoreless_limit) == (7, 50, 6)
+        assert (rules.rack_size, rules.bingo_bonus) == (7, 50)
+        ends = rules.scoreless_limit, rules.pass_limit, rules.exchange_limit
+        assert ends == ENDS.get(name, (6, NO_LIMIT, NO_LIMIT)), name
         assert any(distribution.vowels)
 
 
@@ -92,6 +101,8 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
         ("rack_size = 8", "rack_size = 8; it is 1 to 7"),
         ("rack_size = true", "rack_size = True; it is 1 to 7"),
         ("scoreless_limit = 0", "it is 1 to 1000"),
+        ("pass_limit = 0", "it is 1 to 1000"),
+        ("exchange_limit = -1", "it is 0 to 1000"),
         ('challenge = "duel"', "'duel'; it is one of void"),
         ("exchange_minimum = 87", "needs 87 tiles in the bag, which never has more than 86"),
         ('tiles = "few.csv"', "two racks of 7 need 14 tiles; few has 4"),

@@ -13,9 +13,13 @@ from engine.rules.rules import (
     Rules,
     canonical,
     check_move,
+    may_exchange,
+    passes_left,
     rack_tiles,
     score_play,
+    stalled,
     standard_rules,
+    why_not,
 )
 
 ACROSS, DOWN = Direction.ACROSS, Direction.DOWN
@@ -353,7 +357,49 @@ def test_an_unknown_rack_is_taken_to_hold_all_that_is_left() -> None:
     assert bag_count(position(), rules) == 0
 
 
-@pytest.mark.parametrize("name", ["rack_size", "exchange_minimum", "scoreless_limit"])
+def test_a_player_may_exchange_as_often_as_the_rules_say() -> None:
+    before = position(rack="QU")
+    for limit, often in ((0, "not at all"), (1, "once"), (3, "3 times")):
+        rules = replace(RULES, exchange_limit=limit)
+        assert may_exchange(replace(before, exchanges=(limit - 1, 9)), rules)
+        used_up = replace(before, exchanges=(limit, 0))
+        with pytest.raises(IllegalMove, match=f"a player may exchange {often} in a game") as caught:
+            check_move(used_up, Exchange(tiles("Q")), rules, None, 86)
+        assert caught.value.code == "exchange_limit"
+        assert check_move(used_up, PASS, rules, None, 86) is None
+
+
+def test_counts_are_kept_where_the_rules_limit_them() -> None:
+    limited = replace(RULES, pass_limit=4, exchange_limit=3)
+    begun = replace(position(rack="QU"), scoreless_turns=3, passes=2, exchanges=(1, 2))
+    swap = Exchange(tiles("Q"))
+    assert begun.counts_after(PASS, limited) == (4, 3, (1, 2))
+    assert begun.counts_after(swap, limited) == (4, 0, (2, 2))
+    assert begun.counts_after(None, limited) == (4, 0, (1, 2))
+    assert begun.counts_after(Place(7, 7, Direction.ACROSS, (1, 2)), limited) == (0, 0, (1, 2))
+    assert begun.counts_after(PASS, RULES)[1] == 0
+    assert begun.counts_after(swap, RULES)[2] == (1, 2)
+    assert (begun.swapped().exchanges, begun.swapped().swapped()) == ((2, 1), begun)
+
+
+def test_passes_may_end_a_game_before_other_scoreless_turns_do() -> None:
+    limited = replace(RULES, pass_limit=4)
+    begun = replace(position(rack="QU"), scoreless_turns=4, passes=3)
+    assert (passes_left(begun, RULES), passes_left(begun, limited)) == (2, 1)
+    assert (limited.most_passes, RULES.most_passes) == (4, 6)
+    assert stalled(begun, limited) == ""
+    over = replace(begun, scoreless_turns=5, passes=4)
+    assert stalled(over, limited) == "4 passes in a row"
+    assert why_not(over, limited) == "the game is over, after 4 passes in a row"
+    assert stalled(replace(over, scoreless_turns=6), limited) == "6 scoreless turns in a row"
+
+
+def test_a_number_of_exchanges_is_not_negative() -> None:
+    with pytest.raises(ValueError, match=r"^exchange_limit is -1; it is 0 or more$"):
+        replace(RULES, exchange_limit=-1)
+
+
+@pytest.mark.parametrize("name", ["rack_size", "exchange_minimum", "scoreless_limit", "pass_limit"])
 def test_numbers_that_make_no_game_are_refused(name: str) -> None:
     wrong: Any = {name: 0}
     with pytest.raises(ValueError, match=f"^{name} is 0; it is 1 or more$"):

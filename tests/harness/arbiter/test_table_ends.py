@@ -8,7 +8,7 @@ from tables import GAME, MINUTE, Play, outcome, random_policy
 from harness.arbiter.records import RefusedMove, Turn
 from harness.arbiter.scorebook import ATTEMPTS
 from protocol.errors import PeerError
-from protocol.messages import GameOver, Info, Move, NewGame, Ping, Ready, Refused, Resign
+from protocol.messages import GameOver, Info, Move, NewGame, Ping, Ready, Refused, Resign, YourTurn
 from protocol.parts import RulesInPlay
 
 ILLEGAL = "8D QQQQQQQ"
@@ -105,6 +105,28 @@ def test_rules_say_after_how_many_scoreless_turns_a_game_ends() -> None:
     play.move("-")
     play.move("-")
     assert (play.result.outcome, play.result.message) == ("zeroes", "2 scoreless turns in a row")
+
+
+def test_passes_end_a_game_by_rules_that_limit_them() -> None:
+    play = Play(rules=RulesInPlay(pass_limit=2, scoreless_limit=8)).start()
+    for move in ("-", f"-{play.book.rack_text(1)[0]}", "-", "-"):
+        play.move(move)
+    assert (play.result.outcome, play.result.message) == ("zeroes", "2 passes in a row")
+
+
+def test_who_has_made_all_its_exchanges_is_told_so_and_refused() -> None:
+    play = Play(rules=RulesInPlay(pass_limit=4, exchange_limit=1)).start()
+    for seat in (0, 1):
+        play.move(f"-{play.book.rack_text(seat)[0]}")
+    play.move("-")
+    told = [play.told(seat, YourTurn)[-1] for seat in (0, 1)]
+    counts = [asked.position.partition(" 0/0 ")[2] for asked in told if isinstance(asked, YourTurn)]
+    assert counts == ["2 exchanges 1/1;", "3 passes 1; exchanges 1/1;"]
+    play.move(f"-{play.book.rack_text(1)[0]}")
+    (refused,) = play.told(1, Refused)
+    assert isinstance(refused, Refused)
+    assert refused.code == "exchange_limit"
+    assert refused.message == "no exchange is left: a player may exchange once in a game"
 
 
 def test_a_game_is_played_out() -> None:

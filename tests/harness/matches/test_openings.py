@@ -82,7 +82,7 @@ def test_a_rack_that_a_game_does_not_tell_is_not_given(folder: Path) -> None:
         ("some games/six_zeros.gcg@10", "six_zeros.gcg@10: the game is over"),
         ("openings.txt@1", "openings.txt: line 1: 'openings.txt@1' begins with neither '#' nor"),
         (f"{EMPTY} AEINRST/ 0/0", "line 1: "),
-        (f"{EMPTY} AEINRST/ 0/0 6", "the game is over: 6 scoreless turns in a row; fewer than 6"),
+        (f"{EMPTY} AEINRST/ 0/0 6", "the game is over, after 6 scoreless turns in a row"),
         (f"{HOUSE}\n", "line 1: first rack"),
     ],
 )
