@@ -111,7 +111,8 @@ def leave_table(
     if weights.letters != distribution.alphabet.letters:
         raise ValueError(
             f"the rack weights: weights of an alphabet with {len(weights.letters) - 1} letters; "
-            f"they are wanted for {distribution.name} tiles, {len(distribution.alphabet)} letters"
+            f"they are wanted for {distribution.name} tiles, {len(distribution.alphabet)} letters "
+            "(`tilewire train features` learns some)"
         )
     thousandths = np.rint(np.array(weights.points) * 1000).astype(np.int64)
     table = LeaveTable.zero(distribution, rack_size)

@@ -22,19 +22,25 @@ from .options import (
     LeavesOption,
     LexiconOption,
     PositiveDuration,
-    RulesOption,
     ThreadsOption,
     WinprobOption,
     equip,
-    lexicon_for,
-    load_rule_set,
     load_words,
     log_to_stderr,
     run,
     say,
     writable_folder,
 )
-from .study_run import Many, StudyRun, load_chances, load_field, show_figures, show_rows
+from .study_run import (
+    Many,
+    StudyRulesOption,
+    StudyRun,
+    load_chances,
+    load_field,
+    load_words_and_rules,
+    show_figures,
+    show_rows,
+)
 
 if TYPE_CHECKING:
     from harness.lab.bench.deadlines import DeadlineBench
@@ -54,9 +60,7 @@ _SEED = 1
 class _Playing:
     """What is played with, and how it is shown."""
 
-    rules: Annotated[RulesOption | None, Parameter(show_default="those of the lexicon's tiles")] = (
-        None
-    )
+    rules: StudyRulesOption = None
     lexicon: LexiconOption = "scowl"
     """An embedded or installed lexicon, or a word list or KWG file."""
     words: Count | None = None
@@ -83,11 +87,7 @@ class _Playing:
     """Print one JSON object."""
 
     def field(self) -> Field:
-        rules = None if self.rules is None else load_rule_set(self.rules)
-        if rules is None:
-            lexicon = load_words(self.lexicon)
-        else:
-            lexicon = load_words(lexicon_for(self.lexicon, rules), rules.distribution)
+        lexicon, rules = load_words_and_rules(self.lexicon, self.rules)
         from harness.lab.bench.selfplay import sample_words
         from lexicons.leaves import synthetic_leaves
         from lexicons.tables import FORMULA

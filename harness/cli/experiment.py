@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import quote
 
 from cyclopts import App, Parameter
 from msgspec import Meta
@@ -109,7 +110,7 @@ def _drawing(path: Path | None) -> Callable[[Tables], None]:
 
 
 @app.command
-def cs221(*, games: Many = 300, run: StudyRun | None = None) -> None:
+def cs221(*, games: Many = 300, weights: Path | None = None, run: StudyRun | None = None) -> None:
     """Play the tables of CS221 (Stanford 2016): simple players, and those that sample.
 
     Static, rh and vanilla play each other in kernels; vanilla, rh, mc and mc+rh each play vanilla
@@ -117,16 +118,23 @@ def cs221(*, games: Many = 300, run: StudyRun | None = None) -> None:
 
     Args:
         games: How many for each two.
+        weights: Features of leaves for rh and mc+rh (``tilewire train features``).
+            [default: built-in, for English tiles]
         run: With what.
     """
     run = run or StudyRun()
     from harness.lab.studies.duel import CS221_PLAYERS, Games, kernel_duels
+    from lexicons.rack_features import read_rack_weights
 
     field = run.field()
+    with explaining("--weights", weights):
+        features = None if weights is None else read_rack_weights(weights)
     with explaining("--out", run.out):
-        in_kernels = kernel_duels(field, games, run.workers, run.seed)
+        in_kernels = kernel_duels(field, games, run.workers, run.seed, features)
     field = replace(field, own_leaves=True)  # --leaves are for the kernels
-    studies = [Games((player, "vanilla"), field, run.seed) for player in CS221_PLAYERS]
+    given = "" if weights is None else f"?weights={quote(str(weights))}"
+    players = [player + given if "rh" in player else player for player in CS221_PLAYERS]
+    studies = [Games((player, "vanilla"), field, run.seed) for player in players]
     run.work(studies, games, above=in_kernels)
 
 

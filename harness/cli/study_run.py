@@ -22,8 +22,11 @@ from .options import (
     JsonOption,
     LeavesOption,
     LexiconOption,
+    RulesOption,
     WorkersOption,
+    lexicon_for,
     load_given,
+    load_rule_set,
     load_words,
     say,
 )
@@ -42,11 +45,17 @@ Many: TypeAlias = Annotated[int, Meta(ge=1, le=100_000_000)]
 """How many games or positions: results are kept in memory, so more than that are a slip."""
 
 
+StudyRulesOption: TypeAlias = Annotated[
+    RulesOption | None, Parameter(show_default="those of the lexicon's tiles")
+]
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class StudyRun:
     """Words, tables, workers, and how results are kept and shown."""
 
+    rules: StudyRulesOption = None
     lexicon: LexiconOption = "scowl"
     """An embedded or installed lexicon, or a word list or KWG file."""
     leaves: LeavesOption = None
@@ -63,7 +72,8 @@ class StudyRun:
 
     def field(self, winprob: str | None = None) -> Field:
         """Load words, rules and a leave table, or fail with a sentence."""
-        return load_field(load_words(self.lexicon), self.leaves, winprob)
+        lexicon, rules = load_words_and_rules(self.lexicon, self.rules)
+        return load_field(lexicon, self.leaves, winprob, rules)
 
     def check_cores(self, threads: int = 1) -> None:
         """Check that searches against the clock don't wait for each other, or fail."""
@@ -108,7 +118,8 @@ class StudyRun:
         with going_on(self.out):
             for study in studies:
                 study.check(count)
-            with open_records(self.out, studies[0].settings()) as file:
+            named = {} if self.rules is None else {"rules": self.rules}
+            with open_records(self.out, studies[0].settings() | named) as file:
                 try:
                     with open_workers(self.workers, self.cluster, say) as workers:
                         for study in studies:
@@ -119,6 +130,14 @@ class StudyRun:
                     show(file)
                     raise
                 return show(file)
+
+
+def load_words_and_rules(lexicon: str, rules: str | None) -> tuple[Lexicon, Rules | None]:
+    """Load what ``--lexicon`` and ``--rules`` name, or fail; without rules, None for them."""
+    if rules is None:
+        return load_words(lexicon), None
+    loaded = load_rule_set(rules)
+    return load_words(lexicon_for(lexicon, loaded), loaded.distribution), loaded
 
 
 def load_field(

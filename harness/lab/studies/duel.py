@@ -41,7 +41,7 @@ from harness.lab.study_context import Field, ready
 from harness.matches.significance import mean_and_error
 from harness.pictures import picture
 from lexicons.leaves import LeaveTable
-from lexicons.rack_features import leave_table, shipped_rack_weights
+from lexicons.rack_features import RackWeights, leave_table, shipped_rack_weights
 
 Points: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
@@ -133,11 +133,12 @@ class Judge(NamedTuple):
 JUDGES = ("static", "greedy", "vanilla", "rh")
 
 
-def judge_of(name: str, field: Field) -> Judge:
+def judge_of(name: str, field: Field, weights: RackWeights | None = None) -> Judge:
     """Return the judge of a player of ``JUDGES``.
 
     *static* judges by leaves and all adjustments, *vanilla* by the score alone, *greedy* by the
     score and, among equal scores, the leave, *rh* by the score and weighted rack features.
+    ``weights`` None: the built-in ones, for English.
     """
     tiles = field.leaves.distribution
     match name:
@@ -148,7 +149,7 @@ def judge_of(name: str, field: Field) -> Judge:
         case "vanilla":
             return Judge(name, LeaveTable.zero(tiles))
         case "rh":
-            return Judge(name, leave_table(shipped_rack_weights(), tiles))
+            return Judge(name, leave_table(weights or shipped_rack_weights(), tiles))
     raise ValueError(f"no player in kernels is called {name!r}")
 
 
@@ -180,13 +181,16 @@ def play_duel(
     return add_up(player.name, opponent.name, own, other, np.arange(games) // 2)
 
 
-def kernel_duels(field: Field, games: int, threads: int, seed: int) -> list[Duel]:
-    """Play games between all pairs of static, rh and vanilla.
+def kernel_duels(
+    field: Field, games: int, threads: int, seed: int, weights: RackWeights | None = None
+) -> list[Duel]:
+    """Play games between all pairs of static, rh and vanilla; ``weights`` as for ``judge_of``.
 
     Raises:
-        ValueError: fewer than four games, an odd number of them, or no thread.
+        ValueError: fewer than four games, an odd number of them, no thread, or weights for other
+            tiles.
     """
-    judges = [judge_of(name, field) for name in ("static", "rh", "vanilla")]
+    judges = [judge_of(name, field, weights) for name in ("static", "rh", "vanilla")]
     return [
         play_duel(*pair, field, games, threads=threads, seed=seed)
         for pair in combinations(judges, 2)

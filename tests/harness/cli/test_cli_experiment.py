@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
+from harness.lab.studies.duel import CS221_PLAYERS
 from lexicons.alphabet import load_distribution
 from lexicons.formula_leaves import formula_leaves
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
+from lexicons.rack_features import RackWeights, feature_names, write_rack_weights
 from lexicons.tables import load_leaves
 
 
@@ -59,6 +61,20 @@ def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
     assert len(found) == 3 + 4
     assert found[3]["difference"] == 0
     assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 1 + 16
+
+
+def test_the_tables_of_cs221_in_another_language(tilewire: CommandLine, tmp_path: Path) -> None:
+    words, weights = tmp_path / "words.txt", tmp_path / "a & b.json"
+    words.write_text("ÄR\nÖDE\nRÄDERN\nSEIN\nREISEN\nSO\nES\nNIE\n", encoding="utf-8")
+    letters = load_distribution("german").alphabet.letters
+    write_rack_weights(weights, RackWeights(letters, (0.5,) * len(feature_names(letters))))
+    command = ("experiment", "cs221", "--rules", "german", "--lexicon", words, "--games", 4)
+    found = tilewire.json(*command, "--weights", weights)
+    assert [row["player"].partition("?")[0] for row in found[3:]] == list(CS221_PLAYERS)
+    assert tilewire(*command) == 2
+    assert "26 letters; they are wanted for german tiles, 29 letters" in tilewire.err
+    assert tilewire(*command, "--weights", tmp_path / "none.json") == 2
+    assert f"--weights {tmp_path / 'none.json'}: No such file" in tilewire.err
 
 
 def test_games_that_can_not_be_kept(tilewire: CommandLine, tmp_path: Path) -> None:
