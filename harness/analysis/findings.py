@@ -33,6 +33,7 @@ INTERVAL = 1.96
 
 _SLICES = Pace(64, lambda _, left_ms: min(100.0, left_ms))
 _RISK = 0.025  # of a false difference, per side
+_ROUNDING = 1e-9  # equal sums in another order differ by less
 _PAIR_SHARE = 0.2  # of the work, for comparing the best and the played move
 _FEWEST_PAIRED = 32  # rollouts
 _OTHER_LUCK = 1 << 63  # separates the second comparison's seed from users' seeds
@@ -124,7 +125,7 @@ class Findings:
         ahead, (win, point, lead) = self.ahead_of(move), self._utility.weights
         # Wins, points and leads are correlated, so their errors add up.
         error = win * ahead.win_error + point * ahead.equity_error + lead * ahead.lead_error
-        return self.utility_lost(move) > errors * error
+        return self.utility_lost(move) > max(errors * error, _ROUNDING)
 
     def utility_lost(self, move: Move) -> float:
         """Return the utility of the best less that of a candidate."""

@@ -205,6 +205,7 @@ def test_many_candidates_share_the_risk_of_an_error() -> None:
     twice, more = (Difference(error * 0.01, 0.01, 0.0, 0.0) for error in (2.1, 2.6))
     assert len(with_loss(found, twice).rivals) == 5
     assert with_loss(found, more).rivals == []
+    assert len(with_loss(found, Difference(1e-14, 0.0, 1e-12, 0.0)).rivals) == 5, "rounding"
     alone = with_loss(found, twice, compared=200)
     assert alone.is_clear(played.move)
     assert len(alone.rivals) == 4
