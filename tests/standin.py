@@ -190,7 +190,8 @@ class Siu(StandIn):
     ``twice`` ``score`` ``huge`` ``wrong-rack`` ``no-lexicon`` ``until-stop`` ``never-stops``
     ``stays``.
 
-    ``capability=…`` says what it can do, and ``lexicon=…`` what it plays with, whatever it is told.
+    ``capability=…`` says what it can do, ``lexicon=…`` what it plays with, whatever it is told, and
+    ``tiles=…``, with commas, which it takes.
     """
 
     def run(self) -> None:
@@ -210,8 +211,11 @@ class Siu(StandIn):
             "option name Threads type spin default 1 min 1 max 2",
             "option name Style type combo default calm var calm var wild",
             "option name Clear Hash type button",
-            "siuok",
         )
+        if "tiles" in self.options:
+            known = " ".join(f"var {name}" for name in self.options["tiles"].split(","))
+            self.say(f"option name LetterDistribution type combo default english {known}")
+        self.say("siuok")
 
     def _setoption(self, words: list[str]) -> None:
         at = words.index("value") if "value" in words else len(words)

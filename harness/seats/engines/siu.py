@@ -18,6 +18,7 @@ from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
 from engine.rules.position import Position
+from engine.rules.rule_sets import load_rules
 from harness.seats.engines.process import EngineFailed
 from protocol.siu.answers import (
     BestMove,
@@ -32,9 +33,9 @@ from protocol.siu.answers import (
 )
 from protocol.siu.commands import Bare, Command, Go, Mode, SetOption
 
-from .engine import STALL_S, Context, ProcessEngine, latest_ms
+from .engine import STALL_S, Context, ProcessEngine, latest_ms, other_rule
 from .process import EngineProcess
-from .siu_terms import Found, game_so_far, same_lexicon, settings, trial
+from .siu_terms import Found, game_so_far, same_lexicon, score_error, settings, trial
 
 OURS = ("name", "memory", "cores", "mode", "start")
 """Options of the seat; all others are the engine's."""
@@ -71,6 +72,8 @@ class SiuEngine(ProcessEngine):
         self._modes = tuple(each for each in PLAYING if mode in (None, each))
         if not self._modes:
             raise SeatError(f"{spec.text!r}: mode is {', '.join(PLAYING)}; it is not {mode!r}")
+        if other_rule(context.rules, ("rack_size",)):
+            raise SeatError(f"{self._name} can't be told a rack size; SIU has none but 7")
         self._start_s = _seconds(spec, options.get("start"))
         self._given = {key: value for key, value in options.items() if key not in OURS}
         for key, value in self._given.items():
@@ -150,24 +153,37 @@ class SiuEngine(ProcessEngine):
             )
 
     async def _try_out(self, view: View) -> None:
-        """List moves on an empty board; raise Declined if its words are not the game's."""
+        """List moves on an empty board; raise Declined if words, tiles or board are not the game's.
+
+        The scores tell which tiles and board the engine has.
+        """
         assert self.process is not None
-        lexicon = view.lexicon.name
+        lexicon, rules = view.lexicon.name, view.rules
         used: list[str] = []
+        wrong: list[str] = []
 
         def tried(line: str) -> BestMove | Fault | None:
             answer = parse_answer(line)
             if isinstance(answer, Provenance):
                 used.append(answer.lexicon)
+            elif isinstance(answer, InfoGen) and not wrong:
+                wrong.extend(score_error(answer, rules))
             return answer if isinstance(answer, BestMove | Fault) else None
 
-        self._say(trial(view.rules))
+        self._say(trial(rules))
         self._say(Go("gen"))
         end = await self.process.wait_for(tried, self._start_s, "bestmove to its first go gen")
         if isinstance(end, Fault):
             raise Declined(
-                "unknown_lexicon",
-                f"{self._name} makes no moves with {lexicon}; it says: {_quoted(end)}",
+                "unknown_lexicon" if rules == load_rules() else "unsupported_rules",
+                f"{self._name} makes no moves with {lexicon} by the rules {rules.name}; it says: "
+                f"{_quoted(end)}",
+            )
+        if wrong:
+            raise Declined(
+                "unsupported_rules",
+                f"{self._name} does not play by the rules {rules.name}: on an empty board "
+                f"{wrong[0]}",
             )
         known = [lexicon, self._context.lexicon_name]
         known += [value for key, value in self._given.items() if key.casefold() == "lexicon"]

@@ -14,11 +14,17 @@ from engine.notation.cgp_moves import CgpMove, format_cgp_turn, parse_cgp_move
 from engine.notation.move_text import NotationError
 from engine.rules.moves import Place
 from engine.rules.position import Board, Position, Rack
-from engine.rules.rules import Rules
+from engine.rules.rules import IllegalMove, Rules, score_play
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
 from protocol.siu.commands import SetOption, SetPosition
 
-from .engine import Context, EngineChoice, opening
+from .engine import Context, EngineChoice, other_rule
+
+_NUMBERS = {"bingo_bonus": "bb", "exchange_minimum": "etl", "scoreless_limit": "mcnz"}
+"""CGP's operations for numbers of the rules."""
+_TILES = "letterdistribution"
+_CODES = {"lexicon": "unknown_lexicon", _TILES: "unsupported_rules"}
+"""Why a game is declined whose value an option does not take."""
 
 MAX_CANDIDATES = 25
 """Most candidates kept, the best first: a record keeps no more."""
@@ -43,12 +49,19 @@ def settings(
             known = ", ".join(option.name for option in options.values()) or "none"
             raise Declined("unsupported_option", f"{name} has no option {key!r}; it has: {known}")
         chosen[key.casefold()] = _setting(name, option, value)
+    needed = {"lexicon"} if other_rule(rules, ("distribution",)) is None else {"lexicon", _TILES}
+    if _TILES in needed - options.keys():
+        raise Declined(
+            "unsupported_rules",
+            f"{name} has no option LetterDistribution, so it can't be told the tiles "
+            f"{rules.distribution.name}",
+        )
     for key, value in _of_the_game(context, rules).items():
         option = options.get(key)
         if option is None or key in chosen:
             continue
         nearest = str(_nearest(option, int(value))) if key == "threads" else value
-        if key == "lexicon" or _fits(option, nearest):  # of the rest it may know other names
+        if key in needed or _fits(option, nearest):  # of the rest it may know other names
             chosen[key] = _setting(name, option, nearest)
     return list(chosen.values())
 
@@ -57,7 +70,34 @@ def trial(rules: Rules) -> SetPosition:
     """Return a position in which any engine has moves: an empty board and common tiles."""
     counts = rules.distribution.counts
     common = sorted(range(1, len(counts)), key=lambda tile: -counts[tile])[: rules.rack_size]
-    return SetPosition(opening(tuple(sorted(common)), rules))
+    begun = Position(Board.empty(rules.layout), (tuple(sorted(common)), ()), (0, 0))
+    return SetPosition(write_cgp(begun, rules, rule_operations(rules)))
+
+
+def rule_operations(rules: Rules) -> tuple[tuple[str, str], ...]:
+    """Return the operations that tell the rules of a position; none for English tournaments."""
+    told = challenge_operation(rules)
+    if other_rule(rules, (*_NUMBERS, "distribution", "layout")) is None:
+        return told
+    numbers = tuple((name, str(getattr(rules, rule))) for rule, name in _NUMBERS.items())
+    tiles = ("ld", rules.distribution.name)
+    board = () if other_rule(rules, ("layout",)) is None else (("bdn", rules.layout.name),)
+    return (tiles, *board, *numbers, *told)
+
+
+def score_error(said: InfoGen, rules: Rules) -> list[str]:
+    """Say what is wrong with a listed move on an empty board; nothing if its score is right."""
+    board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet
+    try:
+        move = parse_cgp_move(said.move, board, alphabet).move
+        if not isinstance(move, Place):
+            return []
+        score = score_play(board, move, rules).score
+    except (NotationError, IllegalMove) as error:
+        return [f"it lists {said.move}: {error}"]
+    if score == said.score:
+        return []
+    return [f"it gives {said.move} {said.score} points, not {score}"]
 
 
 def game_so_far(view: View, begun: Position, racks: Mapping[int, Rack]) -> SetPosition:
@@ -75,7 +115,7 @@ def game_so_far(view: View, begun: Position, racks: Mapping[int, Rack]) -> SetPo
         if isinstance(play.move, Place) and not play.withdrawn:
             board = board.with_move(play.move)
     return SetPosition(
-        write_cgp(begun, view.rules, challenge_operation(view.rules)),
+        write_cgp(begun, view.rules, rule_operations(view.rules)),
         (*moves, f"rack.{alphabet.text(view.rack)}"),
     )
 
@@ -163,7 +203,7 @@ def _setting(name: str, option: Option, value: str) -> SetOption:
             takes = f"one of {', '.join(option.values)}"
         else:
             takes = f"a whole number from {option.least} to {option.most}"
-        code = "unknown_lexicon" if option.name.casefold() == "lexicon" else "unsupported_option"
+        code = _CODES.get(option.name.casefold(), "unsupported_option")
         raise Declined(code, f"{name}: its option {option.name} is {takes}, and not {value!r}")
     return SetOption(option.name, value)
 
@@ -185,7 +225,7 @@ def _of_the_game(context: Context, rules: Rules) -> dict[str, str]:
     """Return values for SIU's reserved options, by name in lower case."""
     return {
         "lexicon": context.lexicon.name,
-        "letterdistribution": rules.distribution.name,
+        _TILES: rules.distribution.name,
         "challengerule": rules.challenge,
         "threads": str(context.threads),
     }

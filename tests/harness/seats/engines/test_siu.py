@@ -12,16 +12,28 @@ from search_views import opening, view_at
 from bot.player import Budget, Considered, ExchangedCount, Observed, View
 from bot.registry import SeatError
 from bot.seat.offers import Declined
+from bot.seat_text import parse_seat
+from bot.siu.position import read_position
+from bot.siu.settings import Settings
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board, Position
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
+from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import EngineChoice
 from harness.seats.engines.process import EngineFailed, EngineProcess
 from harness.seats.engines.siu import SiuEngine
-from harness.seats.engines.siu_terms import Found, game_so_far, same_lexicon
+from harness.seats.engines.siu_terms import (
+    Found,
+    game_so_far,
+    same_lexicon,
+    score_error,
+    trial,
+)
 from protocol.channel import now_ms
+from protocol.siu.answers import InfoGen
 
 RULES = standard_rules()
 ALPHABET = RULES.distribution.alphabet
@@ -178,6 +190,52 @@ async def test_what_an_engine_can_not_play_is_found_before_the_game(
         await it.start(VIEW)
     await it.close()
     assert found.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("tiles", "rules", "says"),
+    [
+        (None, "french", "no option LetterDistribution, so it can't be told the tiles french"),
+        ("english,german", "french", "LetterDistribution is one of english, german, and not 'fr"),
+        ("english-super", "super", r"by the rules super: .* it lists 8G.AE: .*"),
+    ],
+)
+async def test_tiles_and_boards_that_an_engine_lacks_are_found_before_the_game(
+    games: EngineGames, tiles: str | None, rules: str, says: str
+) -> None:
+    it = games.engine(**({} if tiles is None else {"tiles": tiles}))
+    with pytest.raises(Declined, match=says) as found:
+        await it.start(replace(VIEW, rules=load_rules(rules)))
+    await it.close()
+    assert found.value.code == "unsupported_rules"
+
+
+def test_the_rules_are_in_the_question() -> None:
+    begun = Position(Board.empty(RULES.layout), ((), ()), (0, 0))
+    spanish = load_rules("spanish")
+    line = game_so_far(replace(VIEW, rules=spanish), begun, {}).line()
+    assert line.startswith(f"position cgp {EMPTY} / 0/0 0 ld spanish; bb 50; etl 1; mcnz 6; moves")
+    assert (
+        read_position(game_so_far(replace(VIEW, rules=spanish), begun, {}), Settings()).rules
+        == spanish
+    )
+    larger = replace(load_rules("super"), scoreless_limit=4)
+    told = trial(larger)
+    assert told.cgp.endswith("ld english-super; bdn super; bb 50; etl 7; mcnz 4;")
+    assert read_position(told, Settings()).rules == larger
+
+
+def test_a_score_on_an_empty_board_tells_board_and_tiles() -> None:
+    assert score_error(InfoGen("8G.AE", 4, 4.0, ""), RULES) == []
+    (why,) = score_error(InfoGen("8G.AE", 5, 5.0, ""), RULES)
+    assert why == "it gives 8G.AE 5 points, not 4"
+    assert score_error(InfoGen("ex.AE", 0, 4.0, ""), RULES) == []
+
+
+def test_a_rack_size_of_its_own_is_refused_before_there_is_a_game(games: EngineGames) -> None:
+    context = Context("engine", "scowl", games.lexicon, rules=replace(RULES, rack_size=6))
+    with pytest.raises(SeatError, match="can't be told a rack size"):
+        engine_for(parse_seat(games.seat()), context)
 
 
 async def test_a_game_for_other_words_is_declined_with_the_reason(games: EngineGames) -> None:
