@@ -2,6 +2,7 @@
 
 It knows no language: `new_game` tells it the tiles and the board, a file the words (UTF-8, one a
 line). It lays up to five tiles where they make one word only, those that score most by themselves.
+It challenges a play with a word that the file lacks.
 
     python any_tiles_bot.py ws://127.0.0.1:8484 static words.txt --table polish
 """
@@ -37,6 +38,7 @@ class Game:
         longest_first = sorted(self.signs, key=len, reverse=True)
         self.tile = re.compile("|".join(map(re.escape, longest_first)))
         self.words = set(self.read(words.upper()).split("\n"))
+        self.made: list[str] = []  # by the opponent's last play
         side = len(rules.get("board") or range(15))
         square = re.fullmatch(r"(\d+)([A-Z])", rules.get("start") or "")
         self.start = (int(square[1]) - 1, ord(square[2]) - 65) if square else (side // 2, side // 2)
@@ -63,6 +65,10 @@ class Game:
                             name = "".join(square if lines is rows else square[::-1])
                             best = max(best, (points, f"{name} {self.laid(here, tiles)}"))
         return best[1]
+
+    def phonies(self) -> list[str]:
+        """Return the words of the opponent's last play that are none."""
+        return [word for word in self.made if self.read(word) not in self.words]
 
     def filled(self, here: str, tiles: tuple[str, ...]) -> str:
         """Return the word that tiles make on the empty squares."""
@@ -108,6 +114,13 @@ def play(url: str, opponent: str, words: Path, table: str | None) -> None:
                 case {"type": "new_game", "game": game, "rules": rules}:
                     known = Game(rules, words.read_text(encoding="utf-8"))
                     say("ready", game=game)
+                case {"type": "played", "words": made}:
+                    known.made = made
+                case {"type": "your_turn", "challenge_ms": _, "game": game, "seq": seq} if (
+                    phonies := known.phonies()
+                ):
+                    print("challenges:", *phonies, flush=True)
+                    say("challenge", game=game, seq=seq, words=phonies)
                 case {"type": "your_turn", "game": game, "seq": seq}:
                     move = known.choose(message["position"], message["rack"], message["bag"])
                     say("move", game=game, seq=seq, attempt=message.get("attempt", 1), move=move)

@@ -1,6 +1,7 @@
 """A bot on one page, from protocol/SPEC.md: it plays whole games at a tilewire server.
 
-It has a few words and no lexicon, so it lays a word only where it makes no other.
+It has a few words and no lexicon, so it lays a word only where it makes no other, and challenges
+nothing. Games with other tiles or another board than the usual ones it declines.
 """
 
 import argparse
@@ -63,6 +64,9 @@ def play(server: ClientConnection, options: argparse.Namespace) -> None:
                 say("resume", game=game)
             case {"type": "welcome"} | {"type": "error", "code": "unknown_game"}:
                 say("seek", opponent=options.opponent)
+            case {"type": "new_game", "rules": {"tiles": [_, *_]} | {"board": [_, *_]}}:
+                why = "it knows English tiles and the standard board only"
+                say("decline", game=message["game"], code="unsupported_rules", message=why)
             case {"type": "new_game", "game": game, "you": you}:
                 known = message.get("commitments")
                 if known and not known[1 - you]:  # the opponent could still choose its nonce

@@ -1,8 +1,9 @@
 """``bluff`` and ``challenger``: players for games in which plays are challenged.
 
 ``bluff`` plays as ``static``, but in a share ``rate`` (default 0.2) of its turns a phony of its own
-tiles, where its move would lie. ``challenger`` knows a ``share`` (default 0.9) of the words, others
-in each game: it plays no word that it does not know, and challenges those.
+tiles, where its move would lie, and no word that came off before. ``challenger`` knows a ``share``
+(default 0.9) of the words, others in each game: it plays no word that it does not know, and
+challenges those.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ def _chance(view: View) -> random.Random:
 def _phony(view: View, move: Place, chance: random.Random) -> Choice | None:
     """Return the phony of the highest score, of some on the squares of a move; None if none is."""
     best: Choice | None = None
+    came_off = {word.upper() for turn in view.history if turn.withdrawn for word in turn.words}
     for _ in range(_TRIES):
         drawn = iter(chance.sample(view.rack, len(move.placed)))
         tiles = tuple(
@@ -88,8 +90,10 @@ def _phony(view: View, move: Place, chance: random.Random) -> Choice | None:
             play = score_play(view.position.board, place, view.rules)
         except IllegalMove:
             continue
-        is_phony = not all(view.is_word(view.text(word)) for word in play.words)
-        if is_phony and (best is None or play.score > (best.score or 0)):
+        made = {view.text(word).upper() for word in play.words}
+        phonies = {word for word in made if not view.is_word(word)}
+        is_new_phony = bool(phonies) and phonies.isdisjoint(came_off)
+        if is_new_phony and (best is None or play.score > (best.score or 0)):
             best = Choice(place, score=play.score)
     return best
 

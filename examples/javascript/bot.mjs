@@ -4,7 +4,8 @@
 //     node bot.mjs ws://127.0.0.1:8484 greedy words.txt
 //
 // It needs nothing but a WebSocket: node 22 or later, node 20 with --experimental-websocket, or a
-// browser, where a page imports `play`. It plays with the board "standard" and English tiles.
+// browser, where a page imports `play`. It plays with the board "standard" and English tiles, and declines
+// other games; it challenges nothing.
 
 const SIDE = 15;
 const QUARTER = ["=..'...=", ".-...\"..", "..-...'.", "'..-...'", "....-...", ".\"...\"..", "..'...'.", "=..'...-"];
@@ -135,14 +136,17 @@ export function play(url, opponent, lexicon, warn = console.error) {
       const message = JSON.parse(data);
       const { type, game, seq, attempt = 1 } = message;
       if (type === "welcome") say("seek", { opponent });
-      else if (type === "new_game") {
+      else if (type === "new_game" && (message.rules.tiles?.length || message.rules.board?.length)) {
+        const why = "it knows English tiles and the standard board only";
+        say("decline", { game, code: "unsupported_rules", message: why });
+      } else if (type === "new_game") {
         seat = message.you;
         say("ready", { game });
       } else if (type === "your_turn") {
         const { text, score } = choose(message.position, message.rack, message.bag, lexicon);
         expected = score;
         say("move", { game, seq, attempt, move: text });
-      } else if (type === "played" && message.seat === seat && message.score !== expected)
+      } else if (type === "played" && message.seat === seat && message.score !== expected && !/won|lost/.test(message.challenge))
         warn(`${message.move} scored ${message.score}, not ${expected}`);
       else if (type === "refused") {
         warn(`refused: ${message.message}`);

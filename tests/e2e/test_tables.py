@@ -1,4 +1,4 @@
-"""A server with two kinds of table: a game in Polish between bots that dial in, through a kill."""
+"""Servers with Polish tables: a game between bots that dial in, through a kill; one of phonies."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.processes import EXAMPLES, PATIENCE_S, Server, serving
+from e2e.processes import EXAMPLES, PATIENCE_S, Server, run_example, serving
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from engine.notation.cgp import read_cgp
-from engine.notation.gcg import read_gcg
+from engine.notation.gcg import EventKind, read_gcg
 from engine.notation.replaying import replay
 from engine.rules.rule_sets import load_rules
 
@@ -126,6 +126,12 @@ def watched(url: str) -> list[dict[str, Any]]:
         return told
 
 
+def asked(server: Server, what: str) -> bytes:
+    """Ask the server for something of its games."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/api/games{what}") as answer:
+        return bytes(answer.read())
+
+
 def test_a_game_in_polish_goes_on_after_a_kill_though_its_table_is_gone(
     server: Server, words: Path, tmp_path: Path
 ) -> None:
@@ -155,7 +161,29 @@ def test_a_game_in_polish_goes_on_after_a_kill_though_its_table_is_gone(
         position = read_cgp(turn["position"], POLISH).position
         assert POLISH.distribution.alphabet.text(position.racks[0]) == turn["rack"]
 
-    at = f"http://127.0.0.1:{server.port}/api/games/{offer['game']}.gcg"
-    with urllib.request.urlopen(at) as answer:
-        gcg = read_gcg(answer.read())
+    gcg = read_gcg(asked(server, f"/{offer['game']}.gcg"))
     assert list(replay(gcg, POLISH).final.scores) == first.over["scores"]
+
+
+def test_examples_challenge_or_decline_where_bluff_plays_polish(
+    words: Path, tmp_path: Path
+) -> None:
+    rules = tmp_path / "double.toml"
+    rules.write_text('tiles = "polish"\nchallenge = "double"\n', encoding="utf-8")
+    table = ("--rules", rules, "--lexicon", words)
+    with serving(tmp_path, *table, settings='[bots]\nbluff = "bluff?rate=0.8"\n') as server:
+        *said, ending = run_example("any_tiles_bot.py", server.url, "bluff", words).splitlines()
+        declined = run_example("minimal_bot.py", server.url, "--opponent", "bluff")
+        past = json.loads(asked(server, ""))["past"]
+        (game,) = [each["game"] for each in past if "any-tiles" in each["players"]]
+        gcg = read_gcg(asked(server, f"/{game}.gcg"))
+    outcome, *scores = ending.split()[:3]
+    assert outcome in ("out", "zeroes")
+    assert max(map(int, scores)) > 0
+    assert all(line.startswith("challenges: ") for line in said), said
+    assert said, "bluff plays phonies"
+    assert "English tiles" in declined
+    withdrawn = [event for event in gcg.events if event.kind is EventKind.WITHDRAWN]
+    assert [event.nick for event in withdrawn] == ["bluff"] * len(said)
+    final = replay(gcg, load_rules(rules)).final
+    assert sorted(final.scores) == sorted(map(int, scores))

@@ -66,6 +66,16 @@ def observed(view: View, word: str) -> tuple[View, Observed]:
     return view.after(play, after, view.clocks), play
 
 
+def test_bluff_plays_no_word_again_that_came_off(lexicon: Lexicon) -> None:
+    view, bluff = view_of(lexicon, "OX"), BluffPlayer("1")
+    move = bluff.choose(view, soon()).move
+    assert isinstance(move, Place)
+    assert is_phony(view, move)
+    _, play = observed(view, "XO")
+    after = view.after(replace(play, withdrawn=True), view.position, view.clocks)
+    assert bluff.choose(after, soon()) == static_choice(after), "no other phony is to be had"
+
+
 def test_players_challenge_what_their_lexicon_lacks(lexicon: Lexicon) -> None:
     for player in (Player(), StaticPlayer()):
         assert player.challenge(*observed(view_of(lexicon), "QXZ")) == ["QXZ"]
