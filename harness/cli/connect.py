@@ -24,7 +24,7 @@ from bot.seat.runtime import log_to_stderr, software
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
 from engine.rules.bag import DrawError
-from harness.arbiter.records import charged_seat, verdict
+from harness.arbiter.records import WITHDRAWN, charged_seat, verdict
 from harness.figures import counted, plain
 from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult, counted_challenges
@@ -339,7 +339,9 @@ def _result(number: int, offer: NewGame, turns: Sequence[Played], over: GameOver
 
 def _side(seat: int, offer: NewGame, turns: Sequence[Played], over: GameOver) -> SeatResult:
     own = [turn for turn in turns if charged_seat(turn.seat, turn.move) == seat]
-    made = [turn.move for turn in own if turn.challenge in (UNSET, "open")]
+    made = [turn for turn in own if turn.challenge in (UNSET, "open")]
+    withdrawn = {turn.seq - 1 for turn in turns if turn.move == WITHDRAWN}
+    stood = [turn.move for turn in made if turn.seq not in withdrawn]
     left_ms = own[-1].clocks[seat] if own and offer.time.max_overtime_ms else 0
     return SeatResult(
         name=offer.players[seat],
@@ -349,7 +351,7 @@ def _side(seat: int, offer: NewGame, turns: Sequence[Played], over: GameOver) ->
         longest_ms=max((turn.think_ms for turn in own), default=0),
         overtime_ms=max(0, -left_ms),
         time_penalty=over.time_penalties[seat],
-        bingos=sum(_placed(move) >= offer.rules.rack_size for move in made),
+        bingos=sum(_placed(move) >= offer.rules.rack_size for move in stood),
         faults=tuple(fault.code for fault in over.faults if fault.seat == seat),
         challenges=counted_challenges(own, offer.rules),
     )

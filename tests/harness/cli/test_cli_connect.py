@@ -27,6 +27,7 @@ from protocol.messages import (
     Started,
     Welcome,
 )
+from protocol.parts import RulesInPlay
 
 ABSENT = "nobody called 'gredy' is here; did you mean greedy?"
 
@@ -117,6 +118,24 @@ def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_
         "tilewire: the tiles of 1 game may have been chosen: the server committed itself to "
         "nothing\n"
     )
+
+
+def test_a_bingo_that_came_off_is_none() -> None:
+    games = _Games("me", 1, False, "scowl")
+    rules = RulesInPlay(challenge="double")
+    games.hear(msgspec.structs.replace(offer("a"), rules=rules))
+    plays = [
+        msgspec.structs.replace(played("a", 1, "8D PHONIES", 74), challenge="open"),
+        msgspec.structs.replace(played("a", 2, "--", -74), seat=0, challenge="won"),
+        msgspec.structs.replace(played("a", 3, "8D OUTDOER", 74), seat=1, challenge="open"),
+        msgspec.structs.replace(played("a", 4, "-", 0), seat=0, challenge="lost"),
+    ]
+    for play in plays:
+        games.hear(play)
+    games.hear(over("a", 1, (0, 74)))
+    me, other = games.results[0].sides
+    assert (other.bingos, me.bingos) == (0, 1)
+    assert (other.challenges, me.challenges) == ((0, 1), (1, 0))
 
 
 def test_who_is_kicked_learns_why() -> None:
