@@ -36,6 +36,9 @@ from .move_text import NotationError, format_move, parse_move, shown
 LOST_TURN = "turn lost by a challenge"
 """The note on the pass of a player that challenged in vain."""
 
+STOOD = "challenged in vain"
+"""The note on a play that was challenged and stood, if GCG has no line for what that cost."""
+
 _T = TypeVar("_T")
 
 
@@ -384,7 +387,7 @@ def _events(turn: Turn, board: Board, nicks: tuple[str, str], game: Game) -> Ite
     if turn.withdrawn and isinstance(turn.move, Place):
         score = score_play(board, turn.move, game.rules).score
         total += score
-    note = LOST_TURN if turn.lost else ""
+    note = LOST_TURN if turn.lost else STOOD if turn.upheld and not turn.bonus else ""
     yield GcgEvent(kind, nick, rack, detail, score, total, note=note)
     if turn.withdrawn:
         yield GcgEvent(EventKind.WITHDRAWN, nick, rack, "", -score, total - score)

@@ -27,7 +27,8 @@ class Turn:
     """One turn: ``rack`` is that before it, ``total`` the score after it, ``drawn`` in order.
 
     A play that was challenged off is ``withdrawn``, without score; one that was challenged in vain
-    has a ``bonus`` by some rules. A turn that was ``lost`` by such a challenge is a pass.
+    is ``upheld``, by some rules with a ``bonus``. A turn that was ``lost`` by such a challenge is a
+    pass.
     """
 
     seat: int
@@ -39,6 +40,7 @@ class Turn:
     words: tuple[tuple[int, ...], ...] = ()
     bingo: bool = False
     withdrawn: bool = False
+    upheld: bool = False
     bonus: int = 0
     lost: bool = False
 
@@ -168,9 +170,10 @@ class Game:
         after = self.accepted()
         turn, challenger = after.turns[-1], self.position.on_turn
         gains = (ruling.points, 0) if turn.seat == 0 else (0, ruling.points)
-        paid = replace(turn, bonus=ruling.points, total=turn.total + ruling.points)
+        total = turn.total + ruling.points
+        upheld = replace(turn, upheld=True, bonus=ruling.points, total=total)
         after = replace(
-            after, position=adjusted(after.position, gains), turns=(*after.turns[:-1], paid)
+            after, position=adjusted(after.position, gains), turns=(*after.turns[:-1], upheld)
         )
         if ruling.game_lost:
             return after._lost_by(challenger)

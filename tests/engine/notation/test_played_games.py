@@ -15,7 +15,7 @@ from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.gcg import EventKind, GcgError, read_gcg, write_gcg
 from engine.notation.move_text import format_move, parse_move
-from engine.notation.replaying import LOST_TURN, gcg_from_game, replay
+from engine.notation.replaying import LOST_TURN, STOOD, gcg_from_game, replay
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.challenges import CHALLENGE_RULES, judge
 from engine.rules.game import Game
@@ -195,7 +195,7 @@ def test_time_penalties_are_points_lost(played: list[list[Game]]) -> None:
 def challenged_game(seed: int, lexicon: Lexicon, rules: Rules) -> Game:
     """A game in which words are turned round and plays are challenged, rightly or not."""
     chance = random.Random(seed)
-    rule = CHALLENGE_RULES[1 + seed % 4]
+    rule = CHALLENGE_RULES[1 + seed % 5]
     rules = replace(rules, challenge=rule, challenge_by=("turn", "word")[seed % 2])
     stream = DrawStream(seed.to_bytes(32, "big"), (b"one", b"two"))
     game = Game.start(rules, Bag.shuffled(rules.distribution, stream))
@@ -219,12 +219,17 @@ def test_games_with_challenges_are_written_read_and_replayed(
     lexicon: Lexicon, rules: Rules
 ) -> None:
     kinds: Counter[EventKind] = Counter()
-    for seed in range(24):
+    stood: Counter[str] = Counter()
+    for seed in range(30):
         game = challenged_game(seed, lexicon, rules)
         gcg = gcg_from_game(game, ("Ada", "Bob"))
         kinds.update(event.kind for event in gcg.events)
         lost = [event for event in gcg.events if event.note == LOST_TURN]
         assert len(lost) == sum(turn.lost for turn in game.turns)
+        in_vain = [turn for turn in game.turns if turn.upheld]
+        notes = [event for event in gcg.events if event.note == STOOD]
+        assert len(notes) == sum(not turn.bonus for turn in in_vain)
+        stood[game.rules.challenge] += len(notes)
         assert read_gcg(write_gcg(gcg).encode()) == gcg
         found = replay(gcg, rules)
         assert found.final.board == game.position.board
@@ -237,6 +242,7 @@ def test_games_with_challenges_are_written_read_and_replayed(
         assert len(drawn) + 14 + len(game.bag) >= rules.distribution.total
     assert kinds[EventKind.WITHDRAWN] > 10
     assert kinds[EventKind.CHALLENGE] > 5
+    assert {rule for rule in stood if stood[rule]} == {"single", "double", "triple"}
 
 
 REAL = (
