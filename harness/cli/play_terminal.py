@@ -21,14 +21,14 @@ from bot.player import PASS, Budget, Choice, ExchangedCount, Observed, Player, R
 from bot.seat.connection import BotRunner
 from bot.seat.player_thread import Bot, PlayerThread
 from engine.notation.move_text import format_full_move
-from engine.rules.moves import Move
+from engine.rules.moves import Move, Place
 from engine.rules.position import Board
 from harness.arbiter.records import verdict
 from harness.arbiter.spectator_view import MoveView
 from harness.figures import plain
 from lexicons.alphabet import BLANK
 from protocol.channel import now_ms
-from protocol.messages import GameOver, Message, Seek
+from protocol.messages import GameOver, Message, Seek, YourTurn
 from protocol.websocket import dial
 
 from .board_view import SideView, fresh_squares, game_view, print_view
@@ -40,6 +40,7 @@ SETTLE_S = 5.0
 """Time to write a game's end."""
 
 YES = ("y", "yes")
+NO = ("n", "no", "")
 
 HELP = """\
   8D WORD       play a word across, D8 WORD down; tiles on the board may be
@@ -132,12 +133,15 @@ class Person(Player):
         self._moves: list[MoveView] = []
         self._last: Move | None = None
         self._rack: list[int] = []
+        self._asked_ms = self._challenge_ms = 0
 
     def hear(self, message: Message) -> None:
-        """Learn that the game is over at once, also while a move is awaited."""
+        """Learn at once when a turn began, and that the game is over, also while a move is awaited."""
         if isinstance(message, GameOver):
             self._over = message
             self._terminal.wake(self)
+        elif isinstance(message, YourTurn):
+            self._asked_ms, self._challenge_ms = now_ms(), message.challenge_ms or 0
 
     def new_game(self, view: View) -> None:
         """Say who begins."""
@@ -161,26 +165,29 @@ class Person(Player):
 
     def challenge(self, view: View, play: Observed) -> Sequence[str]:
         """Ask whether to challenge the opponent's play."""
-        self._draw(view, now_ms())
-        made = " and ".join(play.words)
+        assert self._board is not None, "a game begins before its first turn"
+        assert isinstance(play.move, Place), "nothing else can be challenged"
+        self._last = play.move
+        self._draw(view)
+        name = view.players[play.seat]
+        move = format_full_move(play.move, self._board, view.rules.distribution.alphabet)
+        question = f"challenge {' and '.join(play.words)}? (y/n, {self._challenge_ms // 1_000} s) "
+        self._terminal.say(f"{name} plays {move} for {play.score}")
         try:
-            answer = self._terminal.ask(f"challenge {made}? (y/n) ", self)
+            while (answer := self._ask(question).lower()) not in YES + NO:
+                self._terminal.say("y challenges the play; n accepts it, and your move is next")
         except _Woken:
             return ()
-        if answer is None or answer == "quit":
-            raise Left
+        if answer in YES and now_ms() - self._asked_ms > self._challenge_ms:
+            self._terminal.say("too late: the play stands")
         return play.words if answer in YES else ()
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Ask for a move until there is a legal one."""
-        asked_ms = now_ms()
-        self._draw(view, asked_ms)
+        self._draw(view)
         while True:
             try:
-                line = self._terminal.ask("your move (? for help): ", self)
-                if line is None or line == "quit":
-                    raise Left
-                move = self._done(view, line, asked_ms)
+                move = self._done(view, self._ask("your move (? for help): "))
                 if move is not None:
                     self._terminal.say(f"{view.players[view.opponent]} is to move")
                     return Choice(move)
@@ -189,7 +196,19 @@ class Person(Player):
             except ValueError as error:
                 self._terminal.say(str(error))
 
-    def _done(self, view: View, line: str, asked_ms: int) -> Move | None:
+    def _ask(self, question: str) -> str:
+        """Return what is typed.
+
+        Raises:
+            Left: the person leaves.
+            _Woken: the game is over.
+        """
+        line = self._terminal.ask(question, self)
+        if line is None or line == "quit":
+            raise Left
+        return line
+
+    def _done(self, view: View, line: str) -> Move | None:
         """Do what is typed; return the move, if it is a legal one.
 
         Raises:
@@ -198,12 +217,12 @@ class Person(Player):
         word, _, rest = line.partition(" ")
         match word.lower(), rest.strip():
             case "", "":
-                self._draw(view, asked_ms)
+                self._draw(view)
             case "?" | "help", "":
                 self._terminal.say(HELP)
             case "shuffle", "":
                 random.shuffle(self._rack)
-                self._draw(view, asked_ms)
+                self._draw(view)
             case "check", asked if asked:
                 is_valid = "is valid" if view.is_word(asked) else "is not valid"
                 self._terminal.say(f"{asked.upper()} {is_valid}")
@@ -243,13 +262,13 @@ class Person(Player):
         closing = verdict(view.players, self._over)
         self._terminal.draw(self._drawn(view, result.scores, racks, (None, None), closing))
 
-    def _draw(self, view: View, asked_ms: int) -> None:
+    def _draw(self, view: View) -> None:
         if sorted(self._rack) != list(view.rack):
             self._rack = list(view.rack)
         racks = ["", ""]
         racks[view.seat] = view.text(self._rack)
         clocks = list(view.clocks)
-        clocks[view.seat] -= now_ms() - asked_ms
+        clocks[view.seat] -= now_ms() - self._asked_ms
         shown = self._drawn(view, view.position.scores, racks, (clocks[0], clocks[1]))
         self._terminal.draw(shown)
 

@@ -9,23 +9,27 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from bot_table import TestArbiter, seated
 from command_line import CommandLine
 from rich.console import Console
 from tables import words
 
+from bot.player import Observed, View
 from bot.seat.connection import BotRunner
 from bot.seat.player_thread import Bot
 from engine.movegen import generator
 from engine.movegen.generator import legal_moves
 from engine.notation.move_text import format_full_move
+from engine.rules.moves import Place
 from engine.rules.rules import standard_rules
 from harness.cli.play_terminal import Left, Person, Terminal
 from lexicons import jit
-from protocol.messages import Ping, Pong, Resign
+from protocol.messages import GameOver, Ping, Pong, Resign, YourTurn
 
 
 @pytest.fixture(autouse=True)
@@ -114,6 +118,47 @@ async def test_who_types_no_more_leaves_and_plays_nothing() -> None:
         with pytest.raises(Left):
             await talk
     assert not at.table.history
+
+
+def test_a_person_is_asked_whether_to_challenge() -> None:
+    reading, writing = os.pipe()
+    out = io.StringIO()
+    person = Person(Terminal(Console(file=out, width=80), reading))
+    begun = View.from_cgp(f"{'/'.join(['15'] * 15)} AEINRST/ 0/0 0", words())
+    person.new_game(begun)
+    move = begun.move("8G QXZ")
+    assert isinstance(move, Place)
+    play = Observed(1, 1, move, 56, (0, 56), 83, 0, words=("QXZ",))
+    laid = replace(begun.position, board=begun.position.board.with_move(move), scores=(0, 56))
+    view = begun.after(play, laid, begun.clocks)
+    asked = YourTurn(
+        game="g",
+        seq=2,
+        position="",
+        rack="AEINRST",
+        bag=83,
+        clocks=begun.clocks,
+        deadline_ms=60_000,
+        challenge_ms=1_000_000,
+    )
+    person.hear(asked)
+    os.write(writing, b"8D WORDS\ny\n\n")
+    assert person.challenge(view, play) == ("QXZ",)
+    assert person.challenge(view, play) == (), "Enter accepts"
+    shown = out.getvalue()
+    assert "you plays 8G QXZ for 56\nchallenge QXZ? (y/n, 1000 s) y challenges the play; n" in shown
+    assert "too late" not in shown
+    person.hear(msgspec.structs.replace(asked, challenge_ms=-1))
+    os.write(writing, b"y\n")
+    person.challenge(view, play)
+    person.hear(
+        GameOver(game="g", seq=2, outcome="resign", winner=0, scores=(0, 0), message="over")
+    )
+    assert person.challenge(view, play) == (), "the game is over"
+    assert "too late: the play stands" in out.getvalue()
+    os.close(writing)
+    with pytest.raises(Left):
+        person.challenge(view, play)
 
 
 def test_a_game_that_is_left_goes_on_at_the_next_start(
