@@ -16,7 +16,7 @@ points then count for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -49,6 +49,11 @@ class Ruling:
     game_lost: bool = False
 
 
+def phonies(words: Iterable[Word], is_word: Callable[[Word], bool]) -> tuple[Word, ...]:
+    """Return the words that are none; ``is_word`` takes tiles without ``BLANK_FLAG``."""
+    return tuple(word for word in words if not is_word(tuple(tile & ~BLANK_FLAG for tile in word)))
+
+
 def judge(
     rule: ChallengeRule,
     unit: ChallengeUnit,
@@ -69,11 +74,8 @@ def judge(
     if not set(named) <= set(words):
         raise ValueError("a word is challenged that the play did not make")
     judged = tuple(words) if unit == "turn" or not named else tuple(named)
-    phonies = tuple(
-        word for word in judged if not is_word(tuple(tile & ~BLANK_FLAG for tile in word))
-    )
-    if phonies:
-        return Ruling(stands=False, words=phonies, game_lost=rule == "triple")
+    if wrong := phonies(judged, is_word):
+        return Ruling(stands=False, words=wrong, game_lost=rule == "triple")
     points = _POINTS.get(rule, 0) * (len(judged) if unit == "word" else 1)
     return Ruling(
         stands=True,

@@ -7,7 +7,7 @@ the lexicon makes a play illegal at once; ``engine.rules.challenges`` has the ot
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from typing import TypeAlias
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, TileDistribution, load_distribution
 from lexicons.layout import BoardLayout, load_layout
 
-from .challenges import ChallengeRule, ChallengeUnit
+from .challenges import ChallengeRule, ChallengeUnit, phonies
 from .moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from .position import Board, Position, Rack, unseen
 
@@ -196,12 +196,15 @@ def _check_known(tiles: Iterable[int], lowest: int, rules: Rules) -> None:
             )
 
 
+def no_words(texts: Sequence[str]) -> str:
+    """Say of some words that they are none."""
+    return f"{' and '.join(texts)} {'is not a word' if len(texts) == 1 else 'are not words'}"
+
+
 def _check_words(play: Play, rules: Rules, words: Words) -> None:
-    phony = [word for word in play.words if not words(tuple(t & ~BLANK_FLAG for t in word))]
-    if phony:
-        names = " and ".join(map(rules.distribution.alphabet.text, phony))
-        verb = "is not a word" if len(phony) == 1 else "are not words"
-        raise IllegalMove("not_a_word", f"{names} {verb}")
+    if wrong := phonies(play.words, words):
+        texts = tuple(map(rules.distribution.alphabet.text, wrong))
+        raise IllegalMove("not_a_word", no_words(texts))
 
 
 # --- geometry and score ---------------------------------------------------------------------------

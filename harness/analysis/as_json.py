@@ -23,7 +23,7 @@ from lexicons.leaves import LeaveTable
 from .endings import EndgameProof, PreEndgameComparison
 from .findings import Findings
 from .inferred import Inferred, written_play
-from .questions import RankedMoves
+from .questions import Phony, RankedMoves
 from .verdict import reasons, verdict_text, why
 
 Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
@@ -134,7 +134,7 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             "ahead_of_played": _ahead_of(played.move, findings) if played else None,
             "why": why(findings, rules, leaves) if leaves else None,
             "reasons": known and [asdict(reason) for reason in known],
-            "phony": question.phony or None,
+            "phony": question.phony and _phony(question.phony),
             "not_compared": question.obstacle or None,
         },
         **_fields(
@@ -157,6 +157,10 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
     if findings.by_points or not row.samples:
         known |= {"win": None, "win_error": None}
     return known if row.samples else known | {"equity": None, "equity_error": None}
+
+
+def _phony(phony: Phony) -> dict[str, Any]:
+    return {"code": "not_words" if phony.words else "taken_back", **asdict(phony)}
 
 
 def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:

@@ -14,9 +14,10 @@ from engine.kernels.moves import EXCHANGE, PASS_MOVE
 from engine.movegen.candidates import best_candidates, is_symmetric, ranked_moves
 from engine.movegen.generator import Generator, RankedMove
 from engine.movegen.move_codec import leaves_of, unpack
+from engine.rules.challenges import phonies
 from engine.rules.moves import PASS, Direction, Move, Place
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import IllegalMove, check_move
+from engine.rules.rules import IllegalMove, check_move, no_words
 from lexicons.store import Lexicon
 
 
@@ -55,6 +56,17 @@ def rank_moves(generator: Generator, position: Position, limit: int | None) -> R
 
 
 @dataclass(frozen=True)
+class Phony:
+    """Why a move is a phony: ``words`` that the lexicon lacks; none: it was taken back."""
+
+    words: tuple[str, ...] = ()
+    lexicon: str = ""
+
+    def __str__(self) -> str:
+        return f"{no_words(self.words)} of {self.lexicon}" if self.words else "it was taken back"
+
+
+@dataclass(frozen=True)
 class Question:
     """The question which of some moves is best."""
 
@@ -63,8 +75,8 @@ class Question:
     """The best by static equity, the best first, and the played move."""
     played: Move | None = None
     """A candidate; None if no move was played, or none that can be compared."""
-    phony: str = ""
-    """Why the played move is a phony; empty if it is none."""
+    phony: Phony | None = None
+    """Why the played move is a phony; None if it is none."""
     obstacle: str = ""
     """Why the played move can't be compared; empty if it can."""
 
@@ -102,14 +114,14 @@ def ask(
         best = [row._replace(move=played) if row.move == twin else row for row in best]
     if played is None or any(row.move == played for row in best):
         return Question(position, tuple(best), played)
-    phony, bag = "it was taken back" if taken_back else "", bag_count(position, generator.rules)
+    rules = generator.rules
     try:
-        check_move(position, played, generator.rules, None, bag)
-        check_move(position, played, generator.rules, lexicon.graph.contains, bag)
+        play = check_move(position, played, rules, None, bag_count(position, rules))
     except IllegalMove as error:
-        if error.code != "not_a_word":
-            return Question(position, tuple(best), obstacle=str(error))
-        phony = f"{error} of {lexicon.name}"
+        return Question(position, tuple(best), obstacle=str(error))
+    wrong = phonies(play.words, lexicon.graph.contains) if play else ()
+    words = tuple(map(rules.distribution.alphabet.text, wrong))
+    phony = Phony(words, lexicon.name) if words or taken_back else None
     ranked = ranked_moves(generator, position, [played])
     return Question(position, (*best, *ranked), played, phony)
 

@@ -136,7 +136,7 @@ class Person(Player):
         self._asked_ms = self._challenge_ms = 0
 
     def hear(self, message: Message) -> None:
-        """Learn at once when a turn began, and that the game is over, also while a move is awaited."""
+        """Learn at once of a turn, and of the end of the game, also while a move is awaited."""
         if isinstance(message, GameOver):
             self._over = message
             self._terminal.wake(self)

@@ -16,8 +16,9 @@ import { isForced, verdictText, whyText } from "./verdict.js";
 /** @typedef {{ turns: number, score: number }} Ply */
 /** @typedef {{ leave: string, worth: number }} Kept */
 /** @typedef {{ code: "bingo" | "score" | "leave" | "reply", value: number, kept: [Kept, Kept] | null }} Reason Above 0 it speaks for the best. */
+/** @typedef {{ code: "not_words" | "taken_back", words: string[], lexicon: string }} Phony Why a move is a phony. */
 /** @typedef {{ best: string, rivals: string[], known: boolean, certain: boolean, ahead_of_next: Lead | null, ahead_of_rival: Lead | null,
- *   ahead_of_played: Lead | null, reasons: Reason[] | null, phony: string | null, not_compared: string | null }} Verdict */
+ *   ahead_of_played: Lead | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null }} Verdict */
 /** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean,
  *   rollouts: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
 /** @typedef {{ position: string, played: string, best: string, lost_win: number | null, lost_points: number, game: string,

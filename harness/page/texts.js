@@ -393,6 +393,9 @@ export const texts = {
   /** @param {string} why */
   notCompared: (why) => `What was played can't be compared: ${why}.`,
   bestWasPlayed: "It was played.",
+  takenBackInGame: "it was taken back",
+  /** @param {string[]} words @param {string} lexicon */
+  notWordsOf: (words, lexicon) => `${words.join(" and ")} ${words.length === 1 ? "is no word" : "are no words"} of ${lexicon}`,
   /** @param {string} move @param {string} why @param {string} worth @param {boolean} isLess */
   phonyPlayed: (move, why, worth, isLess) => `Played was ${move}: ${why}; had it stood, it would be worth ${worth} ${isLess ? "less" : "more"}.`,
   /** @param {string} move @param {string} cost */

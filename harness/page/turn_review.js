@@ -4,6 +4,7 @@ import { h, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { boardWith, figuresOf, verdictOf, within } from "./findings.js";
 import { decimal, grouped, percent, texts } from "./texts.js";
+import { phonyText } from "./verdict.js";
 
 /** @typedef {import("./analysis.js").Analysis} Analysis */
 /** @typedef {import("./review.js").Candidate} Candidate */
@@ -151,7 +152,7 @@ export class TurnReview extends HTMLElement {
     else if (message.type === "so_far") Object.assign(tried, soFar(tried.move, message));
     else if (message.type === "turn") {
       const { verdict, rollouts } = /** @type {Findings} */ (message);
-      Object.assign(tried, { lead: verdict.ahead_of_played, best: verdict.best, rollouts, note: verdict.not_compared ?? verdict.phony ?? "" });
+      Object.assign(tried, { lead: verdict.ahead_of_played, best: verdict.best, rollouts, note: verdict.not_compared ?? (verdict.phony ? phonyText(verdict.phony) : "") });
       if (verdict.ahead_of_played) tried.move = verdict.ahead_of_played.move;
     } else if (message.type === "left_out") tried.note = message.why;
     else if (message.type === "error") tried.note = texts.refused(message.message);

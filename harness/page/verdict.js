@@ -6,6 +6,7 @@ import { readOpening } from "./notation.js";
 /** @typedef {import("./review.js").Candidate} Candidate */
 /** @typedef {import("./review.js").Findings} Findings */
 /** @typedef {import("./review.js").Lead} Lead */
+/** @typedef {import("./review.js").Phony} Phony */
 /** @typedef {import("./review.js").Reason} Reason */
 /** @typedef {(move: string) => string} Name Names a move in a sentence. */
 
@@ -87,10 +88,13 @@ const aboutPlayed = ({ exact, verdict }, name) => {
   if (!lead) return "";
   if (lead.move === verdict.best) return texts.bestWasPlayed;
   const move = name(lead.move), value = pointsSayIt(lead) ? lead.points : lead.win ?? 0;
-  if (phony) return texts.phonyPlayed(move, phony, apart(lead), value > 0);
+  if (phony) return texts.phonyPlayed(move, phonyText(phony), apart(lead), value > 0);
   if (reasons) return texts.itCost(move, cost(lead));
   return exact ? texts.comesToSame(move) : texts.nothingShows(move, cost(lead), lead.win === null);
 };
+
+/** Why a move is a phony. @param {Phony} phony */
+export const phonyText = ({ code, words, lexicon }) => (code === "taken_back" ? texts.takenBackInGame : texts.notWordsOf(words, lexicon));
 
 /** @param {Lead} lead */
 const cost = ({ win, win_error, points, points_error }) => {

@@ -220,6 +220,10 @@ def lead(move: str, win: float | None = 0.1, error: float = 0.01) -> dict[str, A
     }
 
 
+def phony(code: str, *words: str) -> dict[str, Any]:
+    return {"code": code, "words": [*words], "lexicon": "csw"}
+
+
 async def test_codes_and_figures_become_sentences(running: Running, browser: Browser) -> None:
     kept = [{"leave": "ES", "worth": 8.25}, {"leave": "", "worth": 0}]
     reasons = [
@@ -228,6 +232,7 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
         {"code": "reply", "value": 3.5, "kept": None},
     ]
     played = {"ahead_of_next": lead("b"), "ahead_of_played": lead("b")}
+    worse = {"ahead_of_next": lead("b"), "ahead_of_played": lead("c", None)}
     end = {"exact": True, "plies": None}
     cases = {
         "A pass: nothing else is legal.": found("-"),
@@ -257,9 +262,12 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
             found("a", not_compared="so")
         ),
         "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). Played was "
-        "c: no word; had it stood, it would be worth 8.0 ± 2.0 points less.": found(
-            *"abc", ahead_of_next=lead("b"), ahead_of_played=lead("c", None), phony="no word"
+        "c: it was taken back; had it stood, it would be worth 8.0 ± 2.0 points less.": found(
+            *"abc", **worse, phony=phony("taken_back")
         ),
+        "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). Played was "
+        "c: QX and XU are no words of csw; had it stood, it would be worth 8.0 ± 2.0 points "
+        "less.": found(*"abc", **worse, phony=phony("not_words", "QX", "XU")),
     }
     shown = await opened(browser)
     await shown.go(running.url)

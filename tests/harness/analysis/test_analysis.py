@@ -16,7 +16,7 @@ from engine.rules.position import Position
 from engine.rules.rules import standard_rules, why_not
 from engine.simulation.rollout_results import Difference, Ply
 from harness.analysis.findings import Findings, Settings, analyse
-from harness.analysis.questions import Question, ask
+from harness.analysis.questions import Phony, Question, ask
 from harness.analysis.review import Turn
 from harness.analysis.verdict import opening_sentences, summary, verdict
 from lexicons.store import Lexicon, load_lexicon
@@ -69,7 +69,7 @@ def test_a_first_word_may_have_been_played_either_way(lexicon: Lexicon) -> None:
     assert question.candidates == (across[0]._replace(move=down), *across[1:])
     refused = ask(generator, lexicon, start, 3, down, taken_back=True)
     legal = [one.move for one in refused.candidates if one.move != down]
-    assert refused.phony
+    assert str(refused.phony) == "it was taken back"
     assert first not in legal
     assert len(legal) == 3
 
@@ -300,5 +300,5 @@ def test_costliest_turns_are_three_and_in_order() -> None:
     assert [sentence.partition(",")[0] for sentence in costly] == ["line 2", "line 4", "line 5"]
     unclear = with_loss(found, Difference(0.01, 0.01, 1.0, 1.0), compared=200)
     assert opening(unclear) == ["No turn is clearly worse than the best move that was found."]
-    phony = replace(turns[0], question=replace(found.question, phony="QQ is not a word of few"))
+    phony = replace(turns[0], question=replace(found.question, phony=Phony(("QQ",), "few")))
     assert opening(phony) == opening(unclear)

@@ -61,7 +61,8 @@ def test_another_move_can_be_tried(analyst: Analyst) -> None:
     found = do(analyst, **tried, move="L4 AFAR")["findings"]
     assert found["verdict"]["ahead_of_played"]["move"] == "L4 AFA."
     found = do(analyst, **tried, move="L1 FUPI")["findings"]
-    assert "FUPI" in found["verdict"]["phony"]
+    why = {"code": "not_words", "words": ["FUPI"], "lexicon": "scowl"}
+    assert found["verdict"]["phony"] == why
     assert found["verdict"]["ahead_of_played"]["win"] is not None
 
 
