@@ -149,7 +149,8 @@ export class Draft {
 
   /**
    * Type a character at the cursor: the tile of that letter, or else a longer tile that begins with it, or else a
-   * blank. What follows of a tile of several characters belongs to it. Return whether that was possible.
+   * blank. With the character before it, it makes the longest tile that is on the rack: C and H are CH, also where both
+   * are there. Return whether that was possible.
    * @param {string} character @param {boolean} isBlank whether a blank is meant
    */
   type(character, isBlank) {
@@ -184,11 +185,10 @@ export class Draft {
       this.typed = text;
       return true;
     }
-    const isOnHand = this.held.some(({ tile, at }) => at === null && tile === letter);
     const longer = this.held.find(({ tile, at }) => at === null && isLonger(tile));
     const as = last.tile === "?" && isBlank ? this.equipment.tiles.find(({ tile }) => isLonger(tile))?.tile : undefined;
     if (as) last.as = as.toLowerCase();
-    else if (longer && !isOnHand && last.tile !== "?") {
+    else if (longer && last.tile !== "?") {
       [longer.at, last.at] = [last.at, null];
       this.last = longer;
     } else return false;

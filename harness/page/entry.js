@@ -49,6 +49,7 @@ export class MoveEntry extends HTMLElement {
     this.warning = h("p", { class: "banner", hidden: true });
     this.formed = h("p", { class: "formed" });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
+    this.keys = h("p", { class: "note keyboard" });
     const button = (/** @type {string} */ text, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, text);
     this.playing = button(wording.play, () => this.play());
     this.playing.classList.add("main");
@@ -66,7 +67,7 @@ export class MoveEntry extends HTMLElement {
       board, this.warning, this.formed, this.said, this.hand.element,
       h("div", { class: "controls", role: "group", "aria-label": texts.yourMove },
         this.playing, this.shuffling, this.recalling, this.exchanging, this.passing),
-      h("p", { class: "note keyboard" }, this.wording.entryKeys), this.hand.picker);
+      this.keys, this.hand.picker);
     this.addEventListener("keydown", (event) => this.press(event));
     this.addEventListener("pointerdown", ({ pointerType }) => { this.isByTouch = pointerType === "touch"; });
     board.addEventListener("click", ({ target }) => this.tap(this.squares.at(target)));
@@ -92,6 +93,8 @@ export class MoveEntry extends HTMLElement {
     this.chosen = null;
     this.exchanged = null;
     this.squares.open(equipment, asked);
+    const long = equipment.tiles.map(({ tile }) => bare(tile)).find((tile) => [...tile].length > 1);
+    this.keys.textContent = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
     if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
     if (hasFocus && !this.isByTouch) this.focusCursor();
@@ -187,7 +190,7 @@ export class MoveEntry extends HTMLElement {
     if (!draft) return;
     if (this.exchanged) return this.typeExchanged(character);
     draft.cursor ??= { at: draft.equipment.layout.start, across: true };
-    if (draft.type(character, shift)) this.placed();
+    if (draft.type(character, shift)) this.placed(draft.typed.length > 1 ? texts.asOneTile(draft.typed) : "");
     else this.say(shift ? texts.noBlank : texts.notOnRack(character.toUpperCase()));
     this.focusCursor();
   }
@@ -309,7 +312,9 @@ export class MoveEntry extends HTMLElement {
   /** @param {string} character */
   typeExchanged(character) {
     const letter = character.toUpperCase();
-    const index = this.draft?.held.findIndex(({ tile }, at) => bare(tile).toUpperCase() === letter && !this.exchanged?.has(at)) ?? -1;
+    const held = this.draft?.held ?? [], left = (/** @type {number} */ at) => !this.exchanged?.has(at);
+    const whole = held.findIndex(({ tile }, at) => left(at) && bare(tile).toUpperCase() === letter);
+    const index = whole >= 0 ? whole : held.findIndex(({ tile }, at) => left(at) && bare(tile).toUpperCase().startsWith(letter));
     if (index >= 0) this.markExchanged(index);
     else this.say(texts.notOnRack(letter));
   }

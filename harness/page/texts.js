@@ -253,6 +253,10 @@ export const texts = {
   empty: "empty",
   notPlayed: "not played yet",
   blankIs: "Which letter is the blank?",
+  /** @param {string} tile of several characters */
+  longTiles: (tile) => `${tile}, typed, is one tile if your rack has it; click letters to lay them singly.`,
+  /** @param {string} tile */
+  asOneTile: (tile) => `${tile} as one tile.`,
   noBlank: "There is no blank left on your rack.",
   /** @param {string} letter */
   notOnRack: (letter) => `There is no ${letter} left on your rack.`,
