@@ -45,11 +45,11 @@ export class PlayView extends HTMLElement {
     this.resigning = h("button", { type: "button", click: () => this.resign(), blur: () => this.askToResign(false) }, texts.resign);
     this.next = h("p", { class: "links" });
     this.time = h("span", {});
-    this.challenging = h("p", { class: "links", hidden: true },
-      h("button", { type: "button", click: () => this.playing?.challenge() }, texts.challenge), " ",
-      h("button", { type: "button", click: () => this.playing?.accept() }, texts.accept), " ", this.time);
+    this.challenging = h("div", { class: "controls", role: "group", "aria-label": texts.mayChallenge, hidden: true },
+      h("button", { type: "button", click: () => this.playing?.challenge() }, texts.challenge),
+      h("button", { type: "button", click: () => this.playing?.accept() }, texts.accept), this.time);
     this.game = h("div", { class: "game", hidden: true },
-      h("div", { class: "play" }, this.sides, this.challenging, this.entry, this.next),
+      h("div", { class: "play" }, this.sides, this.entry, this.challenging, this.next),
       h("div", { class: "told" },
         h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves),
         this.unseen, h("p", {}, this.resigning)));
@@ -112,7 +112,6 @@ export class PlayView extends HTMLElement {
     const { playing } = this, login = playing?.login;
     const isSame = login?.name === name && (login.token === token || !token) && playing?.phase !== "refused";
     (isSame && playing ? playing : this.login({ name, token })).seek(opponent, table);
-    this.show();
   }
 
   /** @param {KeyboardEvent} event */
@@ -131,8 +130,18 @@ export class PlayView extends HTMLElement {
   /** @param {import("./game.js").Played} play */
   tell(play) {
     const { playing } = this, game = playing?.game;
-    if (!playing || !game || play.seat === playing.seat) return;
+    if (!playing || !game) return;
+    if (play.challenge && play.challenge !== "open") return this.say(this.ofChallenge(play));
+    if (play.seat === playing.seat) return;
     this.say(texts.announced(play.seq, game.offer.players[play.seat], game.moves[play.seq - 1] ?? "", play.score, play.scores));
+  }
+
+  /** What a challenge came to. @param {import("./game.js").Played} play */
+  ofChallenge({ challenge, move, seat, score }) {
+    const { playing } = this, own = playing?.seat === seat, other = playing?.game?.offer.players[playing.seat ? 0 : 1] ?? "";
+    if (challenge === "won") return own ? texts.yoursCameOff : texts.theirsCameOff;
+    if (move === "-") return own ? texts.youLoseTurn : texts.theyLoseTurn(other);
+    return own ? texts.yoursStands(other, score) : texts.theirsStands(other, score);
   }
 
   /** Ask the server which of the words that are laid are none. @param {Placement | null} placement */
@@ -216,8 +225,8 @@ export class PlayView extends HTMLElement {
         [scores[seat], scores[seat ? 0 : 1]], message);
     }
     if (playing.phase !== "playing") return "";
-    const last = game?.plays.at(-1);
-    const move = last && game && last.seat !== playing.seat ? texts.theirMove(game.offer.players[last.seat], game.moves.at(-1) ?? "", last.score) : "";
+    const last = game?.plays.at(-1), isRuling = last?.challenge === "won" || last?.challenge === "lost";
+    const move = last && isRuling ? this.ofChallenge(last) : last && game && last.seat !== playing.seat ? texts.theirMove(game.offer.players[last.seat], game.moves.at(-1) ?? "", last.score) : "";
     const whose = playing.lostFor ? "" : playing.pending ? texts.sending : playing.isOnTurn ? texts.yourTurn
       : game?.onTurn === playing.seat ? texts.loading : texts.theirTurn;
     return [move, whose].filter(Boolean).join(" ");
@@ -307,14 +316,14 @@ export class PlayView extends HTMLElement {
     if (!playing || !game || this.game.hidden) return;
     const clocks = game.clocksAt(performance.now());
     this.sides.tick(clocks);
-    const left = playing.challengeLeft(performance.now());
-    this.challenging.hidden = !left;
-    if (left) this.time.textContent = texts.mayChallenge(Math.ceil(left / 1000));
+    const left = playing.challengeLeft(performance.now()), isAsked = left > 0;
     const isLow = playing.phase === "playing" && clocks[playing.seat] < LOW_MS;
-    if (isLow !== this.warned) {
-      this.warned = isLow;
-      this.alarm.textContent = isLow ? texts.lowTime : "";
-    }
+    this.time.textContent = texts.timeToChallenge(Math.ceil(left / 1000));
+    if (isLow === this.warned && isAsked !== this.challenging.hidden) return;
+    this.warned = isLow;
+    this.challenging.hidden = !isAsked;
+    this.entry.toggleAttribute("data-asked", isAsked); // one question at a time
+    this.alarm.textContent = [isAsked ? texts.mayChallenge : "", isLow ? texts.lowTime : ""].filter(Boolean).join(" ");
   }
 }
 

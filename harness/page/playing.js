@@ -65,6 +65,7 @@ export class Playing {
     this.sentence = "";
     if (this.phase === "over") this.forget();
     if (this.phase !== "connecting") this.idle();
+    this.listener.changed();
   }
 
   /** @param {string} move */

@@ -499,8 +499,18 @@ export const texts = {
   unseenByYou: "Tiles that you don't see",
   challenge: "Challenge",
   accept: "Accept",
+  mayChallenge: "You may challenge the last play.",
   /** @param {number} seconds */
-  mayChallenge: (seconds) => `the last play, within ${seconds} s`,
+  timeToChallenge: (seconds) => `${seconds} s left`,
+  yoursCameOff: "Your play was challenged off.",
+  theirsCameOff: "The play comes off.",
+  youLoseTurn: "The play stands, and you lose your turn.",
+  /** @param {string} name */
+  theyLoseTurn: (name) => `${name} challenged in vain and loses the turn.`,
+  /** @param {string} name @param {number} points */
+  yoursStands: (name, points) => `${name} challenged in vain${points ? `: ${counted(points, "point")} for you` : ""}.`,
+  /** @param {string} name @param {number} points */
+  theirsStands: (name, points) => `The play stands${points ? `: ${counted(points, "point")} for ${name}` : ""}.`,
   resign: "Resign",
   reallyResign: "Resign: sure?",
   lowTime: "Less than a minute is left on your clock.",

@@ -1,9 +1,10 @@
-"""Persons' whole games on the page, against greedy: by keyboard, by mouse, by touch."""
+"""Persons' games on the page: whole ones by keyboard, mouse and touch; challenges."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,12 +22,14 @@ from bot.equipment import Equipment
 from engine.rules.moves import Direction, Place
 from engine.rules.position import Position
 from engine.rules.rules import IllegalMove, Rules, check_move, score_play
+from harness.arbiter import scorebook
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.scorebook import Scorebook
 from harness.cli.serving import HouseBots, read_bots
 from harness.server.play import Offered
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
 from lexicons.alphabet import EMPTY
 from lexicons.store import load_lexicon
@@ -146,7 +149,7 @@ class Proxy:
 
 @dataclass
 class Running:
-    """A server that lends greedy."""
+    """A server that lends greedy, and at another table, where plays are challenged, bluff."""
 
     path: Path
     port: int = 0
@@ -154,7 +157,10 @@ class Running:
     """The last game that each player was seen in."""
 
     async def start(self) -> None:
-        self.bots = HouseBots(read_bots({"greedy": "greedy"}), Equipment(), load_lexicon())
+        seats = read_bots({"greedy": "greedy", "bluff": "bluff?rate=1"})
+        self.bots = HouseBots(seats, Equipment(), load_lexicon())
+        main = TableKind(lexicon=load_lexicon(), bots=self.bots.seats)
+        double = replace(main, name="double", rules=replace(main.rules, challenge="double"))
         self.journal = Journal(self.path)
         self.server = MatchServer(
             load_lexicon(),
@@ -163,10 +169,11 @@ class Running:
             self.bots.seats,
             self.bots.lend,
             port=self.port,
+            tables=Tables(main, [double]),
             max_games=4,  # a game each, on any machine
             drain_s=0,
             time=TimeControl(initial_ms=1_200_000, ready_ms=600_000),
-            offered=Offered({"greedy": "plays the highest score"}),
+            offered=Offered({"greedy": "plays the highest score", "bluff": "plays phonies"}),
         )
         await self.server.start()
         self.port = self.server.port
@@ -225,12 +232,13 @@ class Person:
     def seat(self) -> int:
         return self.book.opened.players.index(self.name)
 
-    async def begin(self) -> None:
+    async def begin(self, opponent: str = "greedy", table: str = "main") -> None:
         if not self.proxy.port:
             await self.proxy.start(self.running.port)
         await self.shown.go(f"http://127.0.0.1:{self.proxy.port}/#/play")
         await self.page.get_by_label("Your name").fill(self.name)
-        await self.page.get_by_label("greedy").check()
+        await self.page.get_by_label("Table").select_option(table)
+        await self.page.get_by_label(opponent).check()
         await self.page.get_by_role("button", name="Start").press("Enter")
 
     async def asked(self) -> bool:
@@ -266,8 +274,7 @@ class Person:
         assert book.game is not None
         move = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
         if not isinstance(move, Place):
-            for name in ("Pass", "Pass: sure?"):
-                await self.page.get_by_role("button", name=name, exact=True).click()
+            await self.skip()
             return
         await self.lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
         score = score_play(book.game.position.board, move, book.rules).score
@@ -275,6 +282,23 @@ class Person:
         await button.wait_for()
         if disturb is None or not await disturb():
             await self.send()
+
+    async def skip(self) -> None:
+        """Pass."""
+        for name in ("Pass", "Pass: sure?"):
+            await self.page.get_by_role("button", name=name, exact=True).click()
+
+    async def answer(self, name: str) -> None:
+        """Pass until a play may be challenged, and click what is said of it."""
+        button = self.page.get_by_role("button", name=name, exact=True)
+        assert await self.asked()
+        while not await button.is_visible():
+            await self.skip()
+            assert await self.asked()
+        passing = self.page.get_by_role("button", name="Pass", exact=True)
+        assert not await passing.is_visible(), "one question at a time"
+        await button.click()
+        await passing.wait_for()
 
     async def send(self) -> None:
         """Play what is laid."""
@@ -524,3 +548,35 @@ async def play_on_a_phone(person: Person, restart: Restart, browser: Browser) ->
     await person.try_phony()
     await person.play([*troubles(person, restart), person.run_short])
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
+
+
+async def test_phonies_are_challenged_off_and_accepted(
+    running: Running, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scorebook, "CHALLENGE_MS", 600_000)  # on any machine
+    cal = Person(running, await opened(browser, PHONE), "cal", by_mouse)
+    sent: list[str] = []
+
+    def hear(message: str | bytes) -> None:
+        sent.append(json.loads(message)["type"])
+
+    cal.page.on("websocket", lambda line: line.on("framesent", hear))
+    await cal.begin("bluff", "double")
+    await cal.answer("Challenge")
+    await cal.page.locator(".status", has_text="The play comes off. Your turn.").wait_for()
+    won, book = cal.book.turns[-1], cal.book
+    assert (won.move, won.challenge, won.seat) == ("--", "won", 1 - cal.seat)
+    assert book.scores == (0, 0)
+    await cal.check()
+    await cal.answer("Accept")
+    play = book.turns[-1]
+    assert play.score > 0
+    await cal.check()
+    wide = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
+    assert await cal.page.evaluate(f"{wide}.length") == 0, "no list scrolls sideways"
+    await cal.move()
+    assert await cal.asked()
+    assert book.turns[play.seq - 1].move == play.move, "it stands"
+    assert sent.count("challenge") == sent.count("accept") == 1
+    await cal.page.close()
+    await cal.proxy.stop()
