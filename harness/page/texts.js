@@ -243,7 +243,7 @@ export const texts = {
   recall: "Recall",
   /** @param {number | null} [left] null where the rules limit none */
   exchangeLeft: (left) => (typeof left === "number" ? `Exchange (${left} left)` : "Exchange"),
-  noExchangeLeft: "You have made all the exchanges that you may make in this game.",
+  noExchangeLeft: "You have no exchange left.",
   passTurn: "Pass",
   reallyPass: "Pass: sure?",
   cancel: "Cancel",

@@ -200,7 +200,7 @@ async def test_who_has_no_exchange_left_is_told_so(shown: Opened) -> None:
     spent = page.get_by_role("button", name="Exchange (0 left)", exact=True)
     assert await spent.get_attribute("aria-disabled") == "true"
     await spent.press("Enter")
-    sentence = "You have made all the exchanges that you may make in this game."
+    sentence = "You have no exchange left."
     assert await page.locator(".formed").inner_text() == sentence
     assert await page.locator("[aria-live=polite]").inner_text() == sentence
     assert await page.get_by_role("button", name="Cancel").count() == 0
