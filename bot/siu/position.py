@@ -4,8 +4,9 @@ The engine plays for the player on turn at the end. Knowledge of racks comes fro
 racks that moves reveal, from phonies taken back, and from ``rack.…`` at the end. Words are not
 checked: they may be of another lexicon.
 
-Of operations ``ld``, ``bdn``, ``var``, ``bb``, ``etl``, ``mcnz`` and ``oru`` are obeyed, ``lex`` if
-the words exist, ``cr`` if there is such a rule. Tiles bring the numbers of their rule set.
+Of operations ``ld``, ``bdn``, ``var``, ``bb``, ``etl``, ``mcnz``, ``mcnp``, ``mex`` and ``oru`` are
+obeyed, ``lex`` if the words exist, ``cr`` if there is such a rule. Tiles bring the numbers of their
+rule set.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ from protocol.siu.commands import Mode, SetPosition
 
 from .settings import Settings
 
-_WHOLE_NUMBERS = {"bb": "bingo_bonus", "etl": "exchange_minimum", "mcnz": "scoreless_limit"}
+_WHOLE_NUMBERS = {
+    **{"bb": "bingo_bonus", "etl": "exchange_minimum", "mcnz": "scoreless_limit"},
+    **{"mcnp": "pass_limit", "mex": "exchange_limit"},
+}
 
 
 WHOLE_RACK = ("sim", "peg", "auto")

@@ -27,6 +27,7 @@ from harness.arbiter.scorebook import CHALLENGE_MS
 from harness.arbiter.table import REVEAL_MS
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.messages import MESSAGES, Committed, Direct, Info, Ready, Reveal
+from protocol.metered import MOST_FRAGMENTS
 from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, RulesInPlay, Search
 from protocol.session import _TABLE, Side, State
 
@@ -284,8 +285,9 @@ def test_every_error_is_listed() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     limits = dict(table_under("## 10. Limits"))
-    assert limits["a frame"] == (
-        f"{MAX_FRAME // 1024} KiB; strings of {MAX_STRING // 1024} KiB, "
+    assert limits["a message"] == (
+        f"{MAX_FRAME // 1024} KiB in {MOST_FRAGMENTS} fragments at most; "
+        f"strings of {MAX_STRING // 1024} KiB, "
         f"{MAX_ITEMS:,} items a list or map"
     )
     assert limits["a sentence, the text of an `info`"].startswith(f"{MAX_SENTENCE:,} characters")

@@ -185,7 +185,7 @@ async def test_a_frame_over_the_limit_closes_the_connection() -> None:
 
 
 async def test_a_message_in_endless_fragments_closes_the_connection() -> None:
-    async def fragments(number: int) -> AsyncIterator[bytes]:
+    async def fragments(number: int) -> AsyncIterator[bytes | str]:
         for _ in range(number):
             yield b""
         yield MSGPACK.encode(Ping(id=3))

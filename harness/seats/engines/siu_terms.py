@@ -14,6 +14,7 @@ from engine.notation.cgp_moves import CgpMove, format_cgp_turn, parse_cgp_move
 from engine.notation.move_text import NotationError
 from engine.rules.moves import Place
 from engine.rules.position import Board, Position, Rack
+from engine.rules.rule_sets import rules_for
 from engine.rules.rules import IllegalMove, Rules, score_play
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
 from protocol.siu.commands import SetOption, SetPosition
@@ -22,6 +23,8 @@ from .engine import Context, EngineChoice, other_rule
 
 _NUMBERS = {"bingo_bonus": "bb", "exchange_minimum": "etl", "scoreless_limit": "mcnz"}
 """CGP's operations for numbers of the rules."""
+_LIMITS = {"pass_limit": "mcnp", "exchange_limit": "mex"}
+"""Operations of ours, told where a number is another than the tiles bring."""
 _TILES = "letterdistribution"
 _CODES = {"lexicon": "unknown_lexicon", _TILES: "unsupported_rules"}
 """Why a game is declined whose value an option does not take."""
@@ -77,9 +80,14 @@ def trial(rules: Rules) -> SetPosition:
 def rule_operations(rules: Rules) -> tuple[tuple[str, str], ...]:
     """Return the operations that tell the rules of a position; none for English tournaments."""
     told = challenge_operation(rules)
-    if other_rule(rules, (*_NUMBERS, "distribution", "layout")) is None:
+    if other_rule(rules, (*_NUMBERS, *_LIMITS, "distribution", "layout")) is None:
         return told
-    numbers = tuple((name, str(getattr(rules, rule))) for rule, name in _NUMBERS.items())
+    usual = rules_for(rules.distribution)
+    numbers = tuple(
+        (name, str(getattr(rules, rule)))
+        for rule, name in (_NUMBERS | _LIMITS).items()
+        if rule in _NUMBERS or getattr(rules, rule) != getattr(usual, rule)
+    )
     tiles = ("ld", rules.distribution.name)
     board = () if other_rule(rules, ("layout",)) is None else (("bdn", rules.layout.name),)
     return (tiles, *board, *numbers, *told)

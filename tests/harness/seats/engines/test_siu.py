@@ -214,7 +214,7 @@ def test_the_rules_are_in_the_question() -> None:
     begun = Position(Board.empty(RULES.layout), ((), ()), (0, 0))
     spanish = load_rules("spanish")
     line = game_so_far(replace(VIEW, rules=spanish), begun, {}).line()
-    assert line.startswith(f"position cgp {EMPTY} / 0/0 0 ld spanish; bb 50; etl 1; mcnz 6; moves")
+    assert line.startswith(f"position cgp {EMPTY} / 0/0 0 ld spanish; bb 50; etl 1; mcnz 12; moves")
     assert (
         read_position(game_so_far(replace(VIEW, rules=spanish), begun, {}), Settings()).rules
         == spanish
@@ -223,6 +223,8 @@ def test_the_rules_are_in_the_question() -> None:
     told = trial(larger)
     assert told.cgp.endswith("ld english-super; bdn super; bb 50; etl 7; mcnz 4;")
     assert read_position(told, Settings()).rules == larger
+    for limited in (replace(RULES, pass_limit=2, exchange_limit=0), replace(spanish, pass_limit=9)):
+        assert read_position(trial(limited), Settings()).rules == limited
 
 
 def test_a_score_on_an_empty_board_tells_board_and_tiles() -> None:
