@@ -36,6 +36,7 @@ from .match_settings import (
     check_cluster,
     check_cores,
     check_guests,
+    check_luck,
     configure,
     read_settings,
     taken_up,
@@ -121,6 +122,7 @@ def begin(
     """Begin a match or tournament in a folder of its own."""
     check_cores(terms)
     check_cluster(terms, cluster)
+    check_luck(terms, words, luck=luck)
     try_out(terms)  # before there is a folder
     folder = options.writable_folder(out or Path(place) / clock.strftime("%Y%m%d-%H%M%S"))
     if (folder / "match.json").exists():
@@ -145,6 +147,7 @@ def go_on(
     check_cluster(terms, cluster)
     _check_rules(terms)
     words = options.load_equipped(terms.equipment)
+    check_luck(terms, words, luck=luck)
     try_out(terms)
     if words.checksum != terms.lexicon_checksum:
         raise CommandFailed(

@@ -33,6 +33,7 @@ from harness.matches.config import (
 )
 from harness.matches.openings import begins_empty, read_openings, unknown_words
 from harness.matches.sequential import Measure, SequentialTest, parse_hypotheses
+from harness.matches.tournament import luck_tables
 from harness.seats.seat_factory import SeatMaker
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
@@ -471,6 +472,13 @@ def check_cluster(config: TournamentConfig, address: str | None) -> None:
             raise CommandFailed(
                 f"--cluster: {seat} is not a seat that a worker can start afresh for each game"
             )
+
+
+def check_luck(config: TournamentConfig, lexicon: Lexicon, *, luck: bool) -> None:
+    """Check that luck can be measured, if it is to be."""
+    if luck:
+        with sentences("--luck: "):
+            luck_tables(config, lexicon)
 
 
 def try_out(config: TournamentConfig) -> None:

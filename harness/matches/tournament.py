@@ -35,8 +35,10 @@ from harness.arbiter.seat import Seat
 from harness.figures import counted
 from harness.seats.seats import GuestSeat
 from harness.workers import Cluster, WorkersError
+from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
+from lexicons.win_probability import WinProbabilities
 
 from .cluster import play_pair
 from .config import MatchError, TournamentConfig
@@ -455,6 +457,19 @@ class Tournament:
                     log.warning("entrant absent", name=book.opened.players[seat], reason=why)
 
 
+def luck_tables(config: TournamentConfig, lexicon: Lexicon) -> tuple[LeaveTable, WinProbabilities]:
+    """Return the tables by which luck is measured.
+
+    Raises:
+        ValueError: a table can't be read, or there is none for these tiles.
+    """
+    tables = load_tables(config.equipment, lexicon.distribution)
+    chances = tables.win_probabilities or win_probabilities_for(lexicon.distribution)
+    if chances is None:
+        raise ValueError("no win probabilities are known for these tiles; --winprob names a table")
+    return tables.leaves or leaves_for(lexicon.distribution), chances
+
+
 def measure_luck(
     config: TournamentConfig, lexicon: Lexicon, files: MatchFolder, tell: Callable[[str], None]
 ) -> None:
@@ -472,16 +487,7 @@ def measure_luck(
     if not lacking:
         return
     tell(f"measuring the luck of {counted(len(lacking), 'game')}")
-    tables = load_tables(config.equipment, lexicon.distribution)
-    chances = tables.win_probabilities or win_probabilities_for(lexicon.distribution)
-    if chances is None:
-        raise ValueError("no win probabilities are known for these tiles; --winprob names a table")
-    meter = Luckmeter(
-        lexicon,
-        rules_in_play(config.rules_in_play),
-        tables.leaves or leaves_for(lexicon.distribution),
-        chances,
-    )
+    meter = Luckmeter(lexicon, rules_in_play(config.rules_in_play), *luck_tables(config, lexicon))
     for kept in read_games(files.path / "match.db"):
         if (number := lacking.get(kept.game)) is not None:
             files.add_luck(number, meter.of(Scorebook.restored(kept.records, None, lexicon).game))
