@@ -254,7 +254,7 @@ export const texts = {
   notPlayed: "not played yet",
   blankIs: "Which letter is the blank?",
   /** @param {string} tile of several characters */
-  longTiles: (tile) => `${tile}, typed, is one tile if your rack has it; click letters to lay them singly.`,
+  longTiles: (tile) => `Type ${tile} for that tile; click letters to lay them singly.`,
   /** @param {string} tile */
   asOneTile: (tile) => `${tile} as one tile.`,
   noBlank: "There is no blank left on your rack.",
