@@ -232,7 +232,7 @@ async def test_tiles_of_several_characters_are_laid_whole(shown: Opened) -> None
     page = shown.page
     for rack, typed, move in (
         ("AC[CH]", "cha", "8H [CH]A"),  # no H, so C and H are one tile
-        ("ACH[CH]", "cha", "8H CHA"),
+        ("ACH[CH]", "cha", "8H [CH]A"),
         ("A[CH]", "ca", "8H [CH]A"),
         ("A[L·L]", "al", "8H A[L·L]"),
         ("?AC", "aCH", "8H A[ch]"),

@@ -173,7 +173,8 @@ def test_with_few_tiles_in_the_bag_rollouts_go_to_the_end(tilewire: CommandLine)
 def test_nothing_is_left_but_to_pass(tilewire: CommandLine, words: Path) -> None:
     found = tilewire.json("analyze", f"{GAME}@21", "--lexicon", words)
     assert found["verdict"]["best"] == "-"
-    assert found["verdict"]["phony"] == "JOWARI is not a word of few"
+    phony = {"code": "not_words", "words": ["JOWARI"], "lexicon": "few"}
+    assert found["verdict"]["phony"] == phony
     found = tilewire.json("analyze", found["cgp"], "--lexicon", words)
     assert found["verdict"]["text"] == "Pass: nothing else is legal."
     assert [one["move"] for one in found["candidates"]] == ["-"]
@@ -240,7 +241,7 @@ def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) 
     options = (f"{SHORT_GAME}@2", "--lexicon", words, "--rollouts", 300)
     found = tilewire.json("analyze", *options)
     verdict = found["verdict"]
-    assert verdict["phony"] == "SeA is not a word of few"
+    assert verdict["phony"] == {"code": "not_words", "words": ["SeA"], "lexicon": "few"}
     assert verdict["ahead_of_played"]["move"] == "H8 .eA"
     assert verdict["best"] != "H8 .eA"
     assert "H8 .eA" not in verdict["rivals"]
