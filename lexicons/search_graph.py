@@ -1,17 +1,19 @@
 """The word graph as kernels search it: 64-bit nodes that hold the set of their children.
 
 The children of a KWG node have to be scanned. Here each node has the letters of its children as
-bits, and a letter's child lies as far behind the first as there are set bits below its own:
+bits, and a letter's child lies as far behind the first as there are set bits below its own. In an
+alphabet of L letters:
 
-=====  =====================================================
+============  =====================================================
 bits
-63–40  index of the first child
-39     a word ends with this node's tile
-38–0   tiles of the children; bit 0 is the GADDAG's separator
-=====  =====================================================
+63 to L + 2   index of the first child
+L + 1         a word ends with this node's tile
+L to 0        tiles of the children; bit 0 is the GADDAG's separator
+============  =====================================================
 
-Nodes keep the indexes they have in the KWG: 0 is the root of the DAWG, 1 that of the GADDAG.
-Alphabets of up to 38 letters fit.
+So the more letters, the fewer nodes. Kernels are told the lowest bit of indexes, L + 2, as
+``shift``. Nodes keep the indexes they have in the KWG: 0 is the root of the DAWG, 1 that of the
+GADDAG.
 """
 
 from __future__ import annotations
@@ -28,35 +30,37 @@ from .memory import word_at
 
 SearchNodes: TypeAlias = U64  # [nodes]
 
-FORMAT = "search nodes 1"
+FORMAT = "search nodes 2"
 """Names the layout of nodes; change it with the layout, since nodes are kept in the cache."""
 
-SEARCHED_LETTERS = 38
 DAWG_ROOT = np.uint64(0)
 GADDAG_ROOT = np.uint64(1)
 
 _ONE = np.uint64(1)
-_FIRST_SHIFT = np.uint64(40)
-WORD_ENDS = _ONE << np.uint64(39)
-CHILDREN = WORD_ENDS - _ONE  # all tiles of the children, the separator included
 SEPARATOR = _ONE
-LETTERS = CHILDREN - SEPARATOR
+
+
+def shift_of(letters: int) -> int:
+    """Return the lowest bit of the index in nodes for an alphabet of so many letters."""
+    return letters + 2
 
 
 def search_nodes(graph: WordGraph, letters: int) -> SearchNodes:
     """Return a graph's search nodes, read-only; ``letters`` is the size of its alphabet.
 
     Raises:
-        ValueError: the alphabet has more letters than a node can hold.
+        ValueError: the graph has more nodes than their indexes can name.
     """
-    if letters > SEARCHED_LETTERS:
+    shift, count = shift_of(letters), len(graph.nodes)
+    most = (1 << 64) >> shift
+    if count > most:
         raise ValueError(
-            f"an alphabet of {letters} letters; moves can be searched for with "
-            f"{SEARCHED_LETTERS} at most"
+            f"a word graph of {count:,} nodes; with an alphabet of {letters} letters moves can be "
+            f"searched for with {most:,} at most"
         )
     arcs = graph.arcs()
-    nodes = np.empty(len(arcs.tile), np.uint64)
-    _link(arcs.tile, arcs.accepts, arcs.last, arcs.child, nodes)
+    nodes = np.empty(count, np.uint64)
+    _link(arcs.tile, arcs.accepts, arcs.last, arcs.child, np.uint64(shift), nodes)
     nodes.flags.writeable = False
     return nodes
 
@@ -67,8 +71,10 @@ def _link(
     accepts: Bools,
     last: Bools,
     child: U32,
+    shift: Any,
     nodes: SearchNodes,
 ) -> None:
+    ends = _ONE << shift - _ONE
     siblings = np.zeros(len(tile), np.uint64)  # the tiles from each node to the last of its list
     for at in range(len(tile) - 1, -1, -1):
         siblings[at] = _ONE << np.uint64(tile[at])
@@ -76,28 +82,41 @@ def _link(
             siblings[at] |= siblings[at + 1]
     for at in range(len(tile)):
         first = np.uint64(child[at])
-        node = first << _FIRST_SHIFT
+        node = first << shift
         if first:
-            node |= siblings[first] & CHILDREN
+            node |= siblings[first] & ends - _ONE
         if accepts[at]:
-            node |= WORD_ENDS
+            node |= ends
         nodes[at] = node
 
 
 @helper
-def first_child(node: Any) -> Any:
+def first_child(node: Any, shift: Any) -> Any:
     """Return the index of the first of a node's children."""
-    return node >> _FIRST_SHIFT
+    return node >> shift
 
 
 @helper
-def child_of(nodes: Any, node: Any, tile: Any) -> Any:
+def ends_word(node: Any, shift: Any) -> Any:
+    """Return whether a word ends with a node's tile."""
+    return node >> shift - _ONE & _ONE != np.uint64(0)
+
+
+@helper
+def letters_after(node: Any, shift: Any) -> Any:
+    """Return the tiles of a node's children as bits, the separator left out."""
+    return node & (_ONE << shift - _ONE) - np.uint64(2)
+
+
+@helper
+def child_of(graph: Any, node: Any, tile: Any) -> Any:
     """Return the child of a node by its tile; 0, which has no children and ends no word, if none.
 
-    ``nodes`` is the address of the graph (``lexicons.memory``), whose indexes are sound.
+    ``graph`` is a record with the address of the ``nodes`` (``lexicons.memory``), whose indexes are
+    sound, and their ``shift``.
     """
     letter = _ONE << np.uint64(tile)
     if not node & letter:
         return np.uint64(0)
     below = bit_count(node & (letter - _ONE))
-    return word_at(nodes, (node >> _FIRST_SHIFT) + below)
+    return word_at(graph.nodes, (node >> graph.shift) + below)

@@ -77,7 +77,7 @@ def lexicon_statistics(
         ValueError: as ``search_nodes`` and ``full_statistics``.
     """
     tiles = lexicon.distribution
-    words = spell_words(lexicon.search_nodes, MAX_WORD)
+    words = spell_words(lexicon.search_nodes, len(tiles.alphabet), MAX_WORD)
     hooks, sets = find_hooks(words), _anagram_sets(words)
     return LexiconStatistics(
         letters=tuple(_letters(words, tiles, rack_size)),

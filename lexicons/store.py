@@ -59,7 +59,7 @@ class Lexicon:
         """The graph in the form that kernels search (``lexicons.search_graph``).
 
         Raises:
-            ValueError: the alphabet has more letters than that form holds.
+            ValueError: the graph has too many nodes for an alphabet of so many letters.
         """
         from .search_graph import FORMAT, search_nodes  # these two bring numba in
 
@@ -85,10 +85,11 @@ class Lexicon:
             return [array.dtype for array in arrays] == [np.uint64, np.uint64, np.uint8]
 
         def make() -> Arrays:
-            made = word_map(self.search_nodes, MAX_SIDE)
+            made = word_map(self.search_nodes, letters, MAX_SIDE)
             return made.whole, made.shorter, made.rows
 
-        return WordMap(self.search_nodes, *self._derived((FORMAT, MAX_SIDE), make, fits))
+        letters = len(self.distribution.alphabet)
+        return WordMap(self.search_nodes, letters, *self._derived((FORMAT, MAX_SIDE), make, fits))
 
     def _derived(
         self, what: object, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]

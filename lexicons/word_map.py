@@ -23,7 +23,14 @@ from .bits import lowest_bit, wrapping_add, wrapping_sub
 from .jit import helper, kernel, record_dtype
 from .kwg import MAX_WORD
 from .memory import address_of, byte_at, word_at
-from .search_graph import DAWG_ROOT, LETTERS, WORD_ENDS, SearchNodes, first_child
+from .search_graph import (
+    DAWG_ROOT,
+    SearchNodes,
+    ends_word,
+    first_child,
+    letters_after,
+    shift_of,
+)
 
 FORMAT = "word map 1"
 """Names keys, filters and table; change it with them, since they are kept in the cache."""
@@ -47,6 +54,7 @@ KEYS = _letter_keys()  # [64] by letter; the same for all lexicons, so boards an
 WORDS = record_dtype(
     [
         ("nodes", np.uint64),  # address of the graph (``lexicons.search_graph``)
+        ("shift", np.uint64),  # … the lowest bit of the indexes in it
         ("filters", np.uint64, (2,)),  # addresses: of the filter of words, of words less a letter
         ("masks", np.uint64, (2,)),  # their lengths, powers of two, less 1
         ("rows", np.uint64),  # address of the table
@@ -62,6 +70,7 @@ class WordMap:
     """A graph's words as kernels read them: ``words`` has addresses, the rest is kept for it."""
 
     nodes: SearchNodes
+    letters: int  # in the alphabet
     whole: U64
     shorter: U64
     rows: U8  # [places, width] a word a row: its letters, zeros, its length last; length 0: none
@@ -72,6 +81,7 @@ class WordMap:
         for array in (self.nodes, self.whole, self.shorter, self.rows):
             array.flags.writeable = False
         words["nodes"] = address_of(self.nodes)
+        words["shift"] = shift_of(self.letters)
         words["filters"] = address_of(self.whole), address_of(self.shorter)
         words["masks"] = len(self.whole) - 1, len(self.shorter) - 1
         words["rows"] = address_of(self.rows)
@@ -80,28 +90,33 @@ class WordMap:
         object.__setattr__(self, "words", words)
 
 
-def word_map(nodes: SearchNodes, longest: int) -> WordMap:
-    """Map a graph's words of up to ``longest`` letters; 0.1 s and 9 MiB for 180,000 words."""
-    words = spell_words(nodes, longest)
+def word_map(nodes: SearchNodes, letters: int, longest: int) -> WordMap:
+    """Map a graph's words of up to ``longest`` letters; 0.1 s and 9 MiB for 180,000 words.
+
+    ``letters`` is the size of the alphabet.
+    """
+    words = spell_words(nodes, letters, longest)
     count, width = words.shape
     whole = np.zeros(_power(count * _BITS_A_WORD // 64), np.uint64)
     shorter = np.zeros(_power(count * _BITS_A_WORD * _SHORTER_A_WORD // 64), np.uint64)
     rows = np.zeros((_power(count * 5 // 4), width), np.uint8)
     _enter(words, whole, shorter, rows)
-    return WordMap(nodes, whole, shorter, rows)
+    return WordMap(nodes, letters, whole, shorter, rows)
 
 
-def spell_words(nodes: SearchNodes, longest: int) -> U8:
+def spell_words(nodes: SearchNodes, letters: int, longest: int) -> U8:
     """Return a graph's words of up to ``longest`` letters in tile order, a row each.
 
-    A row has the word's letters, zeros and its length last, a power of two of bytes.
+    ``letters`` is the size of the alphabet. A row has the word's letters, zeros and its length
+    last, a power of two of bytes.
     """
-    count, letters = _spell(nodes, longest, np.zeros((0, 1), np.uint8))
+    shift = np.uint64(shift_of(letters))
+    count, most = _spell(nodes, shift, longest, np.zeros((0, 1), np.uint8))
     width = 16
-    while width <= letters:
+    while width <= most:
         width *= 2
     words = np.zeros((count, width), np.uint8)
-    _spell(nodes, longest, words)
+    _spell(nodes, shift, longest, words)
     return words
 
 
@@ -162,7 +177,7 @@ def letter_in(words: WordsRecord, row: Any, at: Any) -> Any:
 
 
 @kernel
-def _spell(nodes: SearchNodes, longest: int, words: U8) -> tuple[int, int]:
+def _spell(nodes: SearchNodes, shift: Any, longest: int, words: U8) -> tuple[int, int]:
     """Write the words of up to ``longest`` letters, a row each, their length last, while rows last.
 
     Return the number of words and the length of the longest; ``words`` is modified in place.
@@ -170,8 +185,8 @@ def _spell(nodes: SearchNodes, longest: int, words: U8) -> tuple[int, int]:
     left = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, the letters of the children still to visit
     index = np.zeros(MAX_WORD + 2, np.uint64)  # the first of these children
     spelled = np.zeros(MAX_WORD + 2, np.uint8)
-    left[0] = nodes[DAWG_ROOT] & LETTERS
-    index[0] = first_child(nodes[DAWG_ROOT])
+    left[0] = letters_after(nodes[DAWG_ROOT], shift)
+    index[0] = first_child(nodes[DAWG_ROOT], shift)
     depth, count, letters = 0, 0, 0
     while depth >= 0:
         if not left[depth]:
@@ -181,7 +196,7 @@ def _spell(nodes: SearchNodes, longest: int, words: U8) -> tuple[int, int]:
         spelled[depth] = lowest_bit(left[depth])
         left[depth] &= left[depth] - np.uint64(1)
         index[depth] += np.uint64(1)
-        if node & WORD_ENDS:
+        if ends_word(node, shift):
             if count < len(words):
                 words[count, : depth + 1] = spelled[: depth + 1]
                 words[count, -1] = depth + 1
@@ -189,8 +204,8 @@ def _spell(nodes: SearchNodes, longest: int, words: U8) -> tuple[int, int]:
             letters = max(letters, depth + 1)
         if depth + 1 < longest:
             depth += 1
-            left[depth] = node & LETTERS
-            index[depth] = first_child(node)
+            left[depth] = letters_after(node, shift)
+            index[depth] = first_child(node, shift)
     return count, letters
 
 

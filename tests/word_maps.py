@@ -9,7 +9,7 @@ from lexicons.search_graph import SearchNodes
 from lexicons.word_map import WordMap
 
 _lay_out = lexicons.word_map.word_map
-_made: dict[tuple[str, int], WordMap] = {}
+_made: dict[tuple[str, int, int], WordMap] = {}
 
 
 def share_word_maps() -> None:
@@ -17,8 +17,8 @@ def share_word_maps() -> None:
     lexicons.word_map.word_map = _shared
 
 
-def _shared(nodes: SearchNodes, longest: int) -> WordMap:
-    key = sha256(nodes.tobytes()).hexdigest(), longest
+def _shared(nodes: SearchNodes, letters: int, longest: int) -> WordMap:
+    key = sha256(nodes.tobytes()).hexdigest(), letters, longest
     if key not in _made:
-        _made[key] = _lay_out(nodes, longest)
+        _made[key] = _lay_out(nodes, letters, longest)
     return _made[key]

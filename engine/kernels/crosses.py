@@ -17,11 +17,12 @@ from lexicons.memory import word_at
 from lexicons.search_graph import (
     DAWG_ROOT,
     GADDAG_ROOT,
-    LETTERS,
-    WORD_ENDS,
     child_of,
+    ends_word,
     first_child,
+    letters_after,
 )
+from lexicons.word_map import WordsRecord
 
 from .board import (
     NO_CROSSING,
@@ -45,13 +46,13 @@ _NOTHING = np.uint64(0)
 
 
 @helper
-def cross_everywhere(board: BoardRecord, nodes: Any) -> None:
+def cross_everywhere(board: BoardRecord, words: WordsRecord) -> None:
     """Compute every cross-set of a board that was set up; modified in place."""
     side = board.side
     for square in range(side, side * (2 * side - 1)):
         here = board.squares[square]
         if here.on_board and not here.letter:
-            _cross(board, nodes, square)
+            _cross(board, words, square)
     board.changes = 0
 
 
@@ -65,7 +66,7 @@ def first_square(side: Any, move: Any) -> Any:
 
 
 @helper
-def play(board: BoardRecord, nodes: Any, move: Any) -> None:
+def play(board: BoardRecord, words: WordsRecord, move: Any) -> None:
     """Play a placement, keeping anchors, cross-sets and cross-scores true; undo by ``undo_to``."""
     first = first_square(board.side, move)
     square = first
@@ -78,14 +79,14 @@ def play(board: BoardRecord, nodes: Any, move: Any) -> None:
         put_tile(board, square, letter, board.points[BLANK if code & BLANK_CODE else letter])
         put |= _ONE << np.uint64(square - first)
     # After all tiles are down: a cross-set depends on everything up to the next gap.
-    _cross_ends(board, nodes, other_direction(board.side, first))
+    _cross_ends(board, words, other_direction(board.side, first))
     while put:
-        _cross_ends(board, nodes, first + np.int64(lowest_bit(put)))
+        _cross_ends(board, words, first + np.int64(lowest_bit(put)))
         put &= put - _ONE
 
 
 @helper
-def _cross_ends(board: BoardRecord, nodes: Any, square: Any) -> None:
+def _cross_ends(board: BoardRecord, words: WordsRecord, square: Any) -> None:
     side = board.side
     for step in (-side, side):
         end = square + step
@@ -93,11 +94,11 @@ def _cross_ends(board: BoardRecord, nodes: Any, square: Any) -> None:
             end += step
         if board.squares[end].on_board:
             write_down(board, end)
-            _cross(board, nodes, end)
+            _cross(board, words, end)
 
 
 @helper
-def _cross(board: BoardRecord, nodes: Any, square: Any) -> None:
+def _cross(board: BoardRecord, words: WordsRecord, square: Any) -> None:
     squares, side = board.squares, board.side
     here = squares[square]
     above, below = squares[square - side].letter != 0, squares[square + side].letter != 0
@@ -105,13 +106,13 @@ def _cross(board: BoardRecord, nodes: Any, square: Any) -> None:
         here.cross_set = board.any_letter
         here.cross_score = NO_CROSSING
     elif above:
-        here.cross_set, here.cross_score = _after_tiles(board, nodes, square, below)
+        here.cross_set, here.cross_score = _after_tiles(board, words, square, below)
     else:
-        here.cross_set, here.cross_score = _before_tiles(board, nodes, square)
+        here.cross_set, here.cross_score = _before_tiles(board, words, square)
 
 
 @helper
-def _after_tiles(board: BoardRecord, nodes: Any, square: Any, below: bool) -> Any:
+def _after_tiles(board: BoardRecord, words: WordsRecord, square: Any, below: bool) -> Any:
     """Go down the DAWG by the tiles above; then try each letter with the tiles below."""
     squares, side = board.squares, board.side
     at = square - side
@@ -119,22 +120,22 @@ def _after_tiles(board: BoardRecord, nodes: Any, square: Any, below: bool) -> An
         at -= side
     at += side
     points: Any = np.int64(0)
-    node = word_at(nodes, DAWG_ROOT)
+    node = word_at(words.nodes, DAWG_ROOT)
     while at != square:
         points += np.int64(squares[at].value)
-        node = child_of(nodes, node, squares[at].letter)
+        node = child_of(words, node, squares[at].letter)
         at += side
     fitting = _NOTHING
-    left = node & LETTERS
-    index = first_child(node)
+    left = letters_after(node, words.shift)
+    index = first_child(node, words.shift)
     while left:
-        child = word_at(nodes, index)
+        child = word_at(words.nodes, index)
         if below:
             at = square + side
             while child and squares[at].letter:
-                child = child_of(nodes, child, squares[at].letter)
+                child = child_of(words, child, squares[at].letter)
                 at += side
-        if child & WORD_ENDS:
+        if ends_word(child, words.shift):
             fitting |= lowest_set(left)
         left &= left - _ONE
         index += _ONE
@@ -146,7 +147,7 @@ def _after_tiles(board: BoardRecord, nodes: Any, square: Any, below: bool) -> An
 
 
 @helper
-def _before_tiles(board: BoardRecord, nodes: Any, square: Any) -> Any:
+def _before_tiles(board: BoardRecord, words: WordsRecord, square: Any) -> Any:
     """Go down the GADDAG by the tiles below, last first; take the letters that end a word."""
     squares, side = board.squares, board.side
     at = square + side
@@ -155,17 +156,17 @@ def _before_tiles(board: BoardRecord, nodes: Any, square: Any) -> Any:
         points += np.int64(squares[at].value)
         at += side
     at -= side
-    node = word_at(nodes, GADDAG_ROOT)
+    node = word_at(words.nodes, GADDAG_ROOT)
     while at != square:
-        node = child_of(nodes, node, squares[at].letter)
+        node = child_of(words, node, squares[at].letter)
         at -= side
     fitting = _NOTHING
-    left = node & LETTERS
-    index = first_child(node)
+    left = letters_after(node, words.shift)
+    index = first_child(node, words.shift)
     if node & _ONE:  # the separator comes first
         index += _ONE
     while left:
-        if word_at(nodes, index) & WORD_ENDS:
+        if ends_word(word_at(words.nodes, index), words.shift):
             fitting |= _ONE << np.uint64(lowest_bit(left))
         left &= left - _ONE
         index += _ONE

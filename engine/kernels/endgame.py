@@ -59,7 +59,7 @@ from .endgame_stack import (
     take_tiles,
     tile_key,
 )
-from .gaddag_movegen import look_up_rack
+from .gaddag_movegen import look_up_graph, look_up_rack
 from .line_cache import units_of
 from .moves import PASS_MOVE
 from .racks import fill_rack
@@ -86,13 +86,13 @@ def begin_endgame(
     """
     search, state, words = search_array[0], state_array[0], words_array[0]
     board, line_cache = state.board, search.line_cache
-    cross_everywhere(board, words.nodes)
+    cross_everywhere(board, words)
     root = search.frames[0]
     root.racks_key = 0
     for player in range(2):
         fill_rack(state.rack, racks[player], sizes[player], board.points, leaves)
         look_up_rack(line_cache.gaddag[player], board, state.rack)
-        line_cache.gaddag[player].nodes = words.nodes
+        look_up_graph(line_cache.gaddag[player], words)
         root.held[player] = units_of(line_cache, player, racks[player], sizes[player])
         root.points[player] = 0
         for at in range(sizes[player]):
@@ -216,7 +216,7 @@ def _go_on(search: EndgameRecord, state: Any, words: Any) -> None:
     if move != PASS_MOVE:
         child.points[frame.seat] -= np.int64(order & POINTS_MASK)
         take_tiles(search.line_cache, state.board, child, frame.seat, move)
-        play(state.board, words.nodes, move)
+        play(state.board, words, move)
     search.ply += 1
     search.entering = True
 

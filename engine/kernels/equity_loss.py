@@ -83,7 +83,7 @@ def begin_losses(state_array: Any, words_array: Any, move: np.uint64, order: Slo
     Return the cost of a packed move's vowels if it is the first (``engine.movegen.evaluation``).
     """
     state, words = state_array[0], words_array[0]
-    cross_everywhere(state.board, words.nodes)
+    cross_everywhere(state.board, words)
     update_slots(state.slots, state.board)
     _order_slots(state, order)
     state.rack.opening = state.evaluation.opening_vowel != 0 and is_empty(state.board)

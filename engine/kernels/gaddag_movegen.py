@@ -26,7 +26,7 @@ from lexicons.arrays import I32, U8, U64
 from lexicons.bits import bit_count, lowest_bit, lowest_set
 from lexicons.jit import helper, record_dtype
 from lexicons.memory import address_of, word_at
-from lexicons.search_graph import GADDAG_ROOT, SEPARATOR, WORD_ENDS, child_of, first_child
+from lexicons.search_graph import GADDAG_ROOT, SEPARATOR, child_of, ends_word, first_child
 from lexicons.word_map import WordsRecord
 
 from .board import NO_CROSSING, BoardRecord
@@ -67,6 +67,7 @@ PARTIAL = record_dtype(
 GADDAG_SEARCH = record_dtype(
     [
         ("nodes", np.uint64),  # address of the graph
+        ("shift", np.uint64),  # the lowest bit of the indexes in it
         ("moves", np.uint64),  # addresses of the output arrays
         ("scores", np.uint64),
         ("subracks", np.uint64),
@@ -114,7 +115,7 @@ def list_into(
 def list_placements(state: StateRecord, words: WordsRecord) -> None:
     """List every placement once in ``state.gaddag``; a single tile in two words is across."""
     board, search = state.board, state.gaddag
-    search.nodes = words.nodes
+    look_up_graph(search, words)
     search.count = 0
     look_up_rack(search, board, state.rack)
     side = board.side
@@ -130,6 +131,12 @@ def list_line(search: GaddagRecord, board: BoardRecord, line: Any) -> None:
     search.down = line >= board.side
     if _take_line(search, board, line * board.side):
         _search_line(search, np.uint64(board.side - 1))
+
+
+@helper
+def look_up_graph(search: GaddagRecord, words: WordsRecord) -> None:
+    """Copy what the search needs of the words."""
+    search.nodes, search.shift = words.nodes, words.shift
 
 
 @helper
@@ -222,7 +229,7 @@ def _multiply(search: GaddagRecord, end: Any) -> None:
 @helper
 def _through_left(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any:
     while search.cells[place].letter:
-        node = child_of(search.nodes, node, search.cells[place].letter)
+        node = child_of(search, node, search.cells[place].letter)
         sums += search.cells[place].sums
         place -= _ONE
     return node, sums, place
@@ -231,7 +238,7 @@ def _through_left(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any
 @helper
 def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> Any:
     while search.cells[place].letter:
-        node = child_of(search.nodes, node, search.cells[place].letter)
+        node = child_of(search, node, search.cells[place].letter)
         sums += search.cells[place].sums
         place += _ONE
     return node, sums, place
@@ -241,20 +248,21 @@ def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> An
 def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
     held, packed = search.whole, _NOTHING
     candidates = _turn(search, place, node, held, packed, sums)
-    nodes, blanks, whole = search.nodes, search.blanks, search.whole  # read once: stores alias
+    # Read once: stores alias.
+    nodes, shift, blanks, whole = search.nodes, search.shift, search.blanks, search.whole
     depth = _NOTHING
     while candidates or depth:
         if not candidates:
             depth -= _ONE
             candidates, place, node, held, packed, sums = _resume(search.left[depth])
-        child, code, left = _try_lowest(search, nodes, blanks, candidates, node, held)
+        child, code, left = _try_lowest(search, nodes, shift, blanks, candidates, node, held)
         candidates &= candidates - _ONE
         cell = search.cells[place]
         total = sums + search.points[code] * cell.weight + cell.sums
         child, total, following = _through_left(search, child, total, place - _ONE)
         tiles = packed | code << _TILE_BITS * bit_count(whole ^ held)
         first = following + _ONE
-        if child & WORD_ENDS and first != search.anchor:
+        if ends_word(child, shift) and first != search.anchor:
             multiplier = search.cells[first].multiplier
             complete(search, first, multiplier, left, tiles, total)
         fitting = _turn(search, following, child, left, tiles, total)
@@ -271,7 +279,7 @@ def _turn(search: GaddagRecord, place: Any, node: Any, held: Any, packed: Any, s
     """Build to the right of the anchor if the left part may end; return what fits on its left."""
     if node & SEPARATOR:
         after = search.anchor + _ONE
-        turned = word_at(search.nodes, first_child(node))
+        turned = word_at(search.nodes, first_child(node, search.shift))
         fitting = turned & search.cells[after].cross_set & search.letters[held]
         if fitting:
             _build_right(search, place + _ONE, fitting, after, turned, held, packed, sums)
@@ -289,19 +297,19 @@ def _build_right(
     packed: Any,
     sums: Any,
 ) -> None:
-    nodes, blanks = search.nodes, search.blanks  # read once: stores alias
+    nodes, shift, blanks = search.nodes, search.shift, search.blanks  # read once: stores alias
     depth = _NOTHING
     while candidates or depth:
         if not candidates:
             depth -= _ONE
             candidates, place, node, held, packed, sums = _resume(search.right[depth])
-        child, code, left = _try_lowest(search, nodes, blanks, candidates, node, held)
+        child, code, left = _try_lowest(search, nodes, shift, blanks, candidates, node, held)
         candidates &= candidates - _ONE
         cell = search.cells[place]
         total = sums + search.points[code] * cell.weight + cell.sums
         child, total, following = _through_right(search, child, total, place + _ONE)
         tiles = packed << _TILE_BITS | code
-        if child & WORD_ENDS:
+        if ends_word(child, shift):
             right = search.cells[following - _ONE].multiplier
             multiplier = search.cells[first].multiplier * right
             complete(search, first, multiplier, left, tiles, total)
@@ -316,12 +324,18 @@ def _build_right(
 
 @helper
 def _try_lowest(
-    search: GaddagRecord, nodes: Any, blanks: Any, candidates: Any, node: Any, held: Any
+    search: GaddagRecord,
+    nodes: Any,
+    shift: Any,
+    blanks: Any,
+    candidates: Any,
+    node: Any,
+    held: Any,
 ) -> Any:
     """Try the lowest candidate, as a blank only if need be; return node, code and tiles left."""
     code = lowest_bit(candidates)
     below = bit_count(node & ((_ONE << code) - _ONE))
-    child = word_at(nodes, first_child(node) + below)
+    child = word_at(nodes, first_child(node, shift) + below)
     tiles = held & search.bits[code]
     if not tiles:
         tiles = held & blanks

@@ -81,7 +81,7 @@ def choose(state: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) ->
 def make_move(state: Any, game: Any, words: Any, seat: Any, move: Any, score: Any) -> Any:
     """Make a move and draw; return the tiles placed. The board can be undone."""
     if move < EXCHANGE:
-        play(state.board, words.nodes, move)
+        play(state.board, words, move)
     return carry_out(game, seat, move, score)
 
 

@@ -101,7 +101,7 @@ class Tally(NamedTuple):
 def lay_out(state_array: Any, words_array: Any) -> None:
     """Prepare ``roll_out`` for a board that was set up."""
     state, words = state_array[0], words_array[0]
-    cross_everywhere(state.board, words.nodes)
+    cross_everywhere(state.board, words)
 
 
 @kernel
@@ -130,7 +130,7 @@ def roll_out(
         candidate, first, count = work[task, 0], work[task, 1], work[task, 2]
         move = candidates.moves[candidate]
         if move < EXCHANGE:
-            play(board, words.nodes, move)
+            play(board, words, move)
         update_slots(state.slots, board)
         laid = board.changes
         for sample in range(first, first + count):
@@ -224,7 +224,7 @@ def _go_on(
         if move < EXCHANGE:
             tally.bingos[candidate, ply] += tile_count(move) == state.board.bonus_tiles
             if ply + 1 < scene.plies:  # the last board is not used
-                play(state.board, words.nodes, move)
+                play(state.board, words, move)
         carry_out(game, seat, move, score)
         settle(game, state.board.points, seat)
         seat = 1 - seat

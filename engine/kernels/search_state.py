@@ -173,7 +173,7 @@ def search_moves(
 
 @helper
 def _begin(state: StateRecord, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
-    cross_everywhere(state.board, words.nodes)
+    cross_everywhere(state.board, words)
     take_rack(
         state, turn.rack, turn.size, leaves, turn.bag, turn.opponent_points, turn.may_exchange
     )

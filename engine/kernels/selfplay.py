@@ -137,6 +137,6 @@ def list_in_games(
                 positions += 1
                 listed += state.gaddag.count
             if games.moves[number, turn] < EXCHANGE:
-                play(state.board, words.nodes, games.moves[number, turn])
+                play(state.board, words, games.moves[number, turn])
                 forget_changes(state.board)
     return positions, listed

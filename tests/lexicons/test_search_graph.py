@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,41 +14,47 @@ from hypothesis import strategies as st
 from lexicons.build import build_word_graph
 from lexicons.jit import kernel
 from lexicons.kwg import NARROW, WIDE, NodeLayout, WordGraph
-from lexicons.memory import address_of, word_at
+from lexicons.memory import word_at
 from lexicons.search_graph import (
-    CHILDREN,
     DAWG_ROOT,
     GADDAG_ROOT,
-    SEARCHED_LETTERS,
-    WORD_ENDS,
     child_of,
-    first_child,
+    ends_word,
     search_nodes,
+    shift_of,
 )
 from lexicons.store import Lexicon, load_lexicon
+from lexicons.word_map import WordMap, word_map
 
 Strings = list[tuple[int, ...]]
-WORDS: Strings = [(1,), (1, 2), (1, 2, 3), (2, 1), (3, 1, 2), (2, 2, 2, 2), (38, 1, 38)]
+WORDS: Strings = [(1,), (1, 2), (1, 2, 3), (2, 1), (3, 1, 2), (2, 2, 2, 2), (41, 1, 41)]
+MANY = 41
+"""Letters, as many as Slovak has."""
 LAYOUTS = pytest.mark.parametrize("layout", [NARROW, WIDE], ids=["narrow", "wide"])
 
 
 @kernel
-def _spelled(nodes: Any, root: Any, strings: Any, lengths: Any, found: Any) -> None:
+def _spelled(words: Any, root: Any, strings: Any, lengths: Any, found: Any) -> None:
     """Tell of each string whether the graph has it from a root on."""
+    graph = words[0]
     for at in range(len(strings)):
-        node = word_at(nodes, root)
+        node = word_at(graph.nodes, root)
         for place in range(lengths[at]):
-            node = child_of(nodes, node, strings[at, place])
-        found[at] = node & WORD_ENDS != 0
+            node = child_of(graph, node, strings[at, place])
+        found[at] = ends_word(node, graph.shift)
 
 
-def spelled(nodes: npt.NDArray[np.uint64], root: np.uint64, strings: Strings) -> list[bool]:
+def searched(graph: WordGraph, letters: int = MANY) -> WordMap:
+    return word_map(search_nodes(graph, letters), letters, 15)
+
+
+def spelled(words: WordMap, root: np.uint64, strings: Strings) -> list[bool]:
     lengths = np.array([len(string) for string in strings], np.int64)
     table = np.zeros((len(strings), max(lengths, default=0) + 1), np.uint8)
     for row, string in zip(table, strings, strict=True):
         row[: len(string)] = string
     found = np.zeros(len(strings), np.bool_)
-    _spelled(np.uint64(address_of(nodes)), root, table, lengths, found)
+    _spelled(words.words, root, table, lengths, found)
     answers: list[bool] = found.tolist()
     return answers
 
@@ -68,8 +73,8 @@ def scowl() -> Lexicon:
 @LAYOUTS
 def test_every_string_is_a_word_as_the_word_graph_says(layout: NodeLayout) -> None:
     graph = build_word_graph(WORDS, layout)
-    nodes = search_nodes(graph, SEARCHED_LETTERS)
-    strings = [each for length in range(5) for each in product((1, 2, 3, 4, 38), repeat=length)]
+    nodes = searched(graph)
+    strings = [each for length in range(5) for each in product((1, 2, 3, 4, 41), repeat=length)]
     found = spelled(nodes, DAWG_ROOT, strings)
     assert found == [graph.contains(string) for string in strings]
     assert {each for each, is_there in zip(strings, found, strict=True) if is_there} == set(WORDS)
@@ -78,7 +83,7 @@ def test_every_string_is_a_word_as_the_word_graph_says(layout: NodeLayout) -> No
 @LAYOUTS
 def test_every_string_is_in_the_gaddag_as_the_word_graph_says(layout: NodeLayout) -> None:
     graph = build_word_graph(WORDS, layout)
-    nodes = search_nodes(graph, SEARCHED_LETTERS)
+    nodes = searched(graph)
     strings = [each for length in range(6) for each in product((0, 1, 2, 3), repeat=length)]
     expected = set(graph.strings(graph.gaddag_root))
     found = spelled(nodes, GADDAG_ROOT, strings)
@@ -88,11 +93,11 @@ def test_every_string_is_in_the_gaddag_as_the_word_graph_says(layout: NodeLayout
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.lists(st.integers(1, SEARCHED_LETTERS), min_size=1, max_size=6).map(tuple)),
-    st.lists(st.lists(st.integers(1, SEARCHED_LETTERS), min_size=1, max_size=6).map(tuple)),
+    st.lists(st.lists(st.integers(1, MANY), min_size=1, max_size=6).map(tuple)),
+    st.lists(st.lists(st.integers(1, MANY), min_size=1, max_size=6).map(tuple)),
 )
 def test_any_words(words: Strings, others: Strings) -> None:
-    nodes = search_nodes(build_word_graph(words), SEARCHED_LETTERS)
+    nodes = searched(build_word_graph(words))
     assert all(spelled(nodes, DAWG_ROOT, words))
     assert spelled(nodes, DAWG_ROOT, others) == [other in set(words) for other in others]
     turned = [string for word in words for string in gaddag_strings(word)]
@@ -101,7 +106,7 @@ def test_any_words(words: Strings, others: Strings) -> None:
 
 def test_the_words_of_scowl_and_what_is_like_them() -> None:
     lexicon = scowl()
-    nodes = lexicon.search_nodes
+    nodes = lexicon.word_map
     words = list(lexicon.graph.words())
     assert all(spelled(nodes, DAWG_ROOT, words))
     sample = words[::17]
@@ -123,24 +128,29 @@ def test_a_node_has_the_letters_of_its_children_and_nodes_keep_their_indexes() -
     nodes, arcs = scowl().search_nodes, graph.arcs()
     assert nodes.dtype == np.uint64
     assert not nodes.flags.writeable
-    assert np.array_equal(nodes >> np.uint64(40), arcs.child)
-    assert np.array_equal((nodes & WORD_ENDS) != 0, arcs.accepts)
+    shift = np.uint64(shift_of(26))
+    assert np.array_equal(nodes >> shift, arcs.child)
+    assert np.array_equal((nodes & np.uint64(1 << 27)) != 0, arcs.accepts)
     for at in range(0, len(nodes), 997):
         letters, child = 0, int(arcs.child[at])
         while child:
             letters |= 1 << int(arcs.tile[child])
             child = 0 if arcs.last[child] else child + 1
-        assert int(nodes[at] & CHILDREN) == letters
+        assert int(nodes[at]) & (1 << 27) - 1 == letters
 
 
 def test_a_graph_without_words_has_none() -> None:
-    nodes = search_nodes(WordGraph(np.zeros(2, np.uint32)), 26)
+    nodes = searched(WordGraph(np.zeros(2, np.uint32)), 26)
     assert spelled(nodes, DAWG_ROOT, [(1,), (1, 2)]) == [False, False]
-    assert int(first_child(nodes[DAWG_ROOT])) == 0
+    assert nodes.nodes.tolist() == [0, 0]
 
 
-def test_more_letters_than_a_node_holds_are_refused() -> None:
+@pytest.mark.parametrize("letters", [57, 63])
+def test_more_nodes_than_so_many_letters_leave_room_for_are_refused(letters: int) -> None:
     graph = build_word_graph(WORDS)
-    search_nodes(graph, SEARCHED_LETTERS)
-    with pytest.raises(ValueError, match=r"an alphabet of 39 letters; .* with 38 at most"):
-        search_nodes(graph, SEARCHED_LETTERS + 1)
+    assert 32 < len(graph.nodes) <= 64
+    assert all(spelled(searched(graph, 56), DAWG_ROOT, WORDS))
+    most = (1 << 64) >> letters + 2
+    message = f"{len(graph.nodes)} nodes; with an alphabet of {letters} letters .* {most} at most"
+    with pytest.raises(ValueError, match=message):
+        search_nodes(graph, letters)

@@ -17,7 +17,7 @@ from lexicons.build import build_word_graph
 from lexicons.jit import kernel
 from lexicons.kwg import WordGraph
 from lexicons.layout import MAX_SIDE
-from lexicons.search_graph import SEARCHED_LETTERS, search_nodes
+from lexicons.search_graph import search_nodes
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.word_map import (
     KEYS,
@@ -32,6 +32,7 @@ from lexicons.word_map import (
 
 U64 = npt.NDArray[np.uint64]
 Word = tuple[int, ...]
+LETTERS = 41
 
 
 @kernel
@@ -102,7 +103,7 @@ def scowl_letters() -> set[Word]:
 
 
 def mapped_of(*words: Word, longest: int = MAX_SIDE) -> WordMap:
-    return word_map(search_nodes(build_word_graph(words), SEARCHED_LETTERS), longest)
+    return word_map(search_nodes(build_word_graph(words), LETTERS), LETTERS, longest)
 
 
 def test_every_word_of_scowl_is_in_the_table_once() -> None:
@@ -162,11 +163,7 @@ def test_the_order_of_letters_is_of_no_matter_and_their_number_is() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    st.sets(
-        st.lists(st.integers(1, SEARCHED_LETTERS), min_size=1, max_size=6).map(tuple), max_size=60
-    )
-)
+@given(st.sets(st.lists(st.integers(1, LETTERS), min_size=1, max_size=6).map(tuple), max_size=60))
 def test_any_words(words: set[Word]) -> None:
     mapped = mapped_of(*words)
     for word in words:
@@ -196,7 +193,7 @@ def test_words_that_fit_on_no_board_are_left_out() -> None:
 
 
 def test_a_map_without_words_says_no() -> None:
-    mapped = word_map(search_nodes(WordGraph(np.zeros(2, np.uint32)), 26), MAX_SIDE)
+    mapped = word_map(search_nodes(WordGraph(np.zeros(2, np.uint32)), 26), 26, MAX_SIDE)
     assert made_of(mapped, (1, 2)) == set()
     assert not may_be(mapped, KEYS[1:27]).any()
     assert not may_be(mapped, KEYS[1:27], 1).any()

@@ -123,7 +123,7 @@ def nodes() -> Any:
 
 
 def _map() -> WordMap:
-    return word_map(search_nodes(lexicon().graph, 3), 5)
+    return word_map(search_nodes(lexicon().graph, 3), 3, 5)
 
 
 def statistics() -> Any:
@@ -161,23 +161,23 @@ def look_up() -> Any:
 
 
 @kernel
-def _cross(board: Any, address: Any) -> None:
-    cross_everywhere(board[0], address)
+def _cross(board: Any, words: Any) -> None:
+    cross_everywhere(board[0], words[0])
 
 
 @kernel
-def _play(board: Any, address: Any, move: Any) -> None:
-    play(board[0], address, move)
+def _play(board: Any, words: Any, move: Any) -> None:
+    play(board[0], words[0], move)
 
 
 def crosses(name: str, *, played: bool = False) -> Any:
     """Cross-sets of a position, worked out at once, or kept up by playing a move."""
     board = new_board(RULES)
-    address = lexicon().word_map.words["nodes"][0]
+    words = lexicon().word_map.words
     set_up(board, MIDDLE.board if played else POSITIONS[name].board)
-    _cross(board, address)
+    _cross(board, words)
     if played:
-        _play(board, address, np.uint64(pack(SECOND)))
+        _play(board, words, np.uint64(pack(SECOND)))
     squares = board["squares"][0, : 2 * 7 * 7]
     return [squares[field].tolist() for field in ("cross_set", "cross_score", "letter", "anchor")]
 

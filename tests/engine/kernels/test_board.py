@@ -41,8 +41,8 @@ def _clear(board: Any) -> None:
 
 
 @kernel
-def _play(board: Any, nodes: Any, move: Any) -> Any:
-    play(board[0], nodes, move)
+def _play(board: Any, words: Any, move: Any) -> Any:
+    play(board[0], words[0], move)
     return board[0].changes
 
 
@@ -52,8 +52,8 @@ def _undo(board: Any, changes: Any) -> None:
 
 
 @kernel
-def _cross(board: Any, nodes: Any) -> None:
-    cross_everywhere(board[0], nodes)
+def _cross(board: Any, words: Any) -> None:
+    cross_everywhere(board[0], words[0])
 
 
 @kernel
@@ -77,8 +77,7 @@ class TrackedBoard:
     """A board that is kept up, its slots too, and what it was like before each play."""
 
     def __init__(self, rules: Rules, lexicon: Lexicon) -> None:
-        self.words = lexicon.word_map  # keeps the nodes
-        self.nodes = self.words.words["nodes"][0]
+        self.words = lexicon.word_map
         self.record = new_board(rules)
         self.slots = np.zeros(1, SLOTS)
         self.marks: list[int] = []
@@ -92,7 +91,7 @@ class TrackedBoard:
 
     def play(self, move: np.uint64) -> None:
         self.marks.append(int(self.record["changes"][0]))
-        _play(self.record, self.nodes, move)
+        _play(self.record, self.words.words, move)
         self.states.append(self.state())
 
     def undo(self, plays: int = 1) -> None:
@@ -115,7 +114,7 @@ class Fresh:
 
     def state(self, board: Board) -> State:
         set_up(self.record, board)
-        _cross(self.record, self.words.words["nodes"][0])
+        _cross(self.record, self.words.words)
         _slots(self.slots, self.record)
         return state_of(self.record, self.slots)
 
