@@ -5,12 +5,13 @@ DAWG only, ``u32 m`` and ``m`` ``f32``. The DAWG's words are leaves, their tiles
 (0) first; the worth of a leave, in points, stands at its rank among them in sorted order. A leave
 that is missing, and the empty one, is worth 0.
 
-Reading trusts nothing: the graph is checked, then walked level by level with numpy, each level no
-larger than the count of leaves that the file states.
+Reading trusts nothing: the graph is checked, then walked from each first tile with numpy, level by
+level, each no larger than the count of leaves that the file states.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +43,17 @@ class _Places(NamedTuple):
     possible: Bools  # a full bag can give it
 
 
+class _Leaves(NamedTuple):
+    """Beginnings of leaves, all of one size."""
+
+    begin: I64  # the list of the tiles that can follow
+    tile: I64  # the last
+    taken: I64  # how many of the last tile
+    rank: I64  # how many leaves come before those that follow
+    place: I64  # in the flat table, from the first of this size
+    possible: Bools  # a full bag can give it
+
+
 def read_klv(
     path: str | Path, distribution: TileDistribution | None = None, rack_size: int = RACK_SIZE
 ) -> LeaveTable:
@@ -68,10 +80,10 @@ def parse_klv(
     nodes, worths = _split(content, source)
     graph = _checked(nodes, len(worths), table, source)
     _check_worths(worths, source)
-    places = _find_places(graph, table, source)
     values = table.values.copy()
-    kept = worths[places.rank[places.possible]].astype(np.float64)
-    values[places.place[places.possible]] = np.rint(kept * 1000)
+    for places in _find_places(graph, table, source):
+        kept = worths[places.rank[places.possible]].astype(np.float64)
+        values[places.place[places.possible]] = np.rint(kept * 1000)
     return LeaveTable(table.distribution, values, rack_size)
 
 
@@ -79,9 +91,9 @@ def write_klv(path: str | Path, table: LeaveTable) -> None:
     """Write all leaves that a full bag can give, atomically; OSError if that fails."""
     arcs = _all_leaves(table.distribution.counts, table.rack_size - 1)
     graph = _linked(arcs, table)
-    places = _find_places(graph, table, "a leave table")
-    worths = np.zeros(len(places.rank), "<f4")
-    worths[places.rank] = table.values[places.place] / 1000
+    worths = np.zeros(int(_spelled_from(graph, arcs.child[:1])[0]), "<f4")
+    for places in _find_places(graph, table, "a leave table"):
+        worths[places.rank] = table.values[places.place] / 1000
     nodes = arcs.pack(NARROW).astype("<u4", copy=False)
     parts = (np.array([len(nodes)], "<u4"), nodes, np.array([len(worths)], "<u4"), worths)
     with replacing(Path(path)) as temporary:
@@ -172,36 +184,47 @@ def _check_worths(worths: npt.NDArray[np.float32], source: str) -> None:
         )
 
 
-def _find_places(graph: _Graph, table: LeaveTable, source: str) -> _Places:
+def _find_places(graph: _Graph, table: LeaveTable, source: str) -> Iterator[_Places]:
+    """Yield the leaves of each size by their first tile; all at once would take much memory."""
+    if table.rack_size == 1:
+        return
+    nothing = np.zeros(1, np.int64)
+    begin = graph.arcs.child[:1].astype(np.int64)
+    empty = _Leaves(begin, nothing, nothing, nothing, nothing, np.ones(1, np.bool_))
+    single, places = _longer(empty, 1, graph, table, source)
+    yield places
+    for at in range(len(single.begin)):
+        leaves = _Leaves._make(each[at : at + 1] for each in single)
+        for size in range(2, table.rack_size):
+            leaves, places = _longer(leaves, size, graph, table, source)
+            yield places
+
+
+def _longer(
+    leaves: _Leaves, size: int, graph: _Graph, table: LeaveTable, source: str
+) -> tuple[_Leaves, _Places]:
+    """Return leaves with each tile that can follow, and where those are that the graph accepts."""
     arcs, before, after = graph.arcs, graph.before, graph.after
     _, offsets, binomials = table.arrays
-    counts = np.array(table.distribution.counts)
-    by_size: list[_Places] = []
-    begin = arcs.child[:1].astype(np.int64)  # of each leave so far: what can follow it
-    tile = taken = rank = place = np.zeros(1, np.int64)
-    possible = np.ones(1, np.bool_)
-    for size in range(1, table.rack_size):
-        lengths = np.where(begin > 0, after[begin].astype(np.int64) - begin, 0)
-        row = np.repeat(np.arange(len(begin)), lengths)
-        node = np.arange(len(row)) - (np.cumsum(lengths) - lengths - begin)[row]
-        grown = arcs.tile[node].astype(np.int64)
-        if (grown < tile[row]).any():
-            at = int(node[(grown < tile[row]).argmax()])
-            raise ValueError(
-                f"{source}: at node {at} a leave goes on with a tile less than the one before; the "
-                "tiles of a leave are sorted (is it a list of words?)"
-            )
-        taken = np.where(grown == tile[row], taken[row], 0) + 1
-        possible = possible[row] & (taken <= counts[grown])
-        rank = rank[row] + before[node] - before[begin[row]]
-        place = place[row] + binomials[size - 1][grown]
-        is_leave = arcs.accepts[node]
-        by_size.append(_Places(rank[is_leave], place[is_leave] + offsets[size], possible[is_leave]))
-        rank = rank + is_leave
-        tile = grown
-        begin = arcs.child[node].astype(np.int64)
-    empty = _Places(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
-    return _Places(*map(np.concatenate, zip(empty, *by_size, strict=True)))
+    begin = leaves.begin
+    lengths = np.where(begin > 0, after[begin].astype(np.int64) - begin, 0)
+    row = np.repeat(np.arange(len(begin)), lengths)
+    node = np.arange(len(row)) - (np.cumsum(lengths) - lengths - begin)[row]
+    tile = arcs.tile[node].astype(np.int64)
+    if (tile < leaves.tile[row]).any():
+        at = int(node[(tile < leaves.tile[row]).argmax()])
+        raise ValueError(
+            f"{source}: at node {at} a leave goes on with a tile less than the one before; the "
+            "tiles of a leave are sorted (is it a list of words?)"
+        )
+    taken = np.where(tile == leaves.tile[row], leaves.taken[row], 0) + 1
+    possible = leaves.possible[row] & (taken <= np.array(table.distribution.counts)[tile])
+    rank = leaves.rank[row] + before[node] - before[begin[row]]
+    place = leaves.place[row] + binomials[size - 1][tile]
+    is_leave = arcs.accepts[node]
+    places = _Places(rank[is_leave], place[is_leave] + offsets[size], possible[is_leave])
+    following = arcs.child[node].astype(np.int64)
+    return _Leaves(following, tile, taken, rank + is_leave, place, possible), places
 
 
 def _all_leaves(counts: tuple[int, ...], longest: int) -> Arcs:
