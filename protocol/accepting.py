@@ -199,10 +199,14 @@ async def serve(
     """
     intake = Intake()
 
+    class Choosing(ServerProtocol):
+        """What ``choose`` chooses; as an argument it would be bound, and never be freed at once."""
+
+        def select_subprotocol(self, subprotocols: Sequence[Subprotocol]) -> Subprotocol | None:
+            return choose(subprotocols)
+
     def make(visit: Visit) -> ServerEnd:
-        protocol = ServerProtocol(
-            select_subprotocol=lambda _protocol, offered: choose(offered), max_size=max_size
-        )
+        protocol = Choosing(max_size=max_size)
         return ServerEnd(protocol, server, visit=visit, intake=intake, **TIMES)
 
     async def attend(connection: ServerConnection) -> None:

@@ -71,12 +71,22 @@ class Metered(Connection):
         self.recv_messages.resume = self._go_on
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """End, and let go of what leads back here, so that it is all freed now.
+
+        A busy server has many ends a second, and collects garbage rarely: it stops all clocks.
+        """
         self.visit.leave()
         self._pending.clear()
         if self._stalled is not None:
             self._stalled.cancel()
+            self._stalled = None
         super().connection_lost(exc)
+        self.take = None
+        self.recv_messages.pause = self.recv_messages.resume = _nothing
+        self.protocol.parser.close()
+        for error in (self.connection_exc, self.protocol.parser_exc, self.protocol.handshake_exc):
+            if error is not None:
+                error.__traceback__ = None
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -190,6 +200,10 @@ class Metered(Connection):
         if self._stalled is not None:
             self._stalled.cancel()
         super().resume_writing()
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class ServerEnd(Metered, ServerConnection):

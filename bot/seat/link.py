@@ -84,6 +84,7 @@ class Link:
             raise self._failure from None
         finally:
             self.channel.hand_over(None)
+            self._on_message = _ignore  # whoever takes messages has this link
             self._running = None
             writer.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -154,6 +155,10 @@ class Link:
                 await self.channel.send(message)
                 self._is_writing = False
                 self._outbox.task_done()
+
+
+def _ignore(_message: Message, _at_ms: int) -> None:
+    """Take no more messages."""
 
 
 _background: set[asyncio.Task[None]] = set()

@@ -131,7 +131,8 @@ class GameHost:
     # --- the loop -------------------------------------------------------------------------------
 
     def _reporter(self, seat: int) -> Callable[[Happening], None]:
-        return lambda happening: self._inbox.put_nowait((seat, happening))
+        inbox = self._inbox  # not this game, which has the seat: it is freed as it ends
+        return lambda happening: inbox.put_nowait((seat, happening))
 
     async def _next_effects(self) -> Effects:
         wait_ms = self._wake_at() - now_ms()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import socket
 import ssl
 import sys
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -453,3 +455,50 @@ async def test_who_can_not_listen_learns_why() -> None:
         ):
             with pytest.raises(OSError, match=f"^can't listen at .*{sentence}"):
                 await listen(host, port, echo)
+
+
+async def left(client: ClientConnection) -> None:
+    """Close a connection as it should be."""
+    await client.send(MSGPACK.encode(Ping(id=1)))
+    await client.recv()
+    await client.close()
+
+
+async def lost(client: ClientConnection) -> None:
+    """Go without a word."""
+    client.transport.abort()
+
+
+async def cut_off(client: ClientConnection) -> None:
+    """Send what no frame begins with."""
+    client.transport.write(b"\xff" * 8)
+    await client.wait_closed()
+
+
+async def too_many_fragments(client: ClientConnection) -> None:
+    """Send a message that never ends."""
+    client.transport.write(
+        (b"\x02" + b"\x80" + b"\0" * 4) + b"\x00\x80\0\0\0\0" * 2 * MOST_FRAGMENTS
+    )
+    await client.wait_closed()
+
+
+@pytest.mark.parametrize("end", [left, lost, cut_off, too_many_fragments])
+async def test_an_ended_connection_is_freed_without_the_collector(
+    end: Callable[[ClientConnection], Awaitable[None]],
+) -> None:
+    freed = asyncio.Event()
+
+    async def noted(channel: WebSocketChannel, request: Request) -> None:
+        weakref.finalize(channel._connection, freed.set)
+        await echo(channel, request)
+
+    async with server(noted) as url:
+        gc.disable()
+        try:
+            async with bare(url) as client:
+                await end(client)
+            async with asyncio.timeout(5):
+                await freed.wait()
+        finally:
+            gc.enable()

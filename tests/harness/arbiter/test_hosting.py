@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from bot_table import MemoryChannel
+from guests import no_bot
 from passing_seats import Passer
 
 from bot.equipment import Equipment
@@ -100,6 +104,37 @@ async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
     assert (await stranger.expect(Error)).code == "unknown_game"
     for client in (mover, back, stranger):
         await client.close()
+
+
+async def test_a_game_is_freed_as_it_ends_without_the_collector(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    freed = asyncio.Event()
+    play = GameHost.run
+
+    async def noted(host: GameHost) -> Ended:
+        weakref.finalize(host, freed.set)
+        return await play(host)
+
+    monkeypatch.setattr(GameHost, "run", noted)
+    monkeypatch.setattr("harness.server.hosting.KEPT_GAMES", 0)
+    journal = Journal(tmp_path / "serve.db")
+    server = MatchServer(load_lexicon(), journal, Gatekeeper(journal, None), {}, no_bot)
+    await server.start()
+    gc.disable()
+    try:
+        a, b, game = await two_at_a_table(f"ws://127.0.0.1:{server.port}")
+        mover, other, turn = await on_turn(a, b)
+        await mover.channel.send(Resign(game=game, seq=turn.seq))
+        await other.expect(GameOver)
+        await a.close()
+        await b.close()
+        async with asyncio.timeout(5):
+            await freed.wait()
+    finally:
+        gc.enable()
+    await server.stop()
+    journal.close()
 
 
 async def test_seeking_in_mid_game_stops_nobody_else_from_playing(url: str) -> None:
