@@ -15,10 +15,15 @@ from typing import Any
 
 import pytest
 from cyclopts import App
+from hypothesis import HealthCheck, settings
 from rich.console import Console
 
 # Set before anything of ours is imported: kernels check their array bounds under test.
 os.environ.setdefault("TILEWIRE_BOUNDSCHECK", "1")
+
+# No example has a time: the machine may be busy, and the first one may compile.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # by nohup; our processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -38,7 +38,7 @@ FEW = {codec: Frames(codec, random.Random(1)) for codec in CODECS.values()}
 
 
 @both
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(chance=st.randoms(use_true_random=False))
 def test_hypothesis_breaks_no_end_and_would_say_how_little_it_takes(
     codec: Codec, chance: random.Random

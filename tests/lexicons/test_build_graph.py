@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lexicon_parts import CHILD, LAST
 
@@ -67,7 +67,6 @@ GROWING: list[Word] = [
 """Words whose table of lists grows while the separators go in."""
 
 
-@settings(deadline=None)  # the first example compiles
 @given(WORDS)
 def test_a_graph_holds_its_words_and_no_others(words: list[Word]) -> None:
     graph = build_word_graph(words)
@@ -78,7 +77,6 @@ def test_a_graph_holds_its_words_and_no_others(words: list[Word]) -> None:
     assert set(strings) == gaddag_by_hand(words)
 
 
-@settings(deadline=None)
 @given(WORDS)
 @example(GROWING)
 def test_no_list_is_there_twice(words: list[Word]) -> None:
@@ -86,7 +84,6 @@ def test_no_list_is_there_twice(words: list[Word]) -> None:
     assert len(set(lists)) == len(lists)
 
 
-@settings(deadline=None)
 @given(WORDS, WORDS)
 def test_contains_tells_words_from_others(words: list[Word], others: list[Word]) -> None:
     graph = build_word_graph(words)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT, leaves_worth
 
@@ -86,7 +86,6 @@ def test_a_file_spells_all_leaves_in_order(
     assert np.array_equal(read_klv(tmp_path / "few.klv2", few, rack_size).values, table.values)
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(leaves_of(FEW, 7)[1:]), st.integers(-(10**7), 10**7).map(lambda n: n / 1000)
@@ -192,7 +191,6 @@ def test_a_file_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
         read_klv(path, FEW)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=4))
 def test_a_damaged_file_is_refused_or_harmless(
     tmp_path_factory: pytest.TempPathFactory, where: int, change: bytes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lexicon_parts import ACCEPTS, LAST, TILE_SHIFT
 
@@ -196,7 +196,6 @@ def test_too_many_nodes_are_refused() -> None:
         check_nodes(np.zeros((1 << 24) + 1, np.uint32), "large.kbwg", layout=WIDE)
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from([NARROW, WIDE]),
     st.integers(0, 10**6),
@@ -217,7 +216,6 @@ def test_a_damaged_graph_is_refused_or_harmless(layout: NodeLayout, where: int, 
         graph.contains(word)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 200))
 def test_a_file_that_was_cut_short_is_refused(missing: int) -> None:
     nodes = build_word_graph([(1, 2, 3, 4), (2, 3, 4, 5), (4, 5, 1)]).nodes

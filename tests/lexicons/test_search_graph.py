@@ -91,7 +91,7 @@ def test_every_string_is_in_the_gaddag_as_the_word_graph_says(layout: NodeLayout
     assert all(spelled(nodes, GADDAG_ROOT, sorted(expected)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.lists(st.integers(1, MANY), min_size=1, max_size=6).map(tuple)),
     st.lists(st.lists(st.integers(1, MANY), min_size=1, max_size=6).map(tuple)),

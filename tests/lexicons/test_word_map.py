@@ -162,7 +162,7 @@ def test_the_order_of_letters_is_of_no_matter_and_their_number_is() -> None:
     assert may_be(mapped, keys_of([(1, 2), (2, 2), (3,), (1,)]), 1).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sets(st.lists(st.integers(1, LETTERS), min_size=1, max_size=6).map(tuple), max_size=60))
 def test_any_words(words: set[Word]) -> None:
     mapped = mapped_of(*words)

@@ -246,7 +246,7 @@ def crossing(across: list[int], at: int) -> tuple[list[int], int]:
 # --- boards of any shape --------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(small_games(), st.randoms(use_true_random=False))
 def test_plays_and_undos_on_boards_of_any_shape(
     game: tuple[Position, Words, Rules], chance: random.Random
@@ -273,7 +273,7 @@ def test_plays_and_undos_on_boards_of_any_shape(
         assert_same(kept.state(), kept.states[-1])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(small_games())
 def test_an_array_that_had_another_board_on_it_is_as_good_as_new(
     game: tuple[Position, Words, Rules],

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.kernels.board import BORDERED, other_direction
@@ -66,7 +66,6 @@ def pack(codes: list[int], side: int, square: int) -> np.uint64:
     return np.uint64(_pack(np.array(codes, np.uint8), len(codes), side, square))
 
 
-@settings(deadline=None)
 @given(codes_of_moves, st.integers(4, BORDERED), st.booleans(), st.data())
 def test_what_is_packed_comes_out(codes: list[int], side: int, down: bool, data: Any) -> None:
     line, place = (data.draw(st.integers(1, side - 2)) for _ in range(2))
@@ -79,7 +78,6 @@ def test_what_is_packed_comes_out(codes: list[int], side: int, down: bool, data:
     assert out.tolist() == codes + [0] * (MAX_PLACED - len(codes))
 
 
-@settings(deadline=None)
 @given(codes_of_moves, st.integers(0, 13), st.integers(0, 13), st.sampled_from(Direction))
 def test_what_is_packed_is_the_same_as_a_value(
     codes: list[int], row: int, column: int, direction: Direction

@@ -246,7 +246,7 @@ def any_leaves(distribution: TileDistribution, rack_size: int) -> LeaveTable:
     return LeaveTable(distribution, worths.astype(np.int32), rack_size)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(small_games(), st.sampled_from([0, 4, 7]), st.booleans())
 def test_small_boards_and_alphabets(
     game: tuple[Position, Words, Rules], table: int, adjusted: bool

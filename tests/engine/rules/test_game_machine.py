@@ -257,7 +257,7 @@ class AnyGame(RuleBasedStateMachine):
 
 
 TestAnyGame = AnyGame.TestCase
-TestAnyGame.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestAnyGame.settings = settings(max_examples=60, stateful_step_count=25)
 
 
 def test_a_game_of_the_state_machines_kind_is_played_until_somebody_is_out() -> None:

@@ -183,7 +183,7 @@ def test_few_samples_are_drawn_to_the_prior_and_many_are_not() -> None:
 
 
 @given(offset=st.floats(-100, 100), seed=st.integers(0, 20))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_what_is_the_same_for_all_does_not_count(offset: float, seed: int) -> None:
     chance = np.random.default_rng(seed)
     values = luck(chance, CORRELATED, 30)
@@ -274,7 +274,7 @@ def test_a_single_candidate_stands_alone() -> None:
 
 
 @given(arm_statistics())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_what_is_known_is_never_no_number(statistics: ArmStatistics) -> None:
     assert (statistics.errors() >= 0).all()
     assert (statistics.scores() >= 0).all()

@@ -14,7 +14,7 @@ from engine.simulation.sampling import RULES, Rule, elimination, equal, ocba, to
 
 @pytest.mark.parametrize("rule", RULES)
 @given(statistics=arm_statistics(), samples=st.integers(1, 2_000))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_shares_are_what_was_asked(rule: str, statistics: ArmStatistics, samples: int) -> None:
     before = statistics.samples.copy()
     shares = RULES[rule](statistics, samples)
@@ -26,7 +26,7 @@ def test_shares_are_what_was_asked(rule: str, statistics: ArmStatistics, samples
 
 
 @given(arm_statistics(), st.integers(1, 2_000))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_elimination_gives_nothing_to_those_clearly_behind(
     statistics: ArmStatistics, samples: int
 ) -> None:
@@ -36,7 +36,7 @@ def test_elimination_gives_nothing_to_those_clearly_behind(
 
 
 @given(arm_statistics(), st.integers(1, 2_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_elimination_and_equal_fill_the_lowest_first(
     statistics: ArmStatistics, samples: int
 ) -> None:
@@ -53,7 +53,7 @@ def test_elimination_and_equal_fill_the_lowest_first(
 
 
 @given(arm_statistics(), st.integers(2, 2_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_half_of_two_is_the_leader_s(statistics: ArmStatistics, samples: int) -> None:
     share = top_two(statistics, samples)[statistics.leader]
     has_rivals = len(statistics.samples) > 1 and not statistics.twins.any()

@@ -150,5 +150,5 @@ class WithChallenges(AtTheTable):
         assert known.on_turn == game.position.on_turn
 
 
-WithChallenges.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+WithChallenges.TestCase.settings = settings(max_examples=60, stateful_step_count=25)
 TestWithChallenges = WithChallenges.TestCase

@@ -184,7 +184,7 @@ def test_time_and_faults_by_side() -> None:
 SCORES = st.tuples(st.integers(0, 700), st.integers(0, 700))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(SCORES, max_size=14))
 def test_seen_from_the_other_side_everything_is_mirrored(scores: list[tuple[int, int]]) -> None:
     results = [game(n, pair) for n, pair in enumerate(scores)]
@@ -209,7 +209,7 @@ def test_seen_from_the_other_side_everything_is_mirrored(scores: list[tuple[int,
             assert end is None or other is None or end == pytest.approx(-other, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(SCORES, max_size=6))
 def test_the_json_object_is_json(scores: list[tuple[int, int]]) -> None:
     stats = match_statistics([game(n, pair) for n, pair in enumerate(scores)])
@@ -244,7 +244,7 @@ def test_a_result_survives_a_line_of_json() -> None:
 # --- the sign-flip test -----------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(-60, 60), min_size=1, max_size=9))
 def test_the_exact_test_is_the_count_over_all_signs(sums: list[int]) -> None:
     totals = [
@@ -265,7 +265,7 @@ def test_many_units_agree_with_the_exact_test(monkeypatch: pytest.MonkeyPatch) -
     assert approximate[1:] == pytest.approx(exact[1:], abs=0.15)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example([(1, 1)] * 5 + [(5, 1)], False)
 @given(
     st.lists(st.tuples(st.integers(-60, 99), st.integers(1, 2)), min_size=1, max_size=12),

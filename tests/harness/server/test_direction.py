@@ -85,15 +85,20 @@ class Event:
 
 @asynccontextmanager
 async def event(
-    folder: Path, *names: str, open_: bool = False, wait_s: float = 600, **terms: Any
+    folder: Path,
+    *names: str,
+    open_: bool = False,
+    wait_s: float = 600,
+    ready_ms: int = 20_000,
+    **terms: Any,
 ) -> AsyncIterator[Event]:
-    """Serve a Swiss of single games, whose entrants have a second to come to a game."""
+    """Serve a Swiss of single games, whose entrants have ``ready_ms`` to come to a game."""
     lexicon = load_lexicon()
     config = match_config(
         seats=tuple(f"guest:{name}" for name in names),
         names=names,
         games=terms.pop("games", 1),
-        time=TimeControl(initial_ms=60_000, ready_ms=1_000),
+        time=TimeControl(initial_ms=60_000, ready_ms=ready_ms),
         lexicon_checksum=lexicon.checksum,
         seed=None,
         format=terms.pop("format", "swiss"),
@@ -132,7 +137,7 @@ def points(listed: StandingList) -> dict[str, float]:
 
 
 async def test_who_misses_two_games_is_not_paired_until_it_is_back(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob", "cem", rounds=20) as there:
+    async with event(tmp_path, "ann", "bob", "cem", ready_ms=1_000, rounds=20) as there:
         ann, bob = await there.guests("ann", "bob")
         assert presences(await there.until(lambda _: True))["cem"] == "away"
         await there.direct(action="resume")
@@ -158,7 +163,7 @@ async def test_who_misses_two_games_is_not_paired_until_it_is_back(tmp_path: Pat
 
 
 async def test_a_game_that_neither_comes_to_is_lost_to_both(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob", wait_s=0, rounds=1) as there:
+    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=1_000, rounds=1) as there:
         listed = await there.until(lambda it: it.over)
         assert [game.outcome for game in listed.games] == ["no_show"]
         assert points(listed) == {"ann": 0, "bob": 0}
