@@ -70,6 +70,12 @@ export class Review {
     return this.found.get(line)?.verdict.ahead_of_played ?? null;
   }
 
+  /** Whether only points tell what turns lost, as no chance of winning is known for such tiles. */
+  get isByPoints() {
+    const leads = this.told.turns.flatMap(({ line }) => this.loss(line) ?? []);
+    return leads.length > 0 && leads.every(({ win }) => win === null);
+  }
+
   /** Turns, the costliest first: those that were clearly worse than the best, then the others. */
   get costliest() {
     const weights = new Map(this.told.turns.map(({ line }) => [line, weight(this.found.get(line))]));

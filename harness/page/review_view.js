@@ -208,6 +208,7 @@ export class ReviewView extends HTMLElement {
     this.stopping = h("button", { type: "button", click: () => (this.request ? this.analysis.cancel(this.request) : this.goOn()) });
     this.totals = h("div");
     this.sheet = h("div");
+    this.about = h("p", { class: "note" });
     this.graph = new TurnGraph();
     this.sorting = h("button", { type: "button", "aria-pressed": "true", click: () => this.sort() }, texts.byCost);
     this.detail = new TurnReview(review, this.analysis, () => this.data);
@@ -223,7 +224,7 @@ export class ReviewView extends HTMLElement {
       h("div", { class: isGame ? "review" : "review single" },
         isGame && h("section", { class: "turns" },
           h("div", { class: "heading" }, h("h2", {}, texts.turnsHead), this.sorting),
-          this.sheet, h("p", { class: "note" }, texts.costAbout)),
+          this.sheet, this.about),
         this.detail,
         isGame && h("section", { class: "more" }, this.totals, h("div", { class: "graphs" }, this.graph), this.keeping()),
         this.exports()));
@@ -248,14 +249,14 @@ export class ReviewView extends HTMLElement {
   }
 
   showTotals() {
-    const { review } = this;
+    const { review } = this, byPoints = review?.isByPoints;
     const rows = SEATS.flatMap((seat) => {
       const name = review?.told.players[seat], total = review?.total(seat);
       return name !== undefined && total?.turns ? [{ cells: [
-        h("bdi", {}, name), total.win === null ? "" : percent(total.win), decimal(total.points), texts.bestOf(total.best, total.turns),
+        h("bdi", {}, name), ...(byPoints ? [] : [total.win === null ? "" : percent(total.win)]), decimal(total.points), texts.bestOf(total.best, total.turns),
       ] }] : [];
     });
-    const heads = [texts.player, texts.lostWin, texts.lostPoints, texts.bestPlayed];
+    const heads = [texts.player, ...(byPoints ? [] : [texts.lostWin]), texts.lostPoints, texts.bestPlayed];
     this.totals?.replaceChildren(...(rows.length ? [h("h2", {}, texts.onAverage), table(texts.onAverage, heads, rows, "totals")] : []));
   }
 
@@ -266,7 +267,8 @@ export class ReviewView extends HTMLElement {
     const focused = at instanceof HTMLAnchorElement && sheet.contains(at) ? at.hash : "";
     const scrolled = sheet.firstElementChild?.scrollTop ?? 0;
     const turns = this.byCost ? review.costliest : review.told.turns;
-    const heads = [texts.turn, texts.player, texts.playedHead, texts.lostWin, texts.lostPoints, texts.bestHead];
+    this.about?.replaceChildren(review.isByPoints ? texts.pointsAbout : texts.costAbout);
+    const heads = [texts.turn, texts.player, texts.playedHead, ...(review.isByPoints ? [] : [texts.lostWin]), texts.lostPoints, texts.bestHead];
     sheet.replaceChildren(table(texts.turnsHead, heads, turns.map((turn) => this.row(review, turn)), "sheet"));
     if (sheet.firstElementChild) sheet.firstElementChild.scrollTop = scrolled;
     if (focused) [...sheet.querySelectorAll("a")].find((link) => link.hash === focused)?.focus({ preventScroll: true });
@@ -284,7 +286,7 @@ export class ReviewView extends HTMLElement {
       cells: [
         h("a", { href: `#/review/${encodeURIComponent(this.id_)}/${line}`, "aria-label": texts.turnNumber(line) }, line),
         h("bdi", {}, review.told.players[seat]), was,
-        isBest || !loss || loss.win === null ? "" : within(loss.win, loss.win_error, percent),
+        ...(review.isByPoints ? [] : [isBest || !loss || loss.win === null ? "" : within(loss.win, loss.win_error, percent)]),
         isBest || !loss ? "" : decimal(loss.points),
         best,
       ],

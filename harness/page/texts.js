@@ -348,6 +348,7 @@ export const texts = {
   bestOf: (best, of) => `${best} of ${of}`,
   turnsHead: "Turns",
   byCost: "Costliest first",
+  pointsAbout: "Points lost: against the best move. ✓: the best was played; *: a phony.",
   costAbout: "Chance lost: of winning, against the best move. ± is a 95 % interval. ✓: the best was played; *: a phony.",
   playedHead: "Played",
   bestHead: "Best",

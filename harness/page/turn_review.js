@@ -162,17 +162,18 @@ export class TurnReview extends HTMLElement {
   showTries() {
     const { turn, review } = this, all = turn ? this.tried.get(turn.line) ?? [] : [];
     if (!turn || !all.length) return this.tries?.replaceChildren();
+    const byPoints = review.isByPoints || all.every(({ lead }) => lead?.win === null);
     const rows = all.map(({ move, lead, best, rollouts, note, request }) => ({
       attributes: { class: request ? "busy" : null },
       cells: [
         review.text(move, turn),
-        lead ? move === best ? "✓" : lead.win === null ? "" : within(lead.win, lead.win_error, percent) : "",
+        ...(byPoints ? [] : [lead ? move === best ? "✓" : lead.win === null ? "" : within(lead.win, lead.win_error, percent) : ""]),
         lead ? move === best ? "✓" : within(lead.points, lead.points_error, decimal) : "",
         rollouts ? grouped(rollouts) : "", h("span", {}, note, request > 0 && h("button", { type: "button", class: "small", click: () => this.analysis.cancel(request) }, texts.stop)),
       ],
     }));
     this.tries?.replaceChildren(h("h3", {}, texts.triedMoves),
-      table(texts.triedMoves, [texts.move, texts.lostWin, texts.lostPoints, texts.samples, ""], rows, "tries"));
+      table(texts.triedMoves, [texts.move, ...(byPoints ? [] : [texts.lostWin]), texts.lostPoints, texts.samples, ""], rows, "tries"));
   }
 
   /** @param {string} sentence */
