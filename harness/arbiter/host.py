@@ -20,8 +20,8 @@ from protocol.parts import Style
 
 from . import views
 from .audience import Audience, Spectator
+from .database import JournalError
 from .journal import Journal
-from .journal_file import JournalError
 from .lag import LagMeter
 from .records import Began, ClockNote, Ended, Record, Turn
 from .scorebook import Scorebook

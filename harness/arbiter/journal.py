@@ -1,9 +1,8 @@
 """The journal: every game's records are on disk before anybody is told of them.
 
-One SQLite file in WAL mode, written by one thread. Records that arrive during a commit go into the
-next, so a busy host commits many games at once. With ``synchronous=FULL`` an acknowledged move
-survives a crash of the process or the machine. ``journal_file`` keeps a second host out and finds
-damage; others may read meanwhile, by ``journal_reading``.
+One thread writes it. Records that arrive during a commit go into the next, so a busy host commits
+many games at once. Others may read meanwhile, by ``journal_reading``; what the database has to do
+is in ``database``.
 """
 
 from __future__ import annotations
@@ -11,42 +10,25 @@ from __future__ import annotations
 import asyncio
 import json
 import queue
-import shutil
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 import structlog
 
-from bot.seat.containment import unhide
 from protocol.parts import Style
 
-from .journal_file import (
-    SCHEMA,
-    SCHEMA_VERSION,
-    UNREADABLE,
-    JournalError,
-    JournalLock,
-    check,
-    commits_of,
-    files_of,
-    keep_private,
-)
-from .journal_reading import Damaged, KeptGame, games_of, raise_damage
+from .database import Address, JournalError, Statement, Unreadable, Value, Work
+from .journal_reading import Damaged, KeptGame, database_at, games_of, raise_damage
 from .records import ClockNote, Opened, Record
 
 log = structlog.get_logger(__name__)
 
 PROBE_S = 1.0
 """Interval at which a journal that can't be written is tried again, and asked for its health."""
-
-WAL_BYTES = 64 << 20
-"""To this size the write-ahead log is cut once a reader that held it up has gone."""
 
 _INSERT_RECORD = """
 INSERT INTO records SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM records WHERE game = ?
@@ -57,72 +39,52 @@ DELETE FROM records WHERE game = ? AND number > 0
 AND number < (SELECT max(number) FROM records AS last WHERE last.game = ?)
 """
 
-_Statement: TypeAlias = tuple[str, Sequence[tuple[str | int | float | None, ...]]]
-_Work: TypeAlias = Sequence[_Statement]
-"""Statements committed together or not at all."""
+_NOTE_CLOCKS = """
+INSERT INTO clock_notes VALUES (?, ?, ?, ?) ON CONFLICT (game) DO UPDATE
+SET first = excluded.first, second = excluded.second, seq = excluded.seq
+"""
+
+_KEEP_STYLE = """
+INSERT INTO styles VALUES (?, ?, 1, ?) ON CONFLICT (name) DO UPDATE
+SET odds = excluded.odds, games = styles.games + 1, at = excluded.at
+"""
 
 
 class Journal:
-    """A journal file, open for reading and writing; created if missing.
+    """A journal, open for reading and writing; created if missing.
 
     JournalError if it is no journal or of another version, if it is damaged or lacks what was
     acknowledged, or another host has it open. No game begins with less than ``reserve`` bytes free
     on its disk, so that those that are on have room to end.
     """
 
-    def __init__(self, path: Path | str, reserve: int = 0) -> None:
-        self.path = Path(path)
-        self._reserve = reserve
+    def __init__(self, address: Address, reserve: int = 0) -> None:
+        self.address = address
+        database = database_at(address)
+        self.name = database.name
+        """What sentences call it."""
         self._styles: dict[str, Style] = {}
-        self._names: dict[str, str] = {}
-        self.commits = 0
-        """In all, also before this start."""
         self.commit_s = 0.0
         """Time that commits took, since this start."""
         self._failure: JournalError | None = None
         """Of the last commit."""
         self._probed = 0.0
-        self._queue: queue.SimpleQueue[tuple[_Work, asyncio.Future[None] | None] | None]
+        self._queue: queue.SimpleQueue[tuple[Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
-        try:
-            self._lock = JournalLock(self.path)
-            self._connection = self._open()
-        except (OSError, *UNREADABLE) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            raise JournalError(f"{self.path} can't be used as a journal: {why}") from None
-        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
-        self._thread.start()
-
-    def _open(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = None
-        try:
-            check(self.path, self._lock.acknowledged)
-            keep_private(self.path)
-            connection = sqlite3.connect(
-                self.path, timeout=1, check_same_thread=False, isolation_level=None
-            )
-            self._prepare(connection)
-        except BaseException:
-            if connection is not None:
-                connection.close()
-            self._lock.leave()
-            raise
-        return connection
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-        )
-        self.commits = commits_of(connection)
-        self._names.update(connection.execute("SELECT name, hash FROM names"))
-        for name, odds in connection.execute("SELECT name, odds FROM styles"):
+        self._store = database.open(reserve)
+        self.names: dict[str, str] = dict(self.rows("SELECT name, hash FROM names"))
+        for name, odds in self.rows("SELECT name, odds FROM styles"):
             try:
                 self._styles[name] = msgspec.json.decode(odds, type=Style)
             except msgspec.DecodeError as error:  # it is learned again
-                log.error("style not read", journal=str(self.path), name=name, reason=str(error))
+                log.error("style not read", journal=self.name, name=name, reason=str(error))
+        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
+        self._thread.start()
+
+    @property
+    def commits(self) -> int:
+        """How many there were in all, also before this start."""
+        return self._store.commits
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -150,7 +112,7 @@ class Journal:
             JournalError: they could not be written.
         """
         now = time.time()
-        work: list[_Statement] = [
+        work: list[Statement] = [
             (_INSERT_RECORD, [(game, now, _encode(record), game) for record in records])
         ]
         if last:
@@ -161,7 +123,7 @@ class Journal:
     def note(self, note: ClockNote) -> None:
         """Note the running clocks; return without waiting for the commit."""
         row = (note.game, *note.clocks, note.seq)
-        self._queue.put(([("REPLACE INTO clock_notes VALUES (?, ?, ?, ?)", [row])], None))
+        self._queue.put(([(_NOTE_CLOCKS, [row])], None))
 
     def keep_style(self, name: str, style: Style) -> None:
         """Store an opponent's style after a game, without waiting for the commit.
@@ -170,14 +132,10 @@ class Journal:
         opponent run at once, the last to end wins.
         """
         self._styles[name] = style
-        statement = (
-            "INSERT INTO styles VALUES (?, ?, 1, ?) ON CONFLICT (name) DO UPDATE "
-            "SET odds = excluded.odds, games = games + 1, at = excluded.at"
-        )
         odds = msgspec.json.encode(style).decode()
-        self._queue.put(([(statement, [(name, odds, time.time())])], None))
+        self._queue.put(([(_KEEP_STYLE, [(name, odds, time.time())])], None))
 
-    async def change(self, *statements: tuple[str, tuple[str | int | float | None, ...]]) -> None:
+    async def change(self, *statements: tuple[str, tuple[Value, ...]]) -> None:
         """Change what the server itself keeps, by statements that succeed together or not at all.
 
         Raises:
@@ -187,8 +145,9 @@ class Journal:
 
     async def claim_name(self, name: str, token_hash: str) -> None:
         """Claim a name for the holder of a token, unless it is claimed."""
-        await self._done([("INSERT OR IGNORE INTO names VALUES (?, ?)", [(name, token_hash)])])
-        self._names.setdefault(name, token_hash)
+        statement = "INSERT INTO names VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await self._done([(statement, [(name, token_hash)])])
+        self.names.setdefault(name, token_hash)
 
     async def drop_moves(self, games: Sequence[str]) -> None:
         """Drop all records of finished games but the first and the last; raise as ``append``."""
@@ -202,21 +161,16 @@ class Journal:
             ]
         )
 
-    async def _done(self, work: _Work) -> None:
+    async def _done(self, work: Work) -> None:
         if not self._thread.is_alive():
-            raise JournalError(f"{self.path} is closed; nothing more can be written")
+            raise JournalError(f"{self.name} is closed; nothing more can be written")
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.put((work, future))
         await future
 
     def _check_room(self) -> None:
-        if self._reserve:
-            free = shutil.disk_usage(self.path.parent).free
-            if free < self._reserve:
-                raise JournalError(
-                    f"{free >> 20} MB are free on the disk of {self.path}; "
-                    f"no game begins with less than {self._reserve >> 20} MB"
-                )
+        if why := self._store.full():
+            raise JournalError(why)
 
     def trouble(self) -> str | None:
         """Return why nothing can be written now, or no game begun; None if all is well.
@@ -233,9 +187,8 @@ class Journal:
         return None if self._failure is None else str(self._failure)
 
     def size(self) -> int:
-        """Return the bytes of the journal and its write-ahead log."""
-        files = self.path, self.path.with_name(f"{self.path.name}-wal")
-        return sum(file.stat().st_size for file in files if file.exists())
+        """Return the bytes that the journal takes."""
+        return self._store.size()
 
     def _write(self) -> None:
         while True:
@@ -252,7 +205,7 @@ class Journal:
             if None in batch:
                 return
 
-    def _waiting(self) -> list[tuple[_Work, asyncio.Future[None] | None] | None]:
+    def _waiting(self) -> list[tuple[Work, asyncio.Future[None] | None] | None]:
         """Return all the work that there is, after a while none if the last could not be done."""
         try:
             batch = [self._queue.get(timeout=None if self._failure is None else PROBE_S)]
@@ -262,19 +215,13 @@ class Journal:
             batch.append(self._queue.get())
         return batch
 
-    def _commit(self, work: _Work) -> JournalError | None:
+    def _commit(self, work: Work) -> JournalError | None:
         began = time.monotonic()
         try:
-            with self._connection as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                for statement, rows in work:
-                    connection.executemany(statement, rows)
-                connection.execute("UPDATE state SET value = value + 1 WHERE key = 'commits'")
+            self._store.commit(work)
         except Exception as error:  # any error is reported; the thread goes on
-            return JournalError(f"{self.path} can't be written: {error}")
-        self.commits += 1
+            return JournalError(f"{self.name} can't be written: {error}")
         self.commit_s += time.monotonic() - began
-        self._lock.mark(self.commits)
         return None
 
     def _note_failure(self, failure: JournalError | None) -> None:
@@ -282,38 +229,39 @@ class Journal:
         if failure is not None and before is None:
             log.error("journal can't be written", reason=str(failure))
         if failure is None and before is not None:
-            log.warning("journal is written again", journal=str(self.path))
+            log.warning("journal is written again", journal=self.name)
 
     def close(self) -> None:
-        """Write pending records and close the file."""
+        """Write pending records, and let other hosts have the journal."""
         self._queue.put(None)
         self._thread.join()
-        self._connection.close()
-        unhide(*files_of(self.path))
-        self._lock.release()
+        self._store.close()
 
     # --- reading (at the start, before any game runs) -------------------------------------------
 
     def rows(self, question: str) -> list[tuple[Any, ...]]:
         """Return the rows that answer a question in SQL."""
-        return self._connection.execute(question).fetchall()
+        try:
+            return list(self._store.rows(question))
+        except Unreadable as error:
+            raise JournalError(f"{self.name} can't be used as a journal: {error}") from None
 
     def unfinished(self, damaged: Damaged = raise_damage) -> list[KeptGame]:
         """Return the games that were running when the host stopped, oldest first."""
-        return list(games_of(self._connection, self.path, "WHERE open = 1", damaged))
+        return list(games_of(self._store, self.name, "WHERE open = 1", damaged))
 
     def finished(self) -> Iterator[KeptGame]:
         """Yield finished games, oldest first; together they may be large."""
-        return games_of(self._connection, self.path, "WHERE open = 0", raise_damage)
+        return games_of(self._store, self.name, "WHERE open = 0", raise_damage)
 
     @property
     def claimed_names(self) -> int:
         """How many names are claimed."""
-        return len(self._names)
+        return len(self.names)
 
     def token_hash(self, name: str) -> str | None:
         """Return the hash of the token that claimed a name."""
-        return self._names.get(name)
+        return self.names.get(name)
 
     def style_of(self, name: str) -> Style | None:
         """Return an opponent's last style; the caller keeps its odds away from certainty."""

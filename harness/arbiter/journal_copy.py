@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from lexicons.cache import replacing
 
+from .database import JournalError
 from .journal_file import (
     SCHEMA,
     SCHEMA_VERSION,
     UNREADABLE,
-    JournalError,
     check_structure,
     check_version,
     reading,

@@ -1,4 +1,6 @@
-"""A journal as a file: who has it open, and whether all that was acknowledged is still in it.
+"""A journal as an SQLite file: who has it open, and whether all that was acknowledged is in it.
+
+In WAL mode and with ``synchronous=FULL`` a commit survives a crash of the process or the machine.
 
 A lock lies beside the journal. Its owner writes into it the number of the last commit that was
 acknowledged, apart from SQLite: a write-ahead log that is cut short, or gone, reads like that of a
@@ -9,12 +11,16 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from bot.seat.containment import hide
+from bot.seat.containment import hide, unhide
+
+from .database import JournalError, Reader, Unreadable, Value, Work
 
 SCHEMA_VERSION = 2
 
@@ -69,13 +75,118 @@ CREATE INDEX IF NOT EXISTS past_games ON games (created, game) WHERE open = 0;
 CHECKED_BYTES = 256 << 20
 """Up to this size a journal's structure is checked at each start, in half a second if cached."""
 
+WAL_BYTES = 64 << 20
+"""To this size the write-ahead log is cut once a reader that held it up has gone."""
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises for a damaged file; the sentence of an error may hold its bytes."""
 
 
-class JournalError(Exception):
-    """The journal can't be read or written; the message names the file and the reason."""
+class SqliteFile:
+    """A journal in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """Read the journal as it is at this moment, while a host may write it."""
+        try:
+            with reading(self.path) as connection:
+                connection.execute("BEGIN")
+                check_version(connection, self.path)
+                yield _Connection(connection)
+        except UNREADABLE as error:
+            raise Unreadable(str(error)) from None
+
+    def open(self, reserve: int) -> SqliteStore:
+        """Open the journal to write it; made if it isn't there.
+
+        Raises:
+            JournalError: it is no journal or of another version, it is damaged or lacks what was
+                acknowledged, or another host has it open.
+        """
+        try:
+            return SqliteStore(self.path, reserve)
+        except (OSError, *UNREADABLE) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise JournalError(f"{self.path} can't be used as a journal: {why}") from None
+
+
+class _Connection:
+    """Answers questions by a connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, question: str, *values: Value) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows that answer a question."""
+        try:
+            yield from self._connection.execute(question, values)
+        except UNREADABLE as error:
+            raise Unreadable(str(error)) from None
+
+
+class SqliteStore(_Connection):
+    """A journal in a file, open to be written; no game begins with less than ``reserve`` free."""
+
+    def __init__(self, path: Path, reserve: int) -> None:
+        self._path, self._reserve = path, reserve
+        self._lock = JournalLock(path)
+        connection: sqlite3.Connection | None = None
+        try:
+            check(path, self._lock.acknowledged)
+            keep_private(path)
+            connection = sqlite3.connect(
+                path, timeout=1, check_same_thread=False, isolation_level=None
+            )
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+            connection.executescript(
+                f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            )
+            self.commits = commits_of(connection)
+        except BaseException:
+            if connection is not None:
+                connection.close()
+            self._lock.leave()
+            raise
+        super().__init__(connection)
+
+    def commit(self, work: Work) -> None:
+        """Make work durable, or change nothing and raise."""
+        with self._connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement, rows in work:
+                connection.executemany(statement, rows)
+            connection.execute("UPDATE state SET value = value + 1 WHERE key = 'commits'")
+        self.commits += 1
+        self._lock.mark(self.commits)
+
+    def full(self) -> str | None:
+        """Return why there is no room for another game; None if there is."""
+        if not self._reserve:
+            return None
+        free = shutil.disk_usage(self._path.parent).free
+        if free >= self._reserve:
+            return None
+        return (
+            f"{free >> 20} MB are free on the disk of {self._path}; "
+            f"no game begins with less than {self._reserve >> 20} MB"
+        )
+
+    def size(self) -> int:
+        """Return the bytes of the journal and its write-ahead log."""
+        files = self._path, self._path.with_name(f"{self._path.name}-wal")
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def close(self) -> None:
+        """Close the file, and let other hosts have it."""
+        self._connection.close()
+        unhide(*files_of(self._path))
+        self._lock.release()
 
 
 class JournalLock:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,7 +11,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from .journal_file import UNREADABLE, JournalError, check_version, reading
+from .database import Address, Database, JournalError, Reader, Unreadable, Value
+from .journal_file import SqliteFile
 from .records import ClockNote, Ended, Opened, Record
 
 _PAST = """
@@ -21,8 +20,8 @@ SELECT game, created,
     (SELECT content FROM records WHERE records.game = games.game ORDER BY number LIMIT 1),
     (SELECT content FROM records WHERE records.game = games.game ORDER BY number DESC LIMIT 1)
 FROM games WHERE open = 0 AND (
-    :before IS NULL OR (created, game) < (SELECT created, game FROM games WHERE game = :before)
-) ORDER BY created DESC, game DESC LIMIT :most
+    CAST(? AS TEXT) IS NULL OR (created, game) < (SELECT created, game FROM games WHERE game = ?)
+) ORDER BY created DESC, game DESC LIMIT ?
 """
 
 _OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
@@ -55,25 +54,29 @@ def raise_damage(error: JournalError) -> None:
     raise error
 
 
-def read_games(path: Path, damaged: Damaged = raise_damage) -> Iterator[KeptGame]:
+def read_games(address: Address, damaged: Damaged = raise_damage) -> Iterator[KeptGame]:
     """Yield all games of a journal, oldest first, as they are now; a host may be writing it.
 
     Raises:
         JournalError: it is no journal, or can't be read.
     """
-    with _of_one_moment(path) as connection:
-        yield from games_of(connection, path, "", damaged)
+    with _of_one_moment(address) as (reader, name):
+        yield from games_of(reader, name, "", damaged)
+
+
+def database_at(address: Address) -> Database:
+    """Return the database that an address means."""
+    return SqliteFile(Path(address))
 
 
 @contextmanager
-def _of_one_moment(path: Path) -> Iterator[sqlite3.Connection]:
+def _of_one_moment(address: Address) -> Iterator[tuple[Reader, str]]:
+    database = database_at(address)
     try:
-        with reading(path) as connection:
-            connection.execute("BEGIN")
-            check_version(connection, path)
-            yield connection
-    except UNREADABLE as error:
-        raise JournalError(f"{path} can't be read as a journal: {error}") from None
+        with database.reading() as reader:
+            yield reader, database.name
+    except Unreadable as error:
+        raise JournalError(f"{database.name} can't be read as a journal: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class EndedGame:
     ended: Ended
 
 
-def read_ended(path: Path, key: str) -> Iterator[EndedGame]:
+def read_ended(address: Address, key: str) -> Iterator[EndedGame]:
     """Yield how games ended whose label has a key, in that order; a host may be writing.
 
     A game whose end can't be read is left out.
@@ -95,39 +98,42 @@ def read_ended(path: Path, key: str) -> Iterator[EndedGame]:
     Raises:
         JournalError: it is no journal, or can't be read.
     """
-    with _of_one_moment(path) as connection:
-        rows = connection.execute(
+    with _of_one_moment(address) as (reader, _):
+        rows = reader.rows(
             "SELECT games.game, label, at, content FROM games JOIN records ON records.game = "
             "games.game AND number = (SELECT max(number) FROM records AS last WHERE "
-            "last.game = games.game) WHERE open = 0 AND "
-            "CASE WHEN json_valid(label) THEN label ->> ? END IS NOT NULL ORDER BY at",
-            (key,),
+            "last.game = games.game) WHERE open = 0 AND label LIKE ? ORDER BY at",
+            f'%"{key}":%',
         )
-        for game, label, at, content in rows:
+        for game, label_text, at, content in rows:
             with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
-                yield EndedGame(game, json.loads(label), at, _ENDED.decode(content))
+                label = msgspec.json.decode(label_text, type=dict[str, Any])
+                if label.get(key) is not None:
+                    yield EndedGame(game, label, at, _ENDED.decode(content))
 
 
-def read_ended_game(path: Path, game: str) -> KeptGame | None:
+def read_ended_game(address: Address, game: str) -> KeptGame | None:
     """Return a game of a journal if it is over: what is hidden in one that is on stays so.
 
     Raises:
         JournalError: the journal or the game can't be read.
     """
-    return _read(path, "WHERE open = 0 AND game = ?", game)
+    return _read(address, "WHERE open = 0 AND game = ?", game)
 
 
-def read_game(path: Path, game: str) -> KeptGame | None:
+def read_game(address: Address, game: str) -> KeptGame | None:
     """Return a game of a journal as it is now, with all that is hidden; raise as above."""
-    return _read(path, "WHERE game = ?", game)
+    return _read(address, "WHERE game = ?", game)
 
 
-def _read(path: Path, which: str, game: str) -> KeptGame | None:
-    with _of_one_moment(path) as connection:
-        return next(games_of(connection, path, which, raise_damage, game), None)
+def _read(address: Address, which: str, game: str) -> KeptGame | None:
+    with _of_one_moment(address) as (reader, name):
+        return next(games_of(reader, name, which, raise_damage, game), None)
 
 
-def read_older(path: Path, before: float, most: int, after: str | None = None) -> list[KeptGame]:
+def read_older(
+    address: Address, before: float, most: int, after: str | None = None
+) -> list[KeptGame]:
     """Return finished games, oldest first, that began ``before`` a time, with their moves.
 
     Those whose moves were dropped are left out, and those up to the game ``after``, and what can't
@@ -137,12 +143,12 @@ def read_older(path: Path, before: float, most: int, after: str | None = None) -
         JournalError: the journal can't be read.
     """
     which = (
-        "WHERE open = 0 AND created < ? AND (? IS NULL OR (created, game) > "
+        "WHERE open = 0 AND created < ? AND (CAST(? AS TEXT) IS NULL OR (created, game) > "
         "(SELECT created, game FROM games WHERE game = ?)) AND EXISTS "
         "(SELECT 1 FROM records WHERE records.game = games.game AND number = 2)"
     )
-    with _of_one_moment(path) as connection:
-        games = games_of(connection, path, which, lambda _error: None, before, after, after)
+    with _of_one_moment(address) as (reader, name):
+        games = games_of(reader, name, which, lambda _error: None, before, after, after)
         return list(islice(games, most))
 
 
@@ -157,7 +163,7 @@ class PastGame:
     ended: Ended
 
 
-def read_past(path: Path, most: int, before: str | None = None) -> list[PastGame]:
+def read_past(address: Address, most: int, before: str | None = None) -> list[PastGame]:
     """Return the games that were begun last, or last ``before`` another, of those that are over.
 
     A game that can't be read is left out.
@@ -165,8 +171,8 @@ def read_past(path: Path, most: int, before: str | None = None) -> list[PastGame
     Raises:
         JournalError: the journal can't be read.
     """
-    with _of_one_moment(path) as connection:
-        rows = connection.execute(_PAST, {"before": before, "most": most}).fetchall()
+    with _of_one_moment(address) as (reader, _):
+        rows = list(reader.rows(_PAST, before, before, most))
     past = []
     for game, created, opened, ended in rows:
         with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
@@ -175,53 +181,46 @@ def read_past(path: Path, most: int, before: str | None = None) -> list[PastGame
 
 
 def games_of(
-    connection: sqlite3.Connection,
-    path: Path,
-    which: str,
-    damaged: Damaged,
-    *values: str | float | None,
+    reader: Reader, name: str, which: str, damaged: Damaged, *values: Value
 ) -> Iterator[KeptGame]:
     """Yield the games that a WHERE clause with its values takes, oldest first; "" takes all.
 
     Raises:
-        JournalError: the journal can't be read.
+        JournalError: the journal, of a name, can't be read.
     """
     try:
         listing = f"SELECT game, created FROM games {which} ORDER BY created, game"
-        games = connection.execute(listing, values).fetchall()
-    except UNREADABLE as error:
-        raise JournalError(f"{path} can't be read as a journal: {error}") from None
+        games = list(reader.rows(listing, *values))
+    except Unreadable as error:
+        raise JournalError(f"{name} can't be read as a journal: {error}") from None
     for game, created in games:
         try:
-            note, records = _note(connection, game), _records(connection, game)
-            kept = KeptGame(game, created, _label(connection, game), records, note)
-        except (ValueError, RecursionError, *UNREADABLE) as error:
-            damaged(JournalError(f"{path}: game {game} can't be read: {error}"))
+            note, records = _note(reader, game), _records(reader, game)
+            kept = KeptGame(game, created, _label(reader, game), records, note)
+        except (ValueError, RecursionError, Unreadable) as error:
+            damaged(JournalError(f"{name}: game {game} can't be read: {error}"))
         else:
             yield kept
 
 
-def _label(connection: sqlite3.Connection, game: str) -> dict[str, Any]:
-    (text,) = connection.execute("SELECT label FROM games WHERE game = ?", (game,)).fetchone()
+def _label(reader: Reader, game: str) -> dict[str, Any]:
+    ((text,),) = reader.rows("SELECT label FROM games WHERE game = ?", game)
     return msgspec.json.decode(text, type=dict[str, Any])
 
 
-def _note(connection: sqlite3.Connection, game: str) -> ClockNote | None:
+def _note(reader: Reader, game: str) -> ClockNote | None:
     """Return a game's clock note; raise ValueError if it has no numbers, which SQLite lets be."""
-    row = connection.execute(
-        "SELECT first, second, seq FROM clock_notes WHERE game = ?", (game,)
-    ).fetchone()
-    if row is None:
+    rows = list(reader.rows("SELECT first, second, seq FROM clock_notes WHERE game = ?", game))
+    if not rows:
         return None
-    *clocks, seq = row
+    ((*clocks, seq),) = rows
     return msgspec.convert({"game": game, "clocks": clocks, "seq": seq}, ClockNote)
 
 
-def _records(connection: sqlite3.Connection, game: str) -> tuple[Record, ...]:
+def _records(reader: Reader, game: str) -> tuple[Record, ...]:
     """Return the records of a game; raise ValueError unless they are complete."""
-    rows = connection.execute(
-        "SELECT number, content FROM records WHERE game = ? ORDER BY number", (game,)
-    ).fetchall()
+    question = "SELECT number, content FROM records WHERE game = ? ORDER BY number"
+    rows = list(reader.rows(question, game))
     records = tuple(msgspec.json.decode(content, type=Record) for _, content in rows)
     if [number for number, _ in rows] != list(range(len(rows))) or not records:
         raise ValueError("records are missing")

@@ -25,8 +25,8 @@ def backup(journal: Path, file: Path, /) -> None:
         raise CommandFailed(f"there is no journal {journal}")
     if file.exists():
         raise CommandFailed(f"{file} is there already; name a new file")
+    from harness.arbiter.database import JournalError
     from harness.arbiter.journal_copy import copy_journal
-    from harness.arbiter.journal_file import JournalError
 
     with sentences(kinds=(JournalError, OSError), status=1):
         copied = copy_journal(journal, file)

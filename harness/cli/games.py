@@ -53,7 +53,7 @@ def games(
         raise CommandFailed("--by-month says how --out has its games, and needs it")
     if not is_file(journal):
         raise CommandFailed(f"there is no journal {journal}")
-    from harness.arbiter.journal_file import JournalError
+    from harness.arbiter.database import JournalError
     from harness.arbiter.journal_reading import read_games
 
     with sentences(kinds=(JournalError,), status=1):

@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from bot.registry import SeatError
 from bot.seat.offers import rules_in_play, rules_on_wire
 from bot.seat_text import parse_seat
-from harness.arbiter.journal_file import JournalError
+from harness.arbiter.database import JournalError
 from harness.figures import counted
 from harness.matches.config import MatchError, TournamentConfig, write_config
 from harness.matches.folder import MatchFolder

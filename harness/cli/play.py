@@ -18,8 +18,8 @@ from bot.cores import usable_cores
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, about, known_bots
 from bot.seat_text import parse_seat
+from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.figures import plain
 from harness.matches.config import MAX_NAME, told_apart
 from harness.server.admission import Admission

@@ -31,7 +31,7 @@ def report(
             each value.
         out: The file. [default: report.html, report.md or report.csv in the folder]
     """
-    from harness.arbiter.journal_file import JournalError
+    from harness.arbiter.database import JournalError
     from harness.matches.config import MatchError
     from harness.matches.event_report.event import read_event
     from harness.matches.event_report.formats import as_csv, as_html, as_markdown

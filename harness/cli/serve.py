@@ -16,8 +16,8 @@ from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, about, known_bots
 from harness.analysis.task import MAIN
 from harness.arbiter.clock import is_loopback
+from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.config_file import read_config_file
 from harness.seats.seats import Worker
 from harness.server.admission import Admission

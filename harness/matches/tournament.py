@@ -24,9 +24,9 @@ from bot.equipment import load_tables
 from bot.registry import SeatError
 from bot.seat.offers import rules_in_play
 from bot.seat.runtime import software
+from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.arbiter.journal_reading import KeptGame, read_games
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, Opened, new_game

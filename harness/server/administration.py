@@ -6,9 +6,9 @@ import asyncio
 
 from bot.seat.link import Link
 from bot.seat.runtime import software
+from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from protocol.channel import Channel
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import Administer, Error, Goodbye, Message, ServerState, Welcome
@@ -126,7 +126,11 @@ class Administration:
     async def _pause(self, why: str) -> None:
         if self._lobby.paused is not None:
             raise PeerError("bad_act", f"games are paused already: {self._lobby.paused}")
-        await self._journal.change(("REPLACE INTO state VALUES ('paused', ?)", (why,)))
+        statement = (
+            "INSERT INTO state VALUES ('paused', ?) ON CONFLICT (key) DO UPDATE "
+            "SET value = excluded.value"
+        )
+        await self._journal.change((statement, (why,)))
         self._lobby.pause(why)
 
     async def _resume(self) -> None:

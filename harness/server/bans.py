@@ -50,7 +50,10 @@ class Bans:
     async def add(self, whom: str, minutes: int | None, why: str) -> None:
         """Ban a name, an address or a network."""
         until = None if minutes is None else time.time() + minutes * 60
-        statement = "REPLACE INTO bans VALUES (?, ?, ?)"
+        statement = (
+            "INSERT INTO bans VALUES (?, ?, ?) ON CONFLICT (whom) DO UPDATE "
+            "SET until = excluded.until, why = excluded.why"
+        )
         await self._journal.change((statement, (whom, until, why)))
         self._entries[whom] = _Entry(why, until, _network(whom))
 

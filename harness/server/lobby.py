@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from bot.registry import did_you_mean
 from bot.seat.link import Link
+from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.arbiter.journal_reading import read_past
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
@@ -343,7 +343,7 @@ class Lobby:
     def restore_all(self) -> None:
         """Resume the games of the journal; their players will reconnect."""
         with suppress(JournalError):
-            for past in reversed(read_past(self.journal.path, PAST_GAMES)):
+            for past in reversed(read_past(self.journal.address, PAST_GAMES)):
                 self._first_moves.note(*past.opened.players)
         for book, label in self.hosting.restored():
             if self.ladder is not None and LABEL in label:

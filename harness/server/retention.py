@@ -18,8 +18,8 @@ from pathlib import Path
 import structlog
 
 from bot.seat.offers import Declined
+from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.arbiter.journal_reading import KeptGame, read_older
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
@@ -64,7 +64,7 @@ class Retention:
             JournalError, OSError: the journal or the archive can't be read or written.
         """
         after = None
-        while old := await asyncio.to_thread(read_older, journal.path, before, AT_ONCE, after):
+        while old := await asyncio.to_thread(read_older, journal.address, before, AT_ONCE, after):
             written = await asyncio.to_thread(self._write, old, tables)
             await journal.drop_moves(written)
             after = old[-1].game

@@ -161,7 +161,7 @@ class MatchServer:
         self._analyses = None if self.analyst is None else self._have_analysis(self.analyst)
         self._web = Web(
             self._hosting,
-            self.journal.path,
+            self.journal.address,
             self._tables,
             None if self.direction is None else self.direction.standing_list,
             ladder=None if self.rated is None else self._have_ladder(self.rated),
@@ -218,7 +218,7 @@ class MatchServer:
         if self.direction is not None:
             self.playing = asyncio.create_task(self.direction.play())
         if self._lobby.ladder is not None:
-            rating = self._lobby.ladder.run(self.journal.path, self._lobby.pair_soon)
+            rating = self._lobby.ladder.run(self.journal.address, self._lobby.pair_soon)
             self._background.append(self._in_background("the ladder", rating))
         if self.retention is not None:
             dropping = self.retention.run(self.journal, self._tables)

@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -19,7 +18,7 @@ from msgspec import Struct
 from websockets.http11 import Request
 
 from bot.seat.offers import Declined
-from harness.arbiter.journal_file import JournalError
+from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal_reading import (
     KeptGame,
     PastGame,
@@ -78,7 +77,7 @@ class Web:
     def __init__(
         self,
         hosting: Hosting,
-        journal: Path,
+        journal: Address,
         tables: Tables,
         standings: Callable[[], StandingList] | None,
         monotonic: Callable[[], float] = time.monotonic,

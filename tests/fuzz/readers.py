@@ -37,8 +37,8 @@ from engine.notation.gcg import GcgError, read_gcg, write_gcg
 from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
 from engine.notation.replaying import replay
 from harness.analysis.sheet import read_sheet, sheet_json
+from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.arbiter.journal_reading import read_games
 from harness.arbiter.lag import LagMeter
 from harness.cli.match_settings import MatchFile, TournamentFile

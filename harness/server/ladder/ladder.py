@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from random import SystemRandom
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +19,7 @@ import structlog
 
 from bot.registry import did_you_mean
 from harness.analysis.task import MAIN
-from harness.arbiter.journal_file import JournalError
+from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal_reading import read_ended
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
@@ -208,7 +207,7 @@ class Ladder:
 
     # --- history and ratings --------------------------------------------------------------------
 
-    async def run(self, journal: Path, ready: Callable[[], None]) -> None:
+    async def run(self, journal: Address, ready: Callable[[], None]) -> None:
         """Read the journal, call ``ready``, and keep ratings up to date, until cancelled."""
         try:
             self.begin_with(*await asyncio.to_thread(self.read, journal))
@@ -224,7 +223,7 @@ class Ladder:
             if not more:
                 await self._changed.wait()
 
-    def read(self, journal: Path) -> tuple[dict[str, History], set[str]]:
+    def read(self, journal: Address) -> tuple[dict[str, History], set[str]]:
         """Read the games of a journal; also return which of them ended since this began.
 
         Raises:

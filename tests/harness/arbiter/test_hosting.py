@@ -15,9 +15,9 @@ from passing_seats import Passer
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
+from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, Ended, Record, Thought, Turn, new_game
 from harness.arbiter.scorebook import Scorebook

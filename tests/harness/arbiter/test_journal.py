@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from match_samples import opened
 
+from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.arbiter.records import Began, ClockNote, Commitments, Failed, Record, Thought
 from protocol.parts import Belief, Candidate, LeaveChance, Search
 
@@ -115,7 +115,7 @@ async def test_an_append_is_durable_when_it_returns(path: Path, journal: Journal
 def test_an_acknowledged_record_outlives_the_machine_too(journal: Journal) -> None:
     # A process that is killed can't show this: its writes are in the system's memory already.
     def setting(name: str) -> object:
-        return journal._connection.execute(f"PRAGMA {name}").fetchone()[0]
+        return next(journal._store.rows(f"PRAGMA {name}"))[0]
 
     assert setting("journal_mode") == "wal"
     assert setting("synchronous") == 2, "FULL: each commit is flushed to the disk"
@@ -202,7 +202,7 @@ def test_a_style_that_can_not_be_read_is_said_and_learned_again(
 WRITER = """
 import asyncio, sys
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
+from harness.arbiter.database import JournalError
 sys.path.insert(0, "tests/harness/arbiter")
 from test_journal import failed, opened
 

@@ -14,8 +14,8 @@ import pytest
 from tables import Play, random_policy, words
 
 from bot.seat.offers import Declined
+from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 from harness.arbiter.records import ClockNote, Failed, Opened
 from harness.arbiter.scorebook import Scorebook
 

@@ -12,8 +12,8 @@ import pytest
 from command_line import CommandLine
 from match_samples import opened
 
+from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_file import JournalError
 
 WORDS = "aa\nae\nat\neat\nate\ntea\nseat\nteas\n"
 

@@ -366,7 +366,7 @@ async def test_the_journal_is_all_that_a_ladder_needs(journal: Journal) -> None:
     await keep(journal, "4" * 16, {"sides": a_label("ann", "bob")["sides"]}, ended(0))
     await keep(journal, "5" * 16, a_label("ann", "bob", "gone"), ended(0))
     season = Season()
-    histories, late = season.ladder.read(journal.path)
+    histories, late = season.ladder.read(journal.address)
     assert late == {digit * 16 for digit in "1255"}
     fresh = Ladder(LadderSettings(), TimeControl())
     fresh.over("1" * 16, a_label("ann", "bob"), ended(0))  # it ended while the journal was read
@@ -389,12 +389,12 @@ async def test_a_damaged_game_does_not_count_and_harms_no_other(journal: Journal
     await keep(journal, "4" * 16, a_label("ann", "bob"), replace(ended(0), scores=(2**40, 0)))
     for digit in "567":
         await keep(journal, digit * 16, a_label("ann", "bob"), ended(0))
-    with sqlite3.connect(journal.path) as other:
+    with sqlite3.connect(journal.address) as other:
         other.execute("UPDATE games SET label = '{' WHERE game = ?", ("5" * 16,))
         other.execute("UPDATE records SET at = 1e300 WHERE game = ?", ("6" * 16,))
         other.execute("UPDATE records SET content = '{}' WHERE game = ?", ("7" * 16,))
     other.close()
-    histories, _ = Season().ladder.read(journal.path)
+    histories, _ = Season().ladder.read(journal.address)
     assert [game["game"] for game in histories["ladder"].latest(9, 9)] == ["1" * 16]
 
 

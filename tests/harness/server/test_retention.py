@@ -36,7 +36,7 @@ async def keep(journal: Journal, game: str, at: float, *, is_over: bool = True) 
     assert isinstance(opened, Opened)
     await journal.create(replace(opened, game=game), {"ladder": "blitz", "sides": []})
     await journal.append(game, rest, last=is_over)
-    with sqlite3.connect(journal.path) as other:
+    with sqlite3.connect(journal.address) as other:
         other.execute("UPDATE games SET created = ? WHERE game = ?", (at, game))
     other.close()
 
@@ -50,7 +50,7 @@ async def test_old_games_are_written_by_month_and_then_dropped(
         await keep(journal, f"old-{number}", OCTOBER + number * DAY_S)
     await keep(journal, "on", OCTOBER, is_over=False)
     await keep(journal, "new", OCTOBER + 10 * DAY_S)
-    before = {game.game: game for game in read_games(journal.path)}
+    before = {game.game: game for game in read_games(journal.address)}
     archive = tmp_path / "archive"
     await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S)
     assert {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")} == {
@@ -58,14 +58,14 @@ async def test_old_games_are_written_by_month_and_then_dropped(
         *("2026-11/old-1.gcg", "2026-11/old-2.gcg"),
     }
     assert "#player1 one" in (archive / "2026-10" / "old-0.gcg").read_text()
-    after = {game.game: game for game in read_games(journal.path)}
+    after = {game.game: game for game in read_games(journal.address)}
     assert {game: len(kept.records) for game, kept in after.items()} == {
         **dict.fromkeys(("old-0", "old-1", "old-2"), 2),
         **{game: len(before[game].records) for game in ("on", "new")},
     }
     assert all(kept.is_short == kept.game.startswith("old") for kept in after.values())
     assert after["old-0"].records == (before["old-0"].records[0], before["old-0"].records[-1])
-    results = {kept.game: kept.ended for kept in read_ended(journal.path, "ladder")}
+    results = {kept.game: kept.ended for kept in read_ended(journal.address, "ladder")}
     assert results == {game: before[game].records[-1] for game in before if game != "on"}
     (archive / "2026-10" / "old-0.gcg").unlink()
     await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S)
@@ -75,12 +75,12 @@ async def test_old_games_are_written_by_month_and_then_dropped(
 async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -> None:
     await keep(journal, "other-words", OCTOBER)
     await keep(journal, "fine", OCTOBER + 1)
-    with sqlite3.connect(journal.path) as other:
+    with sqlite3.connect(journal.address) as other:
         change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = 'other-words'"
         other.execute(change, (words().checksum, "0" * 64))
     other.close()
     await Retention(1, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S)
-    kept = read_ended_game(journal.path, "other-words")
+    kept = read_ended_game(journal.address, "other-words")
     assert kept is not None
     assert not kept.is_short
     full = tmp_path / "file"
@@ -88,6 +88,6 @@ async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -
     await keep(journal, "later", OCTOBER)
     with pytest.raises(OSError, match="file"):
         await Retention(1, full).drop(journal, tables(), OCTOBER + DAY_S)
-    kept = read_ended_game(journal.path, "later")
+    kept = read_ended_game(journal.address, "later")
     assert kept is not None
     assert not kept.is_short

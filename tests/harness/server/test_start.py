@@ -122,7 +122,7 @@ async def test_health_knows_a_journal_that_can_not_be_written(
     journal = Journal(tmp_path / "games.db")
     running = server(journal, [])
     assert health(running) == (200, {"status": "ok", "games": 0})
-    sentence = f"{journal.path} can't be written: \x1b[1mfull"
+    sentence = f"{journal.address} can't be written: \x1b[1mfull"
     monkeypatch.setattr(journal, "trouble", lambda: sentence)
     status, told = health(running)
     assert (status, told["status"]) == (503, "failing")

@@ -1,0 +1,80 @@
+"""What a journal needs of the database that it lies in, whichever that is.
+
+``journal_file`` has SQLite behind this interface, and
+``journal_reading.database_at`` says which of them an address means. Statements are of the SQL that
+any of them understands, with ``?`` in place of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+Address: TypeAlias = Path | str
+"""Of a journal: a file."""
+
+Value: TypeAlias = str | int | float | None
+Statement: TypeAlias = tuple[str, Iterable[tuple[Value, ...]]]
+"""Executed once for each row of values, which may be asked for again."""
+Work: TypeAlias = Sequence[Statement]
+"""Statements committed together or not at all."""
+
+
+class JournalError(Exception):
+    """The journal can't be read or written; the message names it and the reason."""
+
+
+class Unreadable(Exception):
+    """The database can't answer; the message has its reason, in which bytes of it may be."""
+
+
+class Reader(Protocol):
+    """Answers questions about a journal."""
+
+    def rows(self, question: str, *values: Value) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows that answer a question; raise Unreadable."""
+
+
+class Store(Reader, Protocol):
+    """A journal that this host alone has open, to write it."""
+
+    @property
+    def commits(self) -> int:
+        """How many there were in all, also before this start."""
+
+    def commit(self, work: Work) -> None:
+        """Make work durable, or change nothing and raise any Exception with the reason."""
+
+    def full(self) -> str | None:
+        """Return why there is no room for another game; None if there is. May raise OSError."""
+
+    def size(self) -> int:
+        """Return the bytes that the journal takes."""
+
+    def close(self) -> None:
+        """Let other hosts have it."""
+
+
+class Database(Protocol):
+    """A place for a journal, by its address."""
+
+    @property
+    def name(self) -> str:
+        """What sentences call it; without a password."""
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """Read the journal as it is at this moment, while a host may write it.
+
+        Raises:
+            JournalError: it is no journal, or of another version.
+            Unreadable: it can't be read at all.
+        """
+
+    def open(self, reserve: int) -> Store:
+        """Open the journal to write it, make it if it isn't there; ``reserve`` bytes stay free.
+
+        Raises:
+            JournalError: it can't be used, or another host has it open.
+        """
