@@ -11,8 +11,11 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import postgres
 import pytest
 from cyclopts import App
 from hypothesis import HealthCheck, settings
@@ -116,3 +119,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False  # or files of few tests, however long, would come last
     return Files(config, log)
+
+
+# --- journals in both databases -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[postgres.Cluster]:
+    """A PostgreSQL of this process's own; tests that ask for it are skipped where there is none."""
+    if postgres.programs() is None:
+        pytest.skip(postgres.MISSING)
+    with postgres.cluster() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """The address of a journal that isn't there yet, in either database."""
+    if request.param == "sqlite":
+        return tmp_path / "games.db"
+    cluster: postgres.Cluster = request.getfixturevalue("cluster")
+    return cluster.database()

@@ -1,8 +1,8 @@
 """What a journal needs of the database that it lies in, whichever that is.
 
-``journal_file`` has SQLite behind this interface, and
+``journal_file`` has SQLite behind this interface, ``journal_postgres`` PostgreSQL, and
 ``journal_reading.database_at`` says which of them an address means. Statements are of the SQL that
-any of them understands, with ``?`` in place of values.
+both understand, with ``?`` in place of values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 Address: TypeAlias = Path | str
-"""Of a journal: a file."""
+"""Of a journal: a file, or the URL of a PostgreSQL database."""
 
 Value: TypeAlias = str | int | float | None
 Statement: TypeAlias = tuple[str, Iterable[tuple[Value, ...]]]

@@ -13,6 +13,7 @@ import msgspec
 
 from .database import Address, Database, JournalError, Reader, Unreadable, Value
 from .journal_file import SqliteFile
+from .journal_postgres import SCHEMES, PostgresDatabase
 from .records import ClockNote, Ended, Opened, Record
 
 _PAST = """
@@ -66,7 +67,14 @@ def read_games(address: Address, damaged: Damaged = raise_damage) -> Iterator[Ke
 
 def database_at(address: Address) -> Database:
     """Return the database that an address means."""
+    if isinstance(address, str) and is_url(address):
+        return PostgresDatabase(address)
     return SqliteFile(Path(address))
+
+
+def is_url(text: str) -> bool:
+    """Return whether a text is the URL of a database, and no file."""
+    return text.startswith(SCHEMES)
 
 
 @contextmanager

@@ -15,8 +15,8 @@ from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import counted, plain, table
 
 from .failing import CommandFailed, print_json, sentences
+from .journals import journal_at
 from .options import JsonOption, LexiconOption, load_words, say, writable_folder
-from .positions import is_file
 
 if TYPE_CHECKING:
     from harness.arbiter.journal_reading import KeptGame
@@ -28,7 +28,7 @@ _LEAST = 3
 
 
 def games(
-    journal: Path,
+    journal: str,
     /,
     *,
     out: Path | None = None,
@@ -44,20 +44,19 @@ def games(
     The server or the match may be running; what is listed is its journal at this moment.
 
     Args:
-        journal: The file of `tilewire serve --db`, or a match's match.db.
+        journal: The journal of `tilewire serve --db`, or a match's match.db.
         out: A folder for one GCG a game, named as the game.
         by_month: Have a folder a month in it, such as 2026-11.
         json_: Print a line of JSON a game.
     """
     if by_month and out is None:
         raise CommandFailed("--by-month says how --out has its games, and needs it")
-    if not is_file(journal):
-        raise CommandFailed(f"there is no journal {journal}")
+    address = journal_at(journal)
     from harness.arbiter.database import JournalError
     from harness.arbiter.journal_reading import read_games
 
     with sentences(kinds=(JournalError,), status=1):
-        kept = read_games(journal, lambda error: say(str(error)))
+        kept = read_games(address, lambda error: say(str(error)))
         if out is not None:
             _write(kept, load_words(lexicon), writable_folder(out), by_month=by_month)
         elif json_:

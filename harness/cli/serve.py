@@ -77,8 +77,8 @@ class ServerSettings(TableWords, total=False):
     """The address to listen on. [default: 127.0.0.1]"""
     port: int
     """The port; 0 for any. [default: 8484]"""
-    db: Path
-    """The journal. [default: tilewire.db]"""
+    db: str
+    """The journal: a file, or postgresql://USER@HOST/DATABASE. [default: tilewire.db]"""
     tokens: Path
     """A file of names and token hashes; then nobody else may play."""
     admins: Path
@@ -136,7 +136,7 @@ def _defaults() -> ServerFile:
     return {
         "host": "127.0.0.1",
         "port": 8484,
-        "db": Path("tilewire.db"),
+        "db": "tilewire.db",
         "rules": "english",
         "threads": 1,
         "ponder": False,
@@ -391,7 +391,7 @@ async def _serve(
     )
     try:
         again = Rereading(server, doors, read, tell)
-        kept = f"journal {settings['db']}"
+        kept = f"journal {journal.name}"
         if "ladder" in settings:
             names = " and ".join(settings["ladder"].tables)
             kept += f", ladder at {names}" if names else ", ladder"

@@ -15,7 +15,7 @@ from passing_seats import Passer
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
-from harness.arbiter.database import JournalError
+from harness.arbiter.database import Address, JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
@@ -232,7 +232,7 @@ async def game_of_passes(journal: Journal, seats: tuple[Seat, Seat]) -> list[str
 
 
 async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
-    tmp_path: Path,
+    tmp_path: Path, address: Address
 ) -> None:
     (tmp_path / "learns.py").write_text(LEARNS)
 
@@ -242,11 +242,11 @@ async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
     def seat(name: str) -> ProcessSeat:
         return ProcessSeat(name, makers[name].worker)
 
-    journal = Journal(tmp_path / "j.db")
+    journal = Journal(address)
     assert await game_of_passes(journal, (seat("a"), seat("b"))) == ["{}", "{}"]
     assert (journal.style_of("b"), journal.style_of("a")) == ({"a": 0.25}, {"b": 0.25})
     journal.close()
-    again = Journal(tmp_path / "j.db")
+    again = Journal(address)
     told = await game_of_passes(again, (seat("b"), seat("a")))
     for maker in makers.values():
         await maker.close()
@@ -363,8 +363,8 @@ class Thinker(Passer):
         self.asked = asyncio.Event()
 
 
-async def test_the_clock_stops_with_the_host_to_the_millisecond(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "j.db")
+async def test_the_clock_stops_with_the_host_to_the_millisecond(address: Address) -> None:
+    journal = Journal(address)
     lexicon = load_lexicon()
     opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
@@ -379,7 +379,7 @@ async def test_the_clock_stops_with_the_host_to_the_millisecond(tmp_path: Path) 
         await asyncio.wait([game])
         after = host.book.clocks(now_ms())
     journal.close()
-    again = Journal(tmp_path / "j.db")
+    again = Journal(address)
     (kept,) = again.unfinished()
     again.close()
     assert kept.note is not None

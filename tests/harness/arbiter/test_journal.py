@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 from match_samples import opened
+from postgres import tamper
 
-from harness.arbiter.database import JournalError
+from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Began, ClockNote, Commitments, Failed, Record, Thought
 from protocol.parts import Belief, Candidate, LeaveChance, Search
@@ -41,8 +42,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def journal(path: Path) -> Iterator[Journal]:
-    journal = Journal(path)
+def journal(address: Address) -> Iterator[Journal]:
+    journal = Journal(address)
     yield journal
     journal.close()
 
@@ -62,8 +63,8 @@ async def test_a_label_without_its_first_record_is_not_kept(path: Path) -> None:
     other.close()
 
 
-async def test_what_was_written_is_read_again(path: Path) -> None:
-    first = Journal(path)
+async def test_what_was_written_is_read_again(address: Address) -> None:
+    first = Journal(address)
     records: list[Record] = [
         Commitments(digests=("cc", "dd"), nonces=("aa", None)),
         Began(nonces=("aa", "bb")),
@@ -78,8 +79,9 @@ async def test_what_was_written_is_read_again(path: Path) -> None:
     first.note(ClockNote(game="g", clocks=(5, -7), seq=1))
     first.note(ClockNote(game="g", clocks=(4, -7), seq=2))
     first.close()
-    assert [file.name for file in path.parent.iterdir()] == [path.name], "all of it is in one file"
-    second = Journal(path)
+    if isinstance(address, Path):
+        assert list(address.parent.iterdir()) == [address], "all of it is in one file"
+    second = Journal(address)
     (kept,) = second.unfinished()
     assert kept.game == "g"
     assert kept.label == {"seats": ["static", "greedy"], "pair": 3}
@@ -102,7 +104,8 @@ def copied(path: Path, name: str) -> Path:
     return copy
 
 
-async def test_an_append_is_durable_when_it_returns(path: Path, journal: Journal) -> None:
+async def test_an_append_is_durable_when_it_returns(path: Path) -> None:
+    journal = Journal(path)
     await journal.create(opened(), {})
     for number in range(5):
         await journal.append("g", [failed(number)])
@@ -110,18 +113,22 @@ async def test_an_append_is_durable_when_it_returns(path: Path, journal: Journal
         (kept,) = there.unfinished()
         there.close()
         assert kept.records[1:] == tuple(map(failed, range(number + 1)))
+    journal.close()
 
 
-def test_an_acknowledged_record_outlives_the_machine_too(journal: Journal) -> None:
+def test_an_acknowledged_record_outlives_the_machine_too(path: Path) -> None:
+    journal = Journal(path)
+
     # A process that is killed can't show this: its writes are in the system's memory already.
     def setting(name: str) -> object:
         return next(journal._store.rows(f"PRAGMA {name}"))[0]
 
     assert setting("journal_mode") == "wal"
     assert setting("synchronous") == 2, "FULL: each commit is flushed to the disk"
+    journal.close()
 
 
-async def test_many_games_are_written_at_once_in_order(path: Path, journal: Journal) -> None:
+async def test_many_games_are_written_at_once_in_order(journal: Journal) -> None:
     games = [f"g{number}" for number in range(30)]
     await asyncio.gather(*(journal.create(opened(game), {}) for game in games))
 
@@ -135,16 +142,16 @@ async def test_many_games_are_written_at_once_in_order(path: Path, journal: Jour
         assert numbers == [n for number in range(10) for n in (number, number + 100)]
 
 
-async def test_what_is_waiting_is_written_when_the_journal_closes(path: Path) -> None:
-    journal = Journal(path)
+async def test_what_is_waiting_is_written_when_the_journal_closes(address: Address) -> None:
+    journal = Journal(address)
     await journal.create(opened(), {})
     waiting = [asyncio.ensure_future(journal.append("g", [failed(n)])) for n in range(50)]
     await asyncio.sleep(0)
     journal.close()
     await asyncio.gather(*waiting)
-    with pytest.raises(JournalError, match=r"journal\.db is closed"):
+    with pytest.raises(JournalError, match=r"/(games\.db|test\d+) is closed"):
         await journal.append("g", [failed(99)])
-    again = Journal(path)
+    again = Journal(address)
     assert len(again.unfinished()[0].records) == 51
     again.close()
 
@@ -164,34 +171,30 @@ async def test_one_games_fault_is_not_anothers(journal: Journal) -> None:
 # --- how opponents play --------------------------------------------------------------------------
 
 
-async def test_styles_outlive_the_journal_that_they_were_told(path: Path) -> None:
-    first = Journal(path)
+async def test_styles_outlive_the_journal_that_they_were_told(address: Address) -> None:
+    first = Journal(address)
     assert first.style_of("ann") is None
     first.keep_style("ann", {"soft": 1.0})
     first.keep_style("bob", {"greedy": 0.5, "soft": 0.5})
     first.keep_style("ann", {"soft": 0.25, "greedy": 0.75})
     assert first.style_of("ann") == {"soft": 0.25, "greedy": 0.75}, "the last word counts"
     first.close()
-    second = Journal(path)
+    second = Journal(address)
     assert second.style_of("ann") == {"soft": 0.25, "greedy": 0.75}
     assert second.style_of("bob") == {"greedy": 0.5, "soft": 0.5}
+    rows = second.rows("SELECT name, games FROM styles ORDER BY name")
     second.close()
-    with sqlite3.connect(path) as kept:
-        rows = kept.execute("SELECT name, games FROM styles ORDER BY name").fetchall()
-    kept.close()
     assert rows == [("ann", 2), ("bob", 1)]
 
 
 def test_a_style_that_can_not_be_read_is_said_and_learned_again(
-    path: Path, capsys: pytest.CaptureFixture[str]
+    address: Address, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    journal = Journal(path)
+    journal = Journal(address)
     journal.keep_style("ann", {"soft": 1.0})
     journal.close()
-    with sqlite3.connect(path) as other:
-        other.execute("UPDATE styles SET odds = '{\"soft\": 7}'")
-    other.close()
-    again = Journal(path)
+    tamper(address, "UPDATE styles SET odds = '{\"soft\": 7}'")
+    again = Journal(address)
     assert again.style_of("ann") is None
     again.close()
     assert "style not read" in capsys.readouterr().out
@@ -202,7 +205,7 @@ def test_a_style_that_can_not_be_read_is_said_and_learned_again(
 WRITER = """
 import asyncio, sys
 from harness.arbiter.journal import Journal
-from harness.arbiter.database import JournalError
+from harness.arbiter.database import Address, JournalError
 sys.path.insert(0, "tests/harness/arbiter")
 from test_journal import failed, opened
 
@@ -225,7 +228,7 @@ asyncio.run(main())
 """
 
 
-def writer(path: Path, setup: str = "") -> subprocess.Popen[str]:
+def writer(path: Address, setup: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", setup + WRITER, str(path)],
         cwd=REPOSITORY,
@@ -236,7 +239,7 @@ def writer(path: Path, setup: str = "") -> subprocess.Popen[str]:
     )
 
 
-def numbers_kept(path: Path) -> list[int]:
+def numbers_kept(path: Address) -> list[int]:
     journal = Journal(path)
     try:
         (kept,) = journal.unfinished()
@@ -251,9 +254,9 @@ def numbers_kept(path: Path) -> list[int]:
 
 @pytest.mark.parametrize("acknowledged", [1, 40, 137])
 def test_a_process_that_is_killed_loses_nothing_that_it_acknowledged(
-    path: Path, acknowledged: int
+    address: Address, acknowledged: int
 ) -> None:
-    process = writer(path)
+    process = writer(address)
     assert process.stdout is not None
     assert process.stdout.readline() == "open\n"
     last = -1
@@ -262,7 +265,7 @@ def test_a_process_that_is_killed_loses_nothing_that_it_acknowledged(
     process.send_signal(signal.SIGKILL)
     said = process.communicate()[0].split()
     last = int(said[-1]) if said else last
-    kept = numbers_kept(path)
+    kept = numbers_kept(address)
     assert kept == list(range(len(kept)))
     assert len(kept) > last
 
@@ -283,16 +286,16 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     assert kept == list(range(len(numbers)))
 
 
-def test_a_journal_that_another_process_has_open_is_left_alone(path: Path) -> None:
-    process = writer(path)
+def test_a_journal_that_another_process_has_open_is_left_alone(address: Address) -> None:
+    process = writer(address)
     assert process.stdout is not None
     process.stdout.readline()
     process.stdout.readline()  # something is written
-    with pytest.raises(JournalError, match=r"journal\.db is in use by another server or match"):
-        Journal(path)
+    with pytest.raises(JournalError, match=r"/(games\.db|test\d+) is in use by another server"):
+        Journal(address)
     process.kill()
     process.communicate()
-    assert numbers_kept(path)
+    assert numbers_kept(address)
 
 
 # --- files that are none --------------------------------------------------------------------------
@@ -334,16 +337,13 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
         Journal(tmp_path / "no" / "j.db")
 
 
-async def test_a_record_that_can_not_be_read_is_said(path: Path) -> None:
-    journal = Journal(path)
+async def test_a_record_that_can_not_be_read_is_said(address: Address) -> None:
+    journal = Journal(address)
     await journal.create(opened(), {})
     journal.close()
-    other = sqlite3.connect(path)
-    other.execute("""UPDATE records SET content = '{"record":"from the future"}'""")
-    other.commit()
-    other.close()
-    again = Journal(path)
-    with pytest.raises(JournalError, match=r"journal\.db: game g can't be read: "):
+    tamper(address, """UPDATE records SET content = '{"record":"from the future"}'""")
+    again = Journal(address)
+    with pytest.raises(JournalError, match=r"/(games\.db|test\d+): game g can't be read: "):
         again.unfinished()
     again.close()
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
 from match_samples import opened
+from postgres import Cluster
 
+from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_reading import read_games
-from harness.arbiter.records import Failed
+from harness.arbiter.journal_reading import KeptGame, read_games
+from harness.arbiter.records import ClockNote, Failed
 
 GAMES = 40
 
@@ -84,3 +87,62 @@ def test_what_is_no_journal_is_not_copied(tilewire: CommandLine, tmp_path: Path)
     assert tilewire("backup", tmp_path / "diary.db", tmp_path / "copy.db") == 1
     assert "diary.db can't be copied: file is not a database" in tilewire.err
     assert not (tmp_path / "copy.db").exists()
+
+
+# --- from one database to another -----------------------------------------------------------------
+
+
+def games_of(address: Address) -> list[KeptGame]:
+    return list(read_games(address))
+
+
+async def furnish(journal: Journal) -> None:
+    """Have something in each table."""
+    await journal.append("003", [Failed(seat=1, code="disconnect", message="\x00 ünï")], last=True)
+    journal.note(ClockNote(game="001", clocks=(5, -7), seq=1))
+    journal.keep_style("ann", {"soft": 1.0})
+    await journal.claim_name("ann", "0")
+    await journal.change(
+        ("INSERT INTO bans VALUES ('eve', NULL, 'rude'), ('bob', 1.5e9, 'once')", ()),
+        ("INSERT INTO invitations VALUES ('12', NULL), ('34', 'cem')", ()),
+        ("INSERT INTO state VALUES ('paused', 'a storm')", ()),
+    )
+
+
+def test_a_journal_moves_to_postgresql_and_back(
+    tilewire: CommandLine, journal: Path, tmp_path: Path, cluster: Cluster
+) -> None:
+    with closing(Journal(journal)) as live:
+        asyncio.run(furnish(live))
+    before, url, back = games_of(journal), cluster.database(), tmp_path / "back.db"
+    assert tilewire("backup", journal, url) == 0
+    assert tilewire.err == f"tilewire: {url} has {GAMES} games, and is whole\n"
+    assert games_of(url) == before
+    with closing(Journal(url)) as there:
+        assert there.style_of("ann") == {"soft": 1.0}
+        asyncio.run(write(there, range(GAMES, GAMES + 1)))
+        assert tilewire("backup", url, back) == 0
+        assert tilewire("games", url, "--json") == 0
+        assert len(tilewire.out.splitlines()) == GAMES + 1
+    assert back.stat().st_mode & 0o777 == 0o600
+    assert games_of(back)[:GAMES] == before
+    rows = []
+    for address in (journal, back):
+        with closing(Journal(address)) as each:
+            others = ("names", "styles", "bans", "invitations", "clock_notes")
+            rows.append([sorted(each.rows(f"SELECT * FROM {table}"), key=str) for table in others])
+            rows[-1].append(each.rows("SELECT value FROM state WHERE key = 'paused'"))
+    assert rows[0] == rows[1]
+    assert tilewire("backup", journal, url) == 1
+    assert tilewire.err == f"tilewire: {url} has a journal already; name another\n"
+
+
+def test_a_journal_that_can_not_be_moved_is_said(
+    tilewire: CommandLine, journal: Path, cluster: Cluster
+) -> None:
+    url = cluster.database()
+    assert tilewire("backup", url, journal.with_name("copy.db")) == 1
+    assert tilewire.err == f"tilewire: {url} has no journal\n"
+    journal.write_text("Dear diary, " * 1_000)
+    assert tilewire("backup", journal, url) == 1
+    assert "file is not a database" in tilewire.err

@@ -12,6 +12,7 @@ import pytest
 from guests import no_bot
 from tables import words
 
+from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Opened
 from harness.cli.asking import _ask
@@ -51,8 +52,10 @@ class Running:
 
 
 @asynccontextmanager
-async def running(folder: Path, *, known: str | None = None) -> AsyncIterator[Running]:
-    journal = Journal(folder / "games.db")
+async def running(
+    folder: Path, address: Address | None = None, *, known: str | None = None
+) -> AsyncIterator[Running]:
+    journal = Journal(address or folder / "games.db")
     (folder / "admins").write_text(f"hannah {hash_token('h')}\n")
     if known is not None:
         (folder / "tokens").write_text(known)
@@ -109,8 +112,10 @@ async def test_who_is_there_and_what_is_on_is_listed(tmp_path: Path) -> None:
             await client.close()
 
 
-async def test_who_is_kicked_may_come_back_and_who_is_banned_not(tmp_path: Path) -> None:
-    async with running(tmp_path) as there:
+async def test_who_is_kicked_may_come_back_and_who_is_banned_not(
+    tmp_path: Path, address: Address
+) -> None:
+    async with running(tmp_path, address) as there:
         ann = await Client.login(there.url, "ann")
         await there.do("kick", whom="ann", why="too loud")
         goodbye = await ann.expect(Goodbye)
@@ -121,7 +126,7 @@ async def test_who_is_kicked_may_come_back_and_who_is_banned_not(tmp_path: Path)
         assert [(ban.whom, ban.minutes, ban.why) for ban in state.bans] == [
             ("ann", 90, "hannah: again")
         ]
-    async with running(tmp_path) as there:
+    async with running(tmp_path, address) as there:
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "ann")
         bob = await Client.login(there.url, "bob")
@@ -154,10 +159,10 @@ async def test_a_ban_is_over_when_its_time_is(
         assert (await there.do("list")).bans == ()
 
 
-async def test_while_games_are_paused_none_begins(tmp_path: Path) -> None:
-    async with running(tmp_path) as there:
+async def test_while_games_are_paused_none_begins(tmp_path: Path, address: Address) -> None:
+    async with running(tmp_path, address) as there:
         assert (await there.do("pause", why="power cut")).paused == "hannah: power cut"
-    async with running(tmp_path) as there:
+    async with running(tmp_path, address) as there:
         ann, bob = await Client.login(there.url, "ann"), await Client.login(there.url, "bob")
         await ann.seek("bob")
         await bob.seek("ann")
@@ -174,7 +179,7 @@ async def test_while_games_are_paused_none_begins(tmp_path: Path) -> None:
             await there.do("resume")
         for client in (ann, bob):
             await client.close()
-    async with running(tmp_path) as there:
+    async with running(tmp_path, address) as there:
         assert (await there.do("list")).paused is None
 
 
@@ -192,21 +197,21 @@ async def test_a_game_is_voided_for_both(tmp_path: Path) -> None:
             await client.close()
 
 
-async def test_time_that_is_given_outlives_the_server(tmp_path: Path) -> None:
-    async with running(tmp_path) as there:
+async def test_time_that_is_given_outlives_the_server(tmp_path: Path, address: Address) -> None:
+    async with running(tmp_path, address) as there:
         ann, bob, turn = await at_a_table(there.url)
         await there.do("adjust", game=turn.game, whom="ann", ms=600_000, why="lost power")
         with pytest.raises(CommandFailed, match=r"play game .*, not cem"):
             await there.do("adjust", game=turn.game, whom="cem", ms=1)
         for client in (ann, bob):
             await client.close()
-    journal = Journal(tmp_path / "games.db")
+    journal = Journal(address)
     (kept,) = journal.unfinished()
     journal.close()
     opened = kept.records[0]
     assert isinstance(opened, Opened)
     seat = opened.players.index("ann")
-    async with running(tmp_path) as there:
+    async with running(tmp_path, address) as there:
         ann = await Client.login(there.url, "ann")
         await ann.resume(kept.game, -1)
         clocks = (await ann.expect(NewGame)).clocks
@@ -216,9 +221,11 @@ async def test_time_that_is_given_outlives_the_server(tmp_path: Path) -> None:
         await ann.close()
 
 
-async def test_an_invitation_is_the_token_of_whoever_uses_it_first(tmp_path: Path) -> None:
+async def test_an_invitation_is_the_token_of_whoever_uses_it_first(
+    tmp_path: Path, address: Address
+) -> None:
     known = f"ann {hash_token('a')}\n"
-    async with running(tmp_path, known=known) as there:
+    async with running(tmp_path, address, known=known) as there:
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "bob", token=new_token())
         state = await there.do("invite")
@@ -232,7 +239,7 @@ async def test_an_invitation_is_the_token_of_whoever_uses_it_first(tmp_path: Pat
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "cem", token=invited)
         await bob.close()
-    async with running(tmp_path, known=known) as there:
+    async with running(tmp_path, address, known=known) as there:
         await (await Client.login(there.url, "bob", token=invited)).close()
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "bob", token="b")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from match_samples import opened
 from msgspec.structs import replace
+from postgres import tamper
 
+from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
@@ -346,8 +346,8 @@ async def test_ratings_that_fail_are_computed_later() -> None:
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "ladder.db")
+def journal(address: Address) -> Iterator[Journal]:
+    journal = Journal(address)
     yield journal
     journal.close()
 
@@ -389,11 +389,9 @@ async def test_a_damaged_game_does_not_count_and_harms_no_other(journal: Journal
     await keep(journal, "4" * 16, a_label("ann", "bob"), replace(ended(0), scores=(2**40, 0)))
     for digit in "567":
         await keep(journal, digit * 16, a_label("ann", "bob"), ended(0))
-    with sqlite3.connect(journal.address) as other:
-        other.execute("UPDATE games SET label = '{' WHERE game = ?", ("5" * 16,))
-        other.execute("UPDATE records SET at = 1e300 WHERE game = ?", ("6" * 16,))
-        other.execute("UPDATE records SET content = '{}' WHERE game = ?", ("7" * 16,))
-    other.close()
+    tamper(journal.address, "UPDATE games SET label = '{' WHERE game = ?", "5" * 16)
+    tamper(journal.address, "UPDATE records SET at = 1e300 WHERE game = ?", "6" * 16)
+    tamper(journal.address, "UPDATE records SET content = '{}' WHERE game = ?", "7" * 16)
     histories, _ = Season().ladder.read(journal.address)
     assert [game["game"] for game in histories["ladder"].latest(9, 9)] == ["1" * 16]
 

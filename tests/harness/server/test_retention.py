@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from postgres import tamper
 from tables import Play, tables, words
 
+from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended, read_ended_game, read_games
 from harness.arbiter.records import Opened
@@ -21,8 +22,8 @@ OCTOBER = datetime(2026, 10, 31, 12, tzinfo=UTC).timestamp()
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "games.db")
+def journal(address: Address) -> Iterator[Journal]:
+    journal = Journal(address)
     yield journal
     journal.close()
 
@@ -36,9 +37,7 @@ async def keep(journal: Journal, game: str, at: float, *, is_over: bool = True) 
     assert isinstance(opened, Opened)
     await journal.create(replace(opened, game=game), {"ladder": "blitz", "sides": []})
     await journal.append(game, rest, last=is_over)
-    with sqlite3.connect(journal.address) as other:
-        other.execute("UPDATE games SET created = ? WHERE game = ?", (at, game))
-    other.close()
+    tamper(journal.address, "UPDATE games SET created = ? WHERE game = ?", at, game)
 
 
 async def test_old_games_are_written_by_month_and_then_dropped(
@@ -75,10 +74,8 @@ async def test_old_games_are_written_by_month_and_then_dropped(
 async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -> None:
     await keep(journal, "other-words", OCTOBER)
     await keep(journal, "fine", OCTOBER + 1)
-    with sqlite3.connect(journal.address) as other:
-        change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = 'other-words'"
-        other.execute(change, (words().checksum, "0" * 64))
-    other.close()
+    change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = 'other-words'"
+    tamper(journal.address, change, words().checksum, "0" * 64)
     await Retention(1, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S)
     kept = read_ended_game(journal.address, "other-words")
     assert kept is not None

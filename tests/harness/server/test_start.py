@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from asyncio import gather
 from itertools import cycle
-from pathlib import Path
 
 import pytest
 from guests import no_bot
 from msgspec.structs import replace
+from postgres import tamper
 from tables import Play, random_policy, words
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
+from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended, Opened
 from harness.lab.bench.client import Client
@@ -32,9 +32,9 @@ def server(journal: Journal, told: list[str]) -> MatchServer:
     return MatchServer(words(), journal, keeper, house, no_bot, drain_s=0, tell=told.append)  # type: ignore[arg-type]
 
 
-async def leave_games(path: Path) -> None:
+async def leave_games(address: Address) -> None:
     """Have a journal with games that are on."""
-    journal = Journal(path)
+    journal = Journal(address)
     labels = {"damaged": GUESTS, "fine": GUESTS, "odd": GUESTS, "label": {}, "botless": WITH_A_BOT}
     for seed, (game, label) in enumerate(labels.items()):
         play, policy = Play().start(), random_policy(seed)
@@ -46,40 +46,34 @@ async def leave_games(path: Path) -> None:
         await journal.create(replace(opened, game=game, players=names), label)
         await journal.append(game, rest)
     journal.close()
-    with sqlite3.connect(path) as other:
-        change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = ?"
-        other.execute(change, ('{"record":"turn"', '{"record":"tu', "damaged"))
-        other.execute(change, ('"score":', '"score":9', "odd"))
-    other.close()
+    change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = ?"
+    tamper(address, change, '{"record":"turn"', '{"record":"tu', "damaged")
+    tamper(address, change, '"score":', '"score":9', "odd")
 
 
-async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(tmp_path: Path) -> None:
-    await leave_games(tmp_path / "games.db")
+async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(address: Address) -> None:
+    await leave_games(address)
     told: list[str] = []
-    journal = Journal(tmp_path / "games.db")
+    journal = Journal(address)
     running = server(journal, told)
     await running.start()
     try:
-        aside = sorted(sentence for sentence in told if "set aside" in sentence)
+        aside = [sentence for sentence in told if "set aside" in sentence]
         assert list(running._hosting.games) == ["fine"]
         assert all(s.endswith("; it is set aside, and stays in the journal") for s in aside)
-        for sentence, part in zip(
-            aside,
-            (
-                "game damaged can't be read",
-                "game botless can't",
-                "game label can't",
-                "game odd can't",
-            ),
-            strict=True,
+        assert len(aside) == 4
+        for part in (
+            "game damaged can't be read",
+            "game botless can't go on: no bot is called 'gone' here now",
+            "game label can't",
+            "game odd can't",
         ):
-            assert part in sentence
-        assert "no bot is called 'gone' here now" in aside[1]
+            assert any(part in sentence for sentence in aside)
         assert "\ntilewire_games_set_aside 4.0\n" in running._metrics.answer().text
     finally:
         await running.stop()
         journal.close()
-    again = Journal(tmp_path / "games.db")  # for a server that can play them
+    again = Journal(address)  # for a server that can play them
     assert {kept.game for kept in again.unfinished(lambda _: None)} == {
         *("fine", "odd", "label", "botless")
     }
@@ -87,11 +81,11 @@ async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(tmp_path: 
 
 
 async def test_a_wall_clock_that_jumps_is_no_game_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     days = cycle((-400, 3, 0, 10_000))
     monkeypatch.setattr("time.time", lambda: 1.8e9 + 86_400 * next(days))
-    journal = Journal(tmp_path / "games.db")
+    journal = Journal(address)
     running = server(journal, [])
     await running.start()
     url = f"ws://127.0.0.1:{running.port}"
@@ -117,9 +111,9 @@ def health(running: MatchServer) -> tuple[int, dict[str, object]]:
 
 
 async def test_health_knows_a_journal_that_can_not_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = Journal(tmp_path / "games.db")
+    journal = Journal(address)
     running = server(journal, [])
     assert health(running) == (200, {"status": "ok", "games": 0})
     sentence = f"{journal.address} can't be written: \x1b[1mfull"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token, read_token_file
 from protocol.errors import PeerError
@@ -16,8 +17,8 @@ OTHER = "t" * 32
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal.db")
+def journal(address: Address) -> Iterator[Journal]:
+    journal = Journal(address)
     yield journal
     journal.close()
 
@@ -72,11 +73,11 @@ async def test_of_two_who_claim_a_name_at_once_one_gets_it(journal: Journal) -> 
     assert all(isinstance(result, PeerError) for result in results if result is not None)
 
 
-async def test_a_claim_outlives_the_host(tmp_path: Path) -> None:
-    first = Journal(tmp_path / "j.db")
+async def test_a_claim_outlives_the_host(address: Address) -> None:
+    first = Journal(address)
     await Gatekeeper(first).admit("alice", SECRET)
     first.close()
-    second = Journal(tmp_path / "j.db")
+    second = Journal(address)
     try:
         await Gatekeeper(second).admit("alice", SECRET)
         error = await turned_away(Gatekeeper(second), "alice", "guess")

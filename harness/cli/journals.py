@@ -1,0 +1,19 @@
+"""Journals on the command line: files, and URLs of databases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .failing import CommandFailed
+from .positions import is_file
+
+
+def journal_at(text: str) -> Path | str:
+    """Return the address of a journal; CommandFailed if it is a file that isn't there."""
+    from harness.arbiter.journal_reading import is_url
+
+    if is_url(text):
+        return text
+    if not is_file(path := Path(text)):
+        raise CommandFailed(f"there is no journal {text}")
+    return path

@@ -1,0 +1,248 @@
+"""A journal in PostgreSQL when its database or the way to it fails, and where it can't be used."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
+
+import psycopg
+import pytest
+from match_samples import opened
+from postgres import Cluster, tamper
+
+from harness.arbiter import journal_postgres
+from harness.arbiter.database import JournalError
+from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import read_games
+from harness.arbiter.records import Failed
+
+
+def failed(number: int) -> Failed:
+    return Failed(seat=0, code="disconnect", message=str(number))
+
+
+@pytest.fixture
+def url(cluster: Cluster) -> str:
+    return cluster.database()
+
+
+@pytest.fixture
+def journal(url: str) -> Iterator[Journal]:
+    with closing(Journal(url)) as journal:
+        yield journal
+
+
+def kept(url: str) -> list[int]:
+    (game,) = read_games(url)
+    return [int(record.message) for record in game.records if isinstance(record, Failed)]
+
+
+def backends(url: str) -> list[int]:
+    """Return the sessions of a database that hold a lock of ours."""
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+            "AND application_name = 'tilewire'"
+        ).fetchall()
+    return [pid for (pid,) in rows]
+
+
+async def test_what_is_acknowledged_is_kept_once_while_connections_are_cut(
+    url: str, journal: Journal
+) -> None:
+    await journal.create(opened(), {})
+    done = asyncio.Event()
+
+    def cut() -> None:
+        with psycopg.connect(url, autocommit=True) as other:
+            for pid in backends(url):
+                other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+
+    async def keep_cutting() -> int:
+        times = 0
+        while not done.is_set():
+            await asyncio.to_thread(cut)
+            times += 1
+        return times
+
+    cutting = asyncio.create_task(keep_cutting())
+    for number in range(60):
+        await journal.append("g", [failed(number)])
+    done.set()
+    assert await cutting > 2
+    assert kept(url) == list(range(60))
+
+
+class Proxy:
+    """Passes bytes on to a database, until told otherwise."""
+
+    def __init__(self) -> None:
+        self.swallow_answers = False
+        self.silent = asyncio.Event()
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def serve(
+        self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        there, back = await asyncio.open_connection("127.0.0.1", port)
+        self._writers += [writer, back]
+        is_old = asyncio.Event()
+
+        async def answers() -> None:
+            while data := await there.read(65_536):
+                if self.swallow_answers or is_old.is_set():
+                    is_old.set()  # and says nothing more, ever
+                    self.silent.set()
+                    self.swallow_answers = False
+                    continue
+                writer.write(data)
+
+        task = asyncio.create_task(answers())
+        while data := await reader.read(65_536):
+            back.write(data)
+        task.cancel()
+
+    def close(self) -> None:
+        for writer in self._writers:
+            writer.close()
+
+
+@asynccontextmanager
+async def proxied(url: str, port: int) -> AsyncIterator[tuple[Proxy, str]]:
+    proxy = Proxy()
+    server = await asyncio.start_server(
+        lambda reader, writer: proxy.serve(port, reader, writer), "127.0.0.1", 0
+    )
+    try:
+        there = server.sockets[0].getsockname()[1]
+        yield proxy, url.replace(f":{port}/", f":{there}/")
+    finally:
+        server.close()
+        proxy.close()
+
+
+async def test_a_commit_whose_answer_is_lost_is_made_once(
+    cluster: Cluster, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_postgres, "STUCK_S", 0.5)
+    async with proxied(url, cluster.port) as (proxy, detour):
+        journal = await asyncio.to_thread(Journal, detour)
+        await journal.create(opened(), {})
+        for number in range(3):
+            proxy.swallow_answers = True  # the database has it, and we are never told
+            await journal.append("g", [failed(number)])
+            assert proxy.silent.is_set()
+        await asyncio.to_thread(journal.close)
+        assert kept(url) == [0, 1, 2]
+
+
+async def test_a_database_that_crashes_is_waited_for(
+    cluster: Cluster, url: str, journal: Journal
+) -> None:
+    await journal.create(opened(), {})
+    await asyncio.to_thread(cluster.stop, signal.SIGQUIT)
+    appended = asyncio.create_task(journal.append("g", [failed(0)]))
+    await asyncio.to_thread(cluster.start)
+    await appended
+    assert kept(url) == [0]
+
+
+async def test_a_database_that_does_not_come_back_is_said_and_writes_nothing(
+    cluster: Cluster, url: str, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_postgres, "PATIENCE_S", 0.1)
+    await journal.create(opened(), {})
+    await asyncio.to_thread(cluster.stop, signal.SIGINT)
+    try:
+        with pytest.raises(JournalError, match=r"can't be written: .*[Cc]onnection"):
+            await journal.append("g", [failed(0)])
+        assert "can't be written" in (journal.trouble() or "")
+    finally:
+        await asyncio.to_thread(cluster.start)
+    await journal.append("g", [failed(1)])
+    assert kept(url) == [1]
+
+
+async def test_who_lost_the_journal_to_another_host_writes_nothing(
+    url: str, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await journal.create(opened(), {})
+    connect = journal_postgres._connect
+
+    def late(address: str) -> psycopg.Connection:
+        monkeypatch.setattr(journal_postgres, "_connect", connect)
+        thieves.append(Journal(address))
+        return connect(address)
+
+    thieves: list[Journal] = []
+    monkeypatch.setattr(journal_postgres, "_connect", late)
+    with psycopg.connect(url, autocommit=True) as other:
+        for pid in backends(url):
+            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+    monkeypatch.setattr(journal_postgres, "LOCK_S", 0)
+    with pytest.raises(JournalError, match="is in use by another server"):
+        await journal.append("g", [failed(0)])
+    await thieves[0].append("g", [failed(1)])
+    thieves[0].close()
+    assert kept(url) == [1]
+
+
+# --- where it can't be used -----------------------------------------------------------------------
+
+
+def test_a_journal_of_another_version_is_refused(url: str) -> None:
+    Journal(url).close()
+    tamper(url, "UPDATE state SET value = '9' WHERE key = 'version'")
+    says = r"test\d+ has a journal of version 9; this program reads version 1"
+    with pytest.raises(JournalError, match=says):
+        Journal(url)
+    with pytest.raises(JournalError, match=says):
+        list(read_games(url))
+
+
+def test_a_database_without_a_journal_has_none_to_read(url: str) -> None:
+    with pytest.raises(JournalError, match="has no journal"):
+        list(read_games(url))
+
+
+def test_who_may_not_write_is_told(cluster: Cluster, url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS reader")
+        connection.execute("CREATE ROLE reader LOGIN")
+    with pytest.raises(JournalError, match="permission denied for database"):
+        Journal(url.replace("tilewire@", "reader@"))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (("/test", "/none"), "can't be used as a journal: .*database .* does not exist"),
+        (("127.0.0.1", "nowhere.invalid"), "can't be used as a journal: .*nowhere.invalid"),
+        (("127.0.0.1:", "127.0.0.1:x"), "can't be used as a journal: .*port"),
+        (("tilewire@", "ann:secret@[::"), "is no URL: Invalid IPv6"),
+    ],
+)
+def test_a_wrong_url_is_said(url: str, change: tuple[str, str], sentence: str) -> None:
+    with pytest.raises(JournalError, match=sentence) as caught:
+        Journal(url.replace(*change))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_password_is_in_no_sentence(url: str) -> None:
+    address = url.replace("tilewire@", "tilewire:secret@") + "?password=secret"
+    with closing(Journal(address)) as journal:
+        assert journal.name == url
+
+
+def test_without_psycopg_a_sentence_says_what_to_install(url: str) -> None:
+    program = (
+        f"import sys; sys.modules['psycopg'] = None\n"
+        f"from harness.arbiter.journal import Journal\nJournal({url!r})"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert "JournalError: a journal in PostgreSQL takes psycopg: pip install" in done.stderr
