@@ -29,8 +29,8 @@ from lexicons.tables import luck_weights
 
 from .config import TournamentConfig
 from .folder import FolderContents, MatchFolder, with_joined
-from .luck import Corrected, corrected
-from .luck import rows as luck_rows
+from .luck_correction import Corrected, corrected
+from .luck_correction import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
 from .results import GameResult, Luck
 from .sequential import SequentialTest, State, state_of, write_hypothesis

@@ -43,7 +43,6 @@ from lexicons.win_probability import WinProbabilities
 from .cluster import play_pair
 from .config import MatchError, TournamentConfig
 from .folder import Absent, Corrected, MatchFolder, Missed, Returned
-from .luck import Luckmeter
 from .pairings import Round
 from .results import GameResult, PlannedGame, game_record, game_result, walkover
 from .schedule import Schedule
@@ -486,6 +485,8 @@ def measure_luck(
     }
     if not lacking:
         return
+    from .luck import Luckmeter  # with kernels, which no other part of a tournament loads
+
     tell(f"measuring the luck of {counted(len(lacking), 'game')}")
     meter = Luckmeter(lexicon, rules_in_play(config.rules_in_play), *luck_tables(config, lexicon))
     for kept in read_games(files.path / "match.db"):

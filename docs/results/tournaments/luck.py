@@ -28,7 +28,8 @@ from engine.simulation.selfplay import StaticGames, play_static_games
 from harness.lab.rows import Column, as_text
 from harness.lab.studies.duel import Games, judge_of
 from harness.lab.study_context import Field
-from harness.matches.luck import SAMPLES, Correction, Luckmeter, correction
+from harness.matches.luck import SAMPLES, Luckmeter
+from harness.matches.luck_correction import Correction, correction
 from lexicons.store import load_lexicon
 from lexicons.tables import luck_weights, win_probabilities_for
 

@@ -29,7 +29,8 @@ from harness.arbiter.scorebook import Scorebook
 from harness.lab.in_process import play_game
 from harness.lab.studies.duel import create
 from harness.lab.study_context import Field
-from harness.matches.luck import DrawLuck, Luckmeter, corrected, is_known, rows
+from harness.matches.luck import DrawLuck, Luckmeter, is_known
+from harness.matches.luck_correction import corrected, rows
 from harness.matches.results import Luck
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.store import load_lexicon

@@ -1,0 +1,106 @@
+"""Results less luck: what a match came to without what the draws explain.
+
+Of its luck (``luck``) a result follows a share, measured beforehand on games of the static player
+with itself (``lexicons.tables.luck_weights``), so that nothing is fitted to the games that are
+judged. Reports need no more than this; measuring loads the kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.figures import DASH, counted, number
+from lexicons.arrays import F64, I64
+from lexicons.tables import LuckWeights
+
+from .results import GameResult, Luck
+from .significance import mean_and_error
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A mean over games, with and without luck; errors are half widths of 95 % intervals."""
+
+    plain: float | None
+    plain_error: float | None
+    corrected: float | None
+    corrected_error: float | None
+    luck: float | None
+    """Plain less corrected; 0 but for its error."""
+    luck_error: float | None
+
+    @property
+    def remaining(self) -> float | None:
+        """The corrected error as a share of the plain one; games needed fall by its square."""
+        if not self.plain_error or self.corrected_error is None:
+            return None
+        return self.corrected_error / self.plain_error
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The result of a match, from side a's view, with and without luck."""
+
+    games: int
+    unknown: int
+    """Games among them whose luck is not known, which count as they ended."""
+    win_rate: Correction
+    spread: Correction
+
+
+def correction(values: F64, luck: F64, unit_of: I64, units: int) -> Correction:
+    """Correct the mean of ``values`` by their luck; all are [games], ``unit_of`` unit indices."""
+    return Correction(
+        *mean_and_error(values, unit_of, units),
+        *mean_and_error(values - luck, unit_of, units),
+        *mean_and_error(luck, unit_of, units),
+    )
+
+
+def corrected(
+    results: Sequence[GameResult], lucks: Sequence[Luck | None], weights: LuckWeights
+) -> Corrected:
+    """Correct the results of a match by the luck of each game; void games are left out."""
+    finished = [pair for pair in zip(results, lucks, strict=True) if not pair[0].void]
+    pairs, unit_of = np.unique(
+        np.array([result.pair for result, _ in finished], np.int64), return_inverse=True
+    )
+    balances = [
+        np.array(luck.balance if luck else (0.0, 0.0)) * (-1 if result.first else 1)
+        for result, luck in finished
+    ]
+    points, wins = np.array(balances).reshape(-1, 2).T
+    spreads = np.array([result.spread for result, _ in finished], np.float64)
+    won = np.array([result.points for result, _ in finished], np.float64)
+    return Corrected(
+        games=len(finished),
+        unknown=sum(luck is None for _, luck in finished),
+        win_rate=correction(won, weights.wins * wins, unit_of, len(pairs)),
+        spread=correction(spreads, weights.points * points, unit_of, len(pairs)),
+    )
+
+
+def rows(match: Corrected) -> list[tuple[str, str]]:
+    """Return rows for the table of a match: a label and a text."""
+    shown = [
+        ("less luck", f"win rate {_cells(match.win_rate, 100, ' %')}"),
+        ("", f"spread {_cells(match.spread, 1, '')}"),
+    ]
+    if match.unknown:
+        shown.append(("luck not known", f"in {counted(match.unknown, 'game')}, taken as it ended"))
+    return shown
+
+
+def _cells(mean: Correction, times: int, unit: str) -> str:
+    """Write a mean without luck, and as it was played."""
+    means = ((mean.corrected, mean.corrected_error), (mean.plain, mean.plain_error))
+    less, plain = (
+        DASH
+        if value is None or error is None
+        else f"{number(times * value, sign=times == 1)} ± {number(times * error)}{unit}"
+        for value, error in means
+    )
+    return f"{less} (as played {plain})"
