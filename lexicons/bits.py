@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from .jit import PLAIN, helper
+from .lean_numba import intrinsic, types
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ by the golden ratio (Knuth 6.4, Fibonacci hashing)
 

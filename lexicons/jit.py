@@ -21,7 +21,6 @@ import hashlib
 import os
 import re
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -29,23 +28,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import llvmlite.binding
-import numba
-import numba.core.config
-import numba.core.event
 import numpy as np
 
 from .cache import user_cache
-
-if "scipy.linalg" not in sys.modules:
-    # numba imports it to learn whether there is a BLAS, which costs each process 0.3 s; without a
-    # BLAS it has an inner product of its own.
-    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
-    import numba.np.arraymath
-
-    del sys.modules["scipy.linalg"]
-
-from numba.core.caching import FunctionCache
-from numba.core.runtime.nrt import rtsys
+from .lean_numba import FunctionCache, numba, rtsys
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # whether kernels run uncompiled
 BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"

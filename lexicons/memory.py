@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from .jit import PLAIN
+from .lean_numba import intrinsic, types
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
