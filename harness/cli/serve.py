@@ -44,6 +44,7 @@ from .rereading import Rereading
 from .serving import (
     RESERVE_BYTES,
     read_bots,
+    spare_memory,
     tell,
     time_control,
     try_out,
@@ -184,6 +185,7 @@ def serve(
             [default: tournaments/TIME]
     """
     options.log_to_stderr(verbose)
+    spare_memory()
 
     def read() -> ServerFile:
         return read_config(config) | cast("ServerFile", given or {})

@@ -1,0 +1,45 @@
+"""What a server does about its own process."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+ATTACKED = """
+import gc, threading
+from harness.cli.serving import spare_memory
+
+def resident_mb():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 >> 20
+
+spare_memory()
+before = resident_mb()
+left = []
+
+def attack():
+    taken = [bytes(2_000) for _ in range(20_000)]
+    left.append(bytes(2_000))  # at the end of the heap, so that it can't just be shortened
+
+attack()
+threads = [threading.Thread(target=attack) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+gc.collect()
+print(resident_mb() - before)
+"""
+
+
+@pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="memory is glibc's to give back"
+)
+def test_memory_that_an_attack_took_goes_back() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", ATTACKED], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert int(told.stdout) < 20, "of 115 MB"
