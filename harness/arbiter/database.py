@@ -7,7 +7,7 @@ both understand, with ``?`` in place of values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -16,14 +16,21 @@ Address: TypeAlias = Path | str
 """Of a journal: a file, or the URL of a PostgreSQL database."""
 
 Value: TypeAlias = str | int | float | None
-Statement: TypeAlias = tuple[str, Iterable[tuple[Value, ...]]]
-"""Executed once for each row of values, which may be asked for again."""
+Statement: TypeAlias = tuple[str, Sequence[tuple[Value, ...]]]
+"""Executed once for each row of values."""
 Work: TypeAlias = Sequence[Statement]
 """Statements committed together or not at all."""
+
+UNFINISHED = "unfinished"
+"""The key that ``state`` has in a copy that is being made."""
 
 
 class JournalError(Exception):
     """The journal can't be read or written; the message names it and the reason."""
+
+
+class InUse(JournalError):
+    """Another host writes the journal."""
 
 
 class Unreadable(Exception):
@@ -37,15 +44,23 @@ class Reader(Protocol):
         """Yield the rows that answer a question; raise Unreadable."""
 
 
-class Store(Reader, Protocol):
+class Store(Protocol):
     """A journal that this host alone has open, to write it."""
+
+    @property
+    def idle_s(self) -> float | None:
+        """How long it may be without a commit; None: for good."""
 
     @property
     def commits(self) -> int:
         """How many there were in all, also before this start."""
 
     def commit(self, work: Work) -> None:
-        """Make work durable, or change nothing and raise any Exception with the reason."""
+        """Make work durable, or change nothing and raise any Exception with the reason.
+
+        Raises:
+            LeaseLost: another host has the journal, or may have it; the work may be durable.
+        """
 
     def full(self) -> str | None:
         """Return why there is no room for another game; None if there is. May raise OSError."""
@@ -76,5 +91,6 @@ class Database(Protocol):
         """Open the journal to write it, make it if it isn't there; ``reserve`` bytes stay free.
 
         Raises:
-            JournalError: it can't be used, or another host has it open.
+            JournalError: it can't be used.
+            InUse: another host has it open.
         """

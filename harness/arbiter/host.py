@@ -23,6 +23,7 @@ from .audience import Audience, Spectator
 from .database import JournalError
 from .journal import Journal
 from .lag import LagMeter
+from .lease import LeaseLost
 from .records import Began, ClockNote, Ended, Record, Turn
 from .scorebook import Scorebook
 from .seat import Came, Given, Gone, Happening, Noted, Said, Seat
@@ -57,6 +58,8 @@ class GameHost:
         self.book = book
         self.game = book.opened.game
         self.guests = guests
+        self.is_given_up = False
+        """Whether another host has the game; then it stands still, whatever its book says."""
         self._unproven = unproven
         self._seats = seats
         self._journal = journal
@@ -86,6 +89,10 @@ class GameHost:
             if self.book.clock_runs:
                 self._note(now_ms())
             raise
+        except LeaseLost:  # another host goes on with the game; whoever plays here is told nothing
+            log.error("game given up", game=self.game)
+            self.is_given_up = True
+            await asyncio.get_running_loop().create_future()  # until the server stops
         except JournalError as error:
             log.error("journal", game=self.game, reason=str(error))
             await self._abandon("the game can't be kept", replace=True)

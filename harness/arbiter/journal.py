@@ -21,8 +21,9 @@ import structlog
 
 from protocol.parts import Style
 
-from .database import Address, JournalError, Statement, Unreadable, Value, Work
-from .journal_reading import Damaged, KeptGame, database_at, games_of, raise_damage
+from .database import UNFINISHED, Address, JournalError, Statement, Value, Work
+from .journal_reading import Damaged, KeptGame, database_at, games_at, raise_damage, rows_at
+from .lease import LeaseLost
 from .records import ClockNote, Opened, Record
 
 log = structlog.get_logger(__name__)
@@ -71,15 +72,25 @@ class Journal:
         self._probed = 0.0
         self._queue: queue.SimpleQueue[tuple[Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
+        self._lost: asyncio.Future[str] | None = None
         self._store = database.open(reserve)
-        self.names: dict[str, str] = dict(self.rows("SELECT name, hash FROM names"))
+        try:
+            if self.rows(f"SELECT 1 FROM state WHERE key = '{UNFINISHED}'"):
+                raise JournalError(f"{self.name} is a copy that was not finished; make another")
+            self._names: dict[str, str] = dict(self.rows("SELECT name, hash FROM names"))
+            self._read_styles()
+        except BaseException:
+            self._store.close()
+            raise
+        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
+        self._thread.start()
+
+    def _read_styles(self) -> None:
         for name, odds in self.rows("SELECT name, odds FROM styles"):
             try:
                 self._styles[name] = msgspec.json.decode(odds, type=Style)
             except msgspec.DecodeError as error:  # it is learned again
                 log.error("style not read", journal=self.name, name=name, reason=str(error))
-        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
-        self._thread.start()
 
     @property
     def commits(self) -> int:
@@ -147,7 +158,7 @@ class Journal:
         """Claim a name for the holder of a token, unless it is claimed."""
         statement = "INSERT INTO names VALUES (?, ?) ON CONFLICT DO NOTHING"
         await self._done([(statement, [(name, token_hash)])])
-        self.names.setdefault(name, token_hash)
+        self._names.setdefault(name, token_hash)
 
     async def drop_moves(self, games: Sequence[str]) -> None:
         """Drop all records of finished games but the first and the last; raise as ``append``."""
@@ -186,6 +197,16 @@ class Journal:
             return str(error)
         return None if self._failure is None else str(self._failure)
 
+    def lost(self) -> asyncio.Future[str]:
+        """Return what is done, with the reason, once another host has the journal or may have it.
+
+        Then nothing more is written, and a game ends here without a word.
+        """
+        self._lost = asyncio.get_running_loop().create_future()
+        if isinstance(self._failure, LeaseLost):
+            self._lost.set_result(str(self._failure))
+        return self._lost
+
     def size(self) -> int:
         """Return the bytes that the journal takes."""
         return self._store.size()
@@ -206,9 +227,9 @@ class Journal:
                 return
 
     def _waiting(self) -> list[tuple[Work, asyncio.Future[None] | None] | None]:
-        """Return all the work that there is, after a while none if the last could not be done."""
+        """Return all the work that there is, after a while none if a commit is due without any."""
         try:
-            batch = [self._queue.get(timeout=None if self._failure is None else PROBE_S)]
+            batch = [self._queue.get(timeout=PROBE_S if self._failure else self._store.idle_s)]
         except queue.Empty:
             return []
         while not self._queue.empty():
@@ -219,6 +240,8 @@ class Journal:
         began = time.monotonic()
         try:
             self._store.commit(work)
+        except LeaseLost as error:
+            return error
         except Exception as error:  # any error is reported; the thread goes on
             return JournalError(f"{self.name} can't be written: {error}")
         self.commit_s += time.monotonic() - began
@@ -226,6 +249,9 @@ class Journal:
 
     def _note_failure(self, failure: JournalError | None) -> None:
         before, self._failure = self._failure, failure
+        if isinstance(failure, LeaseLost) and self._lost is not None:
+            with suppress(RuntimeError):  # its loop is closed
+                self._lost.get_loop().call_soon_threadsafe(_tell, self._lost, str(failure))
         if failure is not None and before is None:
             log.error("journal can't be written", reason=str(failure))
         if failure is None and before is not None:
@@ -241,27 +267,24 @@ class Journal:
 
     def rows(self, question: str) -> list[tuple[Any, ...]]:
         """Return the rows that answer a question in SQL."""
-        try:
-            return list(self._store.rows(question))
-        except Unreadable as error:
-            raise JournalError(f"{self.name} can't be used as a journal: {error}") from None
+        return rows_at(self.address, question)
 
     def unfinished(self, damaged: Damaged = raise_damage) -> list[KeptGame]:
         """Return the games that were running when the host stopped, oldest first."""
-        return list(games_of(self._store, self.name, "WHERE open = 1", damaged))
+        return list(games_at(self.address, "WHERE open = 1", damaged))
 
     def finished(self) -> Iterator[KeptGame]:
         """Yield finished games, oldest first; together they may be large."""
-        return games_of(self._store, self.name, "WHERE open = 0", raise_damage)
+        return games_at(self.address, "WHERE open = 0", raise_damage)
 
     @property
     def claimed_names(self) -> int:
         """How many names are claimed."""
-        return len(self.names)
+        return len(self._names)
 
     def token_hash(self, name: str) -> str | None:
         """Return the hash of the token that claimed a name."""
-        return self.names.get(name)
+        return self._names.get(name)
 
     def style_of(self, name: str) -> Style | None:
         """Return an opponent's last style; the caller keeps its odds away from certainty."""
@@ -270,6 +293,11 @@ class Journal:
 
 def _encode(record: Record) -> str:
     return msgspec.json.encode(record).decode()
+
+
+def _tell(lost: asyncio.Future[str], why: str) -> None:
+    if not lost.done():
+        lost.set_result(why)
 
 
 def _settle(future: asyncio.Future[None], failure: JournalError | None) -> None:

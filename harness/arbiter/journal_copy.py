@@ -1,20 +1,20 @@
 """A copy of a journal: of one moment while a host writes it, and what is left of a damaged one.
 
-Between a file and a PostgreSQL database it is copied table by table, all in one transaction.
+Between a file and a PostgreSQL database it is copied table by table.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lexicons.cache import replacing
 
-from .database import Address, JournalError, Reader, Statement, Unreadable
+from .database import UNFINISHED, Address, JournalError, Unreadable, Work
 from .journal_file import (
     SCHEMA,
     SCHEMA_VERSION,
@@ -23,7 +23,7 @@ from .journal_file import (
     check_version,
     reading,
 )
-from .journal_reading import database_at
+from .journal_reading import database_at, rows_at
 
 
 class Copied(NamedTuple):
@@ -67,8 +67,14 @@ _FIELDS = {
 }
 
 
+CHUNK = 1_000
+"""Rows that are copied in one commit."""
+
+
 def carry_journal(address: Address, to: Address) -> Copied:
     """Copy a journal from one database to another, which has none yet or an empty one.
+
+    A copy that was not finished can't be opened.
 
     Raises:
         JournalError: it is no journal or can't be read, or the copy can't be written.
@@ -76,31 +82,32 @@ def carry_journal(address: Address, to: Address) -> Copied:
     source, target = database_at(address), database_at(to)
     try:
         with source.reading() as reader, closing(target.open(0)) as store:
-            if any(list(store.rows(f"SELECT 1 FROM {table} LIMIT 1")) for table in _FIELDS):
+            if any(rows_at(to, f"SELECT 1 FROM {table} LIMIT 1") for table in _FIELDS):
                 raise JournalError(f"{target.name} has a journal already; name another")
-            work: list[Statement] = [
-                (
-                    f"INSERT INTO {table} VALUES ({', '.join('?' * (fields.count(',') + 1))})",
-                    _Rows(reader, f"SELECT {fields} FROM {table}"),
-                )
-                for table, fields in _FIELDS.items()
-            ]
-            paused = _Rows(reader, "SELECT key, value FROM state WHERE key = 'paused'")
-            store.commit([*work, ("INSERT INTO state VALUES (?, ?)", paused)])
-            ((games,),) = store.rows("SELECT count(*) FROM games")
+
+            def write(work: Work) -> None:
+                try:
+                    store.commit(work)
+                except Exception as error:
+                    raise JournalError(f"{target.name} can't be written: {error}") from None
+
+            write([("INSERT INTO state VALUES (?, '')", [(UNFINISHED,)])])
+            for table, fields in _FIELDS.items():
+                statement = f"INSERT INTO {table} VALUES ({', '.join('?' for _ in fields.split())})"
+                rows = reader.rows(f"SELECT {fields} FROM {table}")
+                while chunk := list(islice(rows, CHUNK)):
+                    write([(statement, chunk)])
+            paused = list(reader.rows("SELECT key, value FROM state WHERE key = 'paused'"))
+            write(
+                [
+                    ("INSERT INTO state VALUES (?, ?)", paused),
+                    ("DELETE FROM state WHERE key = ?", [(UNFINISHED,)]),
+                ]
+            )
+            ((games,),) = rows_at(to, "SELECT count(*) FROM games")
             return Copied(games, None)
     except Unreadable as error:
         raise JournalError(f"{source.name} can't be copied: {error}") from None
-
-
-class _Rows:
-    """The rows that answer a question, asked each time anew: a commit may be tried twice."""
-
-    def __init__(self, reader: Reader, question: str) -> None:
-        self._reader, self._question = reader, question
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return self._reader.rows(self._question)
 
 
 def _copy(source: sqlite3.Connection, to: Path, path: Path) -> JournalError | None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from bot.seat.containment import hide, unhide
 
-from .database import JournalError, Reader, Unreadable, Value, Work
+from .database import InUse, JournalError, Reader, Unreadable, Value, Work
 
 SCHEMA_VERSION = 2
 
@@ -128,8 +128,10 @@ class _Connection:
             raise Unreadable(str(error)) from None
 
 
-class SqliteStore(_Connection):
+class SqliteStore:
     """A journal in a file, open to be written; no game begins with less than ``reserve`` free."""
+
+    idle_s = None
 
     def __init__(self, path: Path, reserve: int) -> None:
         self._path, self._reserve = path, reserve
@@ -153,7 +155,7 @@ class SqliteStore(_Connection):
                 connection.close()
             self._lock.leave()
             raise
-        super().__init__(connection)
+        self._connection = connection
 
     def commit(self, work: Work) -> None:
         """Make work durable, or change nothing and raise."""
@@ -193,7 +195,7 @@ class JournalLock:
     """Keeps other hosts out: two that resume the same games would contradict each other.
 
     Raises:
-        JournalError: another host has the journal open.
+        InUse: another host has the journal open.
         OSError: the lock can't be made.
     """
 
@@ -214,7 +216,7 @@ class JournalLock:
                         return file
             except BlockingIOError:
                 os.close(file)
-                raise JournalError(f"{journal} is in use by another server or match") from None
+                raise InUse(f"{journal} is in use by another server or match") from None
             os.close(file)  # its last owner has removed it meanwhile
 
     def mark(self, commits: int) -> None:

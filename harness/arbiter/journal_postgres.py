@@ -1,33 +1,31 @@
 """A journal in a PostgreSQL database, in a schema of its own called ``tilewire``.
 
-A commit is made exactly once: its number is written in the same transaction, so after a connection
-was lost in mid-commit the next one tells whether it had come that far. An advisory lock of the
-session that writes keeps a second host out; it ends with the session.
+Who may write it is decided by ``lease``. Its rules for the database are the function ``hold``,
+which each transaction calls at its end.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit, urlunsplit
 
 import structlog
 
-from .database import JournalError, Reader, Unreadable, Value, Work
+from . import lease
+from .database import InUse, JournalError, Reader, Unreadable, Value, Work
 
 if TYPE_CHECKING:
     import psycopg
 
 log = structlog.get_logger(__name__)
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 SCHEMA = """
 CREATE SCHEMA IF NOT EXISTS tilewire;
@@ -74,28 +72,45 @@ CREATE TABLE IF NOT EXISTS invitations (
     hash     TEXT COLLATE "C" PRIMARY KEY,  -- SHA-256 of a token
     name     TEXT COLLATE "C"            -- whose it has become; null: nobody's yet
 );
+CREATE TABLE IF NOT EXISTS lease (
+    number   BIGINT NOT NULL,            -- the fencing token
+    holder   TEXT NOT NULL,              -- for people
+    until    TIMESTAMPTZ NOT NULL,       -- by the clock of the database
+    commit   BIGINT NOT NULL             -- the last that was made
+);
 CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
 CREATE INDEX IF NOT EXISTS past_games ON games (created, game) WHERE open = 0;
+CREATE OR REPLACE FUNCTION hold(mine BIGINT, this BIGINT, seconds DOUBLE PRECISION) RETURNS VOID
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE tilewire.lease SET until = clock_timestamp() + make_interval(secs => seconds),
+        commit = this WHERE number = mine AND commit < this;
+    IF NOT FOUND THEN
+        IF EXISTS (SELECT FROM tilewire.lease WHERE number = mine) THEN
+            RAISE EXCEPTION 'commit % was made already', this USING ERRCODE = 'TW002';
+        END IF;
+        RAISE EXCEPTION 'another host took the lease' USING ERRCODE = 'TW001';
+    END IF;
+END $$;
 """
+
+_TAKE = """
+UPDATE lease SET number = number + 1, holder = %s,
+    until = clock_timestamp() + make_interval(secs => %s)
+WHERE until <= clock_timestamp() RETURNING number, commit
+"""
+
+PASSED, MADE = "TW001", "TW002"
+"""Codes of the errors of ``hold``."""
 
 SCHEMES = ("postgresql://", "postgres://")
 """How the address of such a journal begins."""
 
-CONNECT_S = 3
+CONNECT_S = 2
 """Time for a connection to be made."""
-STUCK_S = 5.0
-"""After this a connection that does not answer is given up."""
-PATIENCE_S = 30.0
-"""Time for which a commit waits for a database that is gone to come back."""
-RETRY_S = 0.2
-LOCK_S = 5.0
-"""Time that the session of a host which was killed may take to end."""
+RETRY_S = 0.1
 SIZED_S = 60.0
 """Interval at which the database is asked for its size."""
-CHUNK = 1_000
-"""Rows that are sent at once."""
-
-_LOCK = "hashtext('tilewire')"
 
 
 class PostgresDatabase:
@@ -130,7 +145,8 @@ class PostgresDatabase:
         The database's own disk is not asked how much of it is free: ``reserve`` is not used.
 
         Raises:
-            JournalError: it can't be used, is of another version, or in use by another host.
+            JournalError: it can't be used, or is of another version.
+            InUse: another host has it open.
         """
         del reserve
         psycopg = _driver()
@@ -159,144 +175,141 @@ class _Connection:
             raise Unreadable(_sentence(error)) from None
 
 
-class PostgresStore(_Connection):
+class PostgresStore:
     """A journal in a PostgreSQL database, open to be written."""
+
+    idle_s = lease.BEAT_S
 
     def __init__(self, url: str, name: str) -> None:
         self._url, self._name = url, name
-        self._lost_at: float | None = None
-        """When the connection was lost, if it was."""
+        self._over = ""
+        """Why nothing more is written."""
         self._stuck_at = float("inf")
-        """When to give up the commit that is being made."""
-        self._session: int | None = None
-        """The server's process for the connection; a new one ends it."""
+        """When to give up the connection that a commit waits for."""
         self._bytes, self._sized_at = 0, float("-inf")
         self._closed = threading.Event()
-        super().__init__(_connect(url))
+        self._connection = _connect(url)
         try:
-            self._lock()
-            with self._connection.transaction():
-                if _version(self._connection, name) is None:
-                    self._connection.execute(SCHEMA)
-                    self._connection.execute(
-                        "INSERT INTO state VALUES ('version', %s), ('commits', '0')",
-                        (str(SCHEMA_VERSION),),
-                    )
-            self.commits = self._committed()
+            self._make()
+            self._tenure = self._take()
         except BaseException:
             self._connection.close()
             raise
         threading.Thread(target=self._watch, name="journal's watch", daemon=True).start()
 
+    def _make(self) -> None:
+        """Make the tables, unless they are there; of hosts that start at once, one does."""
+        with self._connection.transaction():
+            self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('tilewire'))")
+            if _version(self._connection, self._name) is None:
+                self._connection.execute(SCHEMA)
+                values = (str(SCHEMA_VERSION),)
+                self._connection.execute("INSERT INTO state VALUES ('version', %s)", values)
+                self._connection.execute("INSERT INTO lease VALUES (0, '', 'epoch', 0)")
+
+    def _take(self) -> lease.Tenure:
+        """Take the lease once it is over; raise InUse if its host prolongs it meanwhile."""
+        me = f"{socket.gethostname()}, process {os.getpid()}"
+        first = None
+        while True:
+            asked = time.monotonic()
+            taken = self._connection.execute(_TAKE, (me, lease.LEASE_S)).fetchone()
+            if taken is not None:
+                return lease.Tenure.taken(taken[0], taken[1], asked)
+            question = "SELECT holder, until FROM lease"
+            ((holder, until),) = self._connection.execute(question).fetchall()
+            first = first or until
+            if until != first:
+                raise InUse(f"{self._name} is in use by another server or match ({holder})")
+            time.sleep(RETRY_S)
+
     # --- writing --------------------------------------------------------------------------------
+
+    @property
+    def commits(self) -> int:
+        """How many there were in all, also before this start."""
+        return self._tenure.commit
 
     def commit(self, work: Work) -> None:
         """Make work durable, or change nothing and raise.
 
-        If the connection is lost, this waits for another.
+        If the connection is lost, this tries another while the lease lasts.
         """
         import psycopg
 
-        sent = False
+        if self._over:
+            raise lease.LeaseLost(self._over)
+        number, first = self._tenure.next_commit(), time.monotonic()
         while True:
             try:
-                if self._connection.closed:
-                    self._reconnect()
-                    committed, last = self._committed(), self.commits
-                    self.commits = committed
-                    if sent and committed == last + 1:
-                        break
-                sent = True
-                self._send(work)
-                self.commits += 1
+                asked = self._send(work, number)
                 break
             except psycopg.Error as error:
-                now = time.monotonic()
-                if _ends_session(error):
-                    self._connection.close()
-                if not self._connection.closed:
+                if error.sqlstate == MADE:
+                    asked = first  # or later: by which of the connections is not known
+                    break
+                if error.sqlstate == PASSED:
+                    self._give_up(_sentence(error))
+                if not (self._connection.closed or _ends_session(error)):
                     raise JournalError(_sentence(error)) from None
-                if self._lost_at is None:
-                    self._lost_at = now
-                    log.warning("connection to the journal lost", reason=_sentence(error))
-                if now >= self._lost_at + PATIENCE_S or self._closed.is_set():
-                    raise JournalError(_sentence(error)) from None
-                self._closed.wait(RETRY_S)
+                self._connection.close()
+                log.warning("connection to the journal lost", reason=_sentence(error))
+                if self._tenure.is_over(time.monotonic()):
+                    self._give_up(_sentence(error))
+                time.sleep(RETRY_S)
             finally:
                 self._stuck_at = float("inf")
-        self._lost_at = None
+        self._tenure.made(asked)
+        if self._tenure.is_over(time.monotonic()):
+            self._give_up("a commit took too long")
         self._ask_size()
 
-    def _send(self, work: Work) -> None:
-        self._still_alive()
-        with (
-            self._connection.pipeline(),
-            self._connection.transaction(),
-            self._connection.cursor() as cursor,
-        ):
-            for statement, rows in work:
-                left = iter(rows)
-                while chunk := list(islice(left, CHUNK)):
-                    cursor.executemany(_placed(statement), chunk)
-                    self._still_alive()
-            cursor.execute(
-                "UPDATE state SET value = %s WHERE key = 'commits'", (str(self.commits + 1),)
-            )
+    def _send(self, work: Work, number: int) -> float:
+        """Send work as one message, which the server does in one transaction; return when.
+
+        So no lock ever waits for a host that has stopped in the middle.
+        """
+        import psycopg
+
+        self._stuck_at = time.monotonic() + lease.LEASE_S
+        if self._connection.closed:
+            self._connection = _connect(self._url)
+            log.warning("connected to the journal again", journal=self._name)
+        with psycopg.ClientCursor(self._connection) as cursor:
+            statements = [
+                cursor.mogrify(_placed(statement), row) for statement, rows in work for row in rows
+            ]
+            asked = time.monotonic()
+            mine = self._tenure.number, number, lease.LEASE_S
+            statements.append(cursor.mogrify("SELECT hold(%s, %s, %s)", mine))
+            cursor.execute(";".join(statements))
+        return asked
+
+    def _give_up(self, why: str) -> NoReturn:
+        self._over = f"the lease of {self._name} is lost: {why}"
+        raise lease.LeaseLost(self._over)
 
     def _ask_size(self) -> None:
         if (now := time.monotonic()) >= self._sized_at + SIZED_S:
-            self._sized_at = now
+            self._sized_at, self._stuck_at = now, now + lease.LEASE_S
             question = "SELECT pg_database_size(current_database())"
             with suppress(Unreadable):
-                ((self._bytes,),) = self.rows(question)
-
-    def _committed(self) -> int:
-        question = "SELECT value FROM state WHERE key = 'commits'"
-        row = self._connection.execute(question).fetchone()
-        return int(row[0]) if row else 0
-
-    # --- the connection -------------------------------------------------------------------------
-
-    def _reconnect(self) -> None:
-        connection = _connect(self._url)
-        self._connection, former = connection, self._connection
-        try:
-            self._lock()
-            _version(connection, self._name)
-        except BaseException:
-            connection.close()
-            self._connection = former
-            raise
-        log.warning("connected to the journal again", journal=self._name)
-
-    def _lock(self) -> None:
-        """Keep other hosts out; end our own former session, which may not know that it is over."""
-        if self._session is not None:
-            self._connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' "
-                f"AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
-                f"AND objid = {_LOCK}::oid AND pid = %s",
-                (self._session,),
-            )
-        until = time.monotonic() + LOCK_S
-        question = f"SELECT pg_try_advisory_lock({_LOCK})"
-        while self._connection.execute(question).fetchone() != (True,):
-            if time.monotonic() >= until:
-                raise JournalError(f"{self._name} is in use by another server or match")
-            time.sleep(RETRY_S)
-        self._session = self._connection.info.backend_pid
-
-    def _still_alive(self) -> None:
-        self._stuck_at = time.monotonic() + STUCK_S
+                ((self._bytes,),) = _Connection(self._connection).rows(question)
+            self._stuck_at = float("inf")
 
     def _watch(self) -> None:
         """Give a connection up that does not answer: nothing else would end the wait for it."""
-        while not self._closed.wait(1):
+        while not self._closed.wait(RETRY_S):
             if time.monotonic() >= self._stuck_at:
                 self._stuck_at = float("inf")
                 connection = self._connection
-                with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as stuck:
-                    stuck.shutdown(socket.SHUT_RDWR)
+                with suppress(Exception):  # it has ended meanwhile
+                    self._end(connection)
+
+    @staticmethod
+    def _end(connection: psycopg.Connection) -> None:
+        with socket.socket(fileno=os.dup(connection.fileno())) as stuck:
+            stuck.shutdown(socket.SHUT_RDWR)
 
     def full(self) -> None:
         """Return None: the room of the database is not known here."""
@@ -308,6 +321,10 @@ class PostgresStore(_Connection):
     def close(self) -> None:
         """Let other hosts have the journal."""
         self._closed.set()
+        if not (self._over or self._connection.closed):
+            with suppress(Exception):  # then it is over by itself
+                free = "UPDATE lease SET until = clock_timestamp() WHERE number = %s"
+                self._connection.execute(free, (self._tenure.number,))
         self._connection.close()
 
 
@@ -319,7 +336,6 @@ def _driver() -> Any:
         raise JournalError(
             f"a journal in PostgreSQL takes psycopg: pip install 'tilewire[postgres]' ({error})"
         ) from None
-    logging.getLogger("psycopg").addHandler(logging.NullHandler())  # errors are raised, too
     return psycopg
 
 
@@ -331,11 +347,9 @@ def _connect(url: str) -> psycopg.Connection:
         autocommit=True,
         connect_timeout=CONNECT_S,
         application_name="tilewire",
-        tcp_user_timeout=int(STUCK_S * 1_000),
     )
     connection.execute("SET search_path = tilewire")
     connection.execute("SET synchronous_commit = on")
-    connection.execute(f"SET idle_in_transaction_session_timeout = '{STUCK_S:.0f}s'")
     return connection
 
 

@@ -61,8 +61,19 @@ def read_games(address: Address, damaged: Damaged = raise_damage) -> Iterator[Ke
     Raises:
         JournalError: it is no journal, or can't be read.
     """
+    return games_at(address, "", damaged)
+
+
+def games_at(address: Address, which: str, damaged: Damaged) -> Iterator[KeptGame]:
+    """Yield the games of a journal that a WHERE clause takes, oldest first; raise as above."""
     with _of_one_moment(address) as (reader, name):
-        yield from games_of(reader, name, "", damaged)
+        yield from games_of(reader, name, which, damaged)
+
+
+def rows_at(address: Address, question: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a journal that answer a question in SQL; raise as above."""
+    with _of_one_moment(address) as (reader, _):
+        return list(reader.rows(question))
 
 
 def database_at(address: Address) -> Database:

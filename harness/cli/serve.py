@@ -18,6 +18,7 @@ from harness.analysis.task import MAIN
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import is_url
 from harness.config_file import read_config_file
 from harness.seats.seats import Worker
 from harness.server.admission import Admission
@@ -50,6 +51,7 @@ from .serving import (
     try_out,
     until_stopped,
 )
+from .standby import stand_by
 
 if TYPE_CHECKING:
     from harness.server.direction import Plan
@@ -80,6 +82,8 @@ class ServerSettings(TableWords, total=False):
     """The port; 0 for any. [default: 8484]"""
     db: str
     """The journal: a file, or postgresql://USER@HOST/DATABASE. [default: tilewire.db]"""
+    standby: Annotated[bool, Parameter(negative="")]
+    """Wait while another server has the journal, and go on with its games when it ends."""
     tokens: Path
     """A file of names and token hashes; then nobody else may play."""
     admins: Path
@@ -138,6 +142,7 @@ def _defaults() -> ServerFile:
         "host": "127.0.0.1",
         "port": 8484,
         "db": "tilewire.db",
+        "standby": False,
         "rules": "english",
         "threads": 1,
         "ponder": False,
@@ -218,6 +223,11 @@ def serve(
         return said
 
     settings = read_all()
+    if settings["standby"] and not is_url(settings["db"]):
+        raise CommandFailed(
+            "--standby waits for a journal that several machines reach: "
+            "--db postgresql://USER@HOST/DATABASE"
+        )
     threads, ponder = settings["threads"], settings["ponder"]
     specs = _bots(settings)
     doors = open_doors(settings, tell)
@@ -368,7 +378,40 @@ async def _serve(
     read: Callable[[], ServerFile],
 ) -> None:
     await check_address(settings["host"], settings["port"])  # before there is a journal
-    journal = Journal(settings["db"], RESERVE_BYTES)
+    standby, patient = settings["standby"], False
+    try:
+        while True:
+            if standby:
+                journal = await stand_by(settings["db"], patient=patient)
+                if journal is None:
+                    return
+            else:
+                journal = Journal(settings["db"], RESERVE_BYTES)
+            with closing(journal):
+                try:
+                    lost = await _serve_games(journal, settings, drain_s, doors, house, specs, read)
+                except JournalError as error:  # it can't be read by now
+                    if not standby:
+                        raise
+                    lost = str(error)
+            if lost is None:
+                return
+            tell(f"{lost}; the games are left to whoever has the journal next")
+            standby = patient = True
+    finally:
+        await house.close()
+
+
+async def _serve_games(
+    journal: Journal,
+    settings: ServerFile,
+    drain_s: float,
+    doors: Doors,
+    house: House,
+    specs: dict[str, SeatSpec],
+    read: Callable[[], ServerFile],
+) -> str | None:
+    """Serve the games of a journal; return why it is lost, if it is."""
     server = MatchServer(
         house.tables.main.lexicon,
         journal,
@@ -391,16 +434,12 @@ async def _serve(
         retention=_retention(settings),
         offered=Offered({name: about(spec) for name, spec in specs.items()}),
     )
-    try:
-        again = Rereading(server, doors, read, tell)
-        kept = f"journal {journal.name}"
-        if "ladder" in settings:
-            names = " and ".join(settings["ladder"].tables)
-            kept += f", ladder at {names}" if names else ", ladder"
-        await until_stopped(server, _started(server, kept, again, doors))
-    finally:
-        await house.close()
-        journal.close()
+    again = Rereading(server, doors, read, tell)
+    kept = f"journal {journal.name}"
+    if "ladder" in settings:
+        names = " and ".join(settings["ladder"].tables)
+        kept += f", ladder at {names}" if names else ", ladder"
+    return await until_stopped(server, _started(server, kept, again, doors))
 
 
 def _started(server: MatchServer, kept: str, again: Rereading, doors: Doors) -> Callable[[], None]:

@@ -143,11 +143,12 @@ def time_control(base: ServerTime, clock: Mapping[str, int | None], host: str) -
     return control
 
 
-async def until_stopped(server: MatchServer, started: Callable[[], None]) -> None:
-    """Run a server until a signal comes, or its tournament can't go on.
+async def until_stopped(server: MatchServer, started: Callable[[], None]) -> str | None:
+    """Run a server until a signal comes, its tournament can't go on, or its journal is lost.
 
-    ``started`` is called when it listens.
+    ``started`` is called when it listens. Return why the journal is lost, if it is.
     """
+    lost = server.journal.lost()
     await server.start()
     gc.collect()
     gc.freeze()  # a full collection over numba's objects would stop all clocks for 50 ms
@@ -155,16 +156,20 @@ async def until_stopped(server: MatchServer, started: Callable[[], None]) -> Non
     gc.set_threshold(young, middle, FULL_EVERY)
     started()
     told = asyncio.ensure_future(options.until_told_to_stop())
-    ends: set[asyncio.Future[Any]] = {told, server.playing} if server.playing else {told}
+    ends: set[asyncio.Future[Any]] = {told, lost}
+    if server.playing is not None:
+        ends.add(server.playing)
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     if not told.done():
         told.cancel()
         at_once = asyncio.Event()
         at_once.set()
         await server.stop(at_once)
+        if lost.done():
+            return lost.result()
         assert server.playing is not None
         await server.playing
-        return
+        return None
     at_once = told.result()
     if server.drain_s:
         tell(
@@ -175,6 +180,7 @@ async def until_stopped(server: MatchServer, started: Callable[[], None]) -> Non
     are = "is" if left == 1 else "are"
     resumed = f"; {counted(left, 'game')} {are} left to be resumed at the next start"
     tell(f"stopped{resumed if left else ''}")
+    return None
 
 
 def tell(sentence: str) -> None:

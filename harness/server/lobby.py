@@ -42,6 +42,8 @@ log = structlog.get_logger(__name__)
 
 MOST_COMPARED = 32
 """Length of an unknown name that is compared with those of bots; a comparison takes time."""
+GIVEN_UP_S = 0.2
+"""While games end, it is looked again after so long whether another host has one of them."""
 PAST_GAMES = 50
 """Games of earlier starts of which it is known who moved first."""
 
@@ -434,11 +436,16 @@ class Lobby:
             await asyncio.wait((over, hurry), timeout=patience_s, return_when=FIRST_COMPLETED)
             over.cancel()
             hurry.cancel()
-        left = [game for game, host in self.hosting.games.items() if host.book.ended is None]
-        for game in left:
-            self._tasks[game].cancel()
-        # Finished games may still be stopping their seats.
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        left: set[str] = set()
+        tasks = pending = set(self._tasks.values())
+        while pending:
+            for game, host in self.hosting.games.items():
+                if game not in left and (host.book.ended is None or host.is_given_up):
+                    left.add(game)
+                    self._tasks[game].cancel()
+            # Finished games may still be stopping their seats, or be given up now.
+            _, pending = await asyncio.wait(pending, timeout=GIVEN_UP_S)
+        await asyncio.gather(*tasks, return_exceptions=True)
         return len(left)
 
 

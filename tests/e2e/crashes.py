@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from e2e.hosts import Hosts
 from e2e.processes import SETTINGS, Server
 
 from bot.seat.draws import DrawsWitness, SeatNonce
@@ -93,6 +94,8 @@ class Ordeal:
     pairs: int = 2
     seed: int = 1
     upgrades: bool = False
+    database: str | None = None
+    """The URL of a database that three hosts share; None: one host with a file."""
     problems: list[str] = field(default_factory=list)
     restored: list[Restored] = field(default_factory=list)
     in_flight: Counter[str] = field(default_factory=Counter)
@@ -111,7 +114,11 @@ class Ordeal:
         self.rules: Rules = standard_rules()
         games = f"max_games = {max(4, self.pairs)}"
         settings = SETTINGS.replace("max_games = 4", games)
-        self.server = Server(self.folder, "--drain", "0s", settings=settings)
+        self.server: Server | Hosts = (
+            Server(self.folder, "--drain", "0s", settings=settings)
+            if self.database is None
+            else Hosts(self.folder, self.database, settings)
+        )
         self.hurry = False
         self.moves = asyncio.Event()
         """Set whenever a guest sends a move."""
@@ -125,6 +132,8 @@ class Ordeal:
 
     async def run(self, kills: int) -> None:
         """Kill the server so many times, then let the games end, and read its journal."""
+        if isinstance(self.server, Hosts):
+            await self.server.balance()
         await asyncio.to_thread(self.server.start)
         try:
             async with asyncio.TaskGroup() as tasks:

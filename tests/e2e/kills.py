@@ -2,6 +2,7 @@
 
     PYTHONPATH=.:tests .venv/bin/python -m e2e.kills --kills 100 --games 8 --seed 1
     PYTHONPATH=.:tests .venv/bin/python -m e2e.kills --kills 20 --games 8 --upgrade
+    PYTHONPATH=.:tests .venv/bin/python -m e2e.kills --kills 50 --games 12 --hosts
 
 Prints what was lost or doubled, how soon the host was back, and the worst clocks.
 """
@@ -12,9 +13,11 @@ import argparse
 import asyncio
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from e2e.crashes import Ordeal
+from postgres import cluster
 
 
 def shown(ordeal: Ordeal) -> str:
@@ -48,9 +51,14 @@ def main() -> None:
     parser.add_argument(
         "--upgrade", action="store_true", help="end it in good order, for another version to go on"
     )
+    parser.add_argument(
+        "--hosts", action="store_true", help="three on one PostgreSQL, of which one serves"
+    )
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        ordeal = Ordeal(Path(folder), given.games, given.seed, given.upgrade)
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        database = stack.enter_context(cluster()).database() if given.hosts else None
+        ordeal = Ordeal(Path(folder), given.games, given.seed, given.upgrade, database)
         asyncio.run(ordeal.run(given.kills))
     print(shown(ordeal))
     print("\n".join(ordeal.problems) or "nothing lost, nothing doubled, all games finished")

@@ -36,12 +36,20 @@ class Server:
         options: more of the command line.
         settings: the configuration file's content.
         db: whether it has a journal of its own, and not a tournament's.
+        database: the URL of that journal, instead of a file in the folder.
     """
 
     def __init__(
-        self, folder: Path, *options: str | Path, settings: str = SETTINGS, db: bool = True
+        self,
+        folder: Path,
+        *options: str | Path,
+        settings: str = SETTINGS,
+        db: bool = True,
+        database: str = "",
     ) -> None:
-        self.db = folder / "serve.db"
+        self.db: Path | str = database or folder / "serve.db"
+        self.serves = False
+        """Whether it listened when it was looked at last."""
         self.url = ""
         self.said: list[str] = []
         self.port = 0
@@ -53,20 +61,38 @@ class Server:
 
     def start(self) -> None:
         """Start it, again on the port that it had, and wait until it listens."""
+        self.launch()
+        while not self.serves:
+            self._take(self._lines.get(timeout=PATIENCE_S))
+
+    def launch(self) -> None:
+        """Start it, and don't wait."""
         command = [*COMMAND, "serve", "--config", str(self._config)]
         command += ["--port", str(self.port), *map(str, self._options)]
         self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self._lines = queue.SimpleQueue()
         reading = (self._process, self._lines)
         threading.Thread(target=_read, args=reading, daemon=True).start()
-        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
-            self.said.append(line)
-            if " serving on " in line:
-                self.url = line.split(" serving on ")[1].split(",")[0]
-                self.port = int(self.url.rpartition(":")[2])
-                return
-        status = self._process.wait(PATIENCE_S)
-        raise AssertionError(f"the server did not come up, exit status {status}: {self.said[-5:]}")
+        self.serves = False
+
+    def look(self) -> bool:
+        """Take down what it has said, and return whether it listens."""
+        while not self._lines.empty():
+            self._take(self._lines.get())
+        return self.serves
+
+    def _take(self, line: str | None) -> None:
+        if line is None:
+            assert self._process is not None
+            status = self._process.wait(PATIENCE_S)
+            raise AssertionError(f"the server did not go on, status {status}: {self.said[-5:]}")
+        self.said.append(line)
+        if " serving on " in line:
+            self.serves = True
+            self.url = line.split(" serving on ")[1].split(",")[0]
+            self.port = int(self.url.rpartition(":")[2])
+        elif "are left to whoever" in line:
+            self.serves = False
 
     def kill(self) -> tuple[int, int]:
         """Kill it as a power cut would; between which milliseconds it died."""
@@ -75,6 +101,16 @@ class Server:
         self._process.kill()
         self._process.wait()
         return before, now_ms()
+
+    def freeze(self) -> None:
+        """Stop it in mid-work."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Have it go on as if nothing had been."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> tuple[int, int]:
         """Have it end for another version to go on; between which milliseconds it ended."""

@@ -19,6 +19,7 @@ from harness.arbiter.database import Address, JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
+from harness.arbiter.lease import LeaseLost
 from harness.arbiter.records import Draws, Ended, Record, Thought, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
@@ -302,14 +303,17 @@ async def test_how_somebody_plays_is_not_kept_under_a_name_that_anybody_may_use(
 class Failing(Journal):
     """A real journal that fails once when asked to keep something of a kind."""
 
-    def __init__(self, path: Path, kind: type[Record]) -> None:
+    def __init__(self, path: Path, kind: type[Record], error: JournalError | None = None) -> None:
         super().__init__(path)
         self.kind: type[Record] | None = kind
+        self.failed = asyncio.Event()
+        self._error = error or JournalError("the disk is full")
 
     async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
         if self.kind is not None and any(isinstance(record, self.kind) for record in records):
             self.kind = None
-            raise JournalError("the disk is full")
+            self.failed.set()
+            raise self._error
         await super().append(game, records, last=last)
 
 
@@ -325,6 +329,32 @@ async def play_with(journal: Failing) -> tuple[list[Message], ...]:
         ended = await host.run()
     assert ended.outcome == "host_error"
     return seats[0].heard, seats[1].heard, watched
+
+
+@pytest.mark.parametrize("kind", [Turn, Ended])
+async def test_a_game_that_another_host_has_ends_here_without_a_word(
+    tmp_path: Path, kind: type[Record]
+) -> None:
+    journal, lexicon = Failing(tmp_path / "j.db", kind, LeaseLost("")), load_lexicon()
+    opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    seats, watched = (Passer("a"), Passer("b")), list[Message]()
+    async with LagMeter() as lag:
+        host = GameHost(Scorebook(opened, lexicon), seats, journal, lag)
+        host.watch(watched.append)
+        game = asyncio.create_task(host.run())
+        await journal.failed.wait()
+        heard = [len(each) for each in (seats[0].heard, seats[1].heard, watched)]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert [len(each) for each in (seats[0].heard, seats[1].heard, watched)] == heard
+        assert not game.done()
+        game.cancel()
+        await asyncio.wait([game])
+    assert game.cancelled()
+    (kept,) = journal.unfinished()
+    assert not any(isinstance(record, kind) for record in kept.records)
+    journal.close()
 
 
 async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path) -> None:

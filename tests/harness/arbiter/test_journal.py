@@ -17,6 +17,7 @@ from postgres import tamper
 
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import SqliteStore
 from harness.arbiter.records import Began, ClockNote, Commitments, Failed, Record, Thought
 from protocol.parts import Belief, Candidate, LeaveChance, Search
 
@@ -118,10 +119,12 @@ async def test_an_append_is_durable_when_it_returns(path: Path) -> None:
 
 def test_an_acknowledged_record_outlives_the_machine_too(path: Path) -> None:
     journal = Journal(path)
+    store = journal._store
+    assert isinstance(store, SqliteStore)
 
     # A process that is killed can't show this: its writes are in the system's memory already.
     def setting(name: str) -> object:
-        return next(journal._store.rows(f"PRAGMA {name}"))[0]
+        return store._connection.execute(f"PRAGMA {name}").fetchone()[0]
 
     assert setting("journal_mode") == "wal"
     assert setting("synchronous") == 2, "FULL: each commit is flushed to the disk"

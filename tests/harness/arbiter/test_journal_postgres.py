@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
+from typing import cast
 
 import psycopg
 import pytest
 from match_samples import opened
 from postgres import Cluster, tamper
 
-from harness.arbiter import journal_postgres
-from harness.arbiter.database import JournalError
+from harness.arbiter import journal_postgres, lease
+from harness.arbiter.database import InUse, JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_reading import read_games
+from harness.arbiter.journal_postgres import PostgresStore
+from harness.arbiter.journal_reading import read_games, rows_at
+from harness.arbiter.lease import LeaseLost
 from harness.arbiter.records import Failed
 
 
@@ -55,26 +59,22 @@ async def test_what_is_acknowledged_is_kept_once_while_connections_are_cut(
     url: str, journal: Journal
 ) -> None:
     await journal.create(opened(), {})
-    done = asyncio.Event()
 
     def cut() -> None:
         with psycopg.connect(url, autocommit=True) as other:
             for pid in backends(url):
                 other.execute("SELECT pg_terminate_backend(%s)", (pid,))
 
-    async def keep_cutting() -> int:
-        times = 0
-        while not done.is_set():
+    async def keep_cutting(times: int) -> None:
+        for _ in range(times):
             await asyncio.to_thread(cut)
-            times += 1
-        return times
 
-    cutting = asyncio.create_task(keep_cutting())
-    for number in range(60):
+    cutting = asyncio.create_task(keep_cutting(times=8))
+    number = 0
+    while not cutting.done():
         await journal.append("g", [failed(number)])
-    done.set()
-    assert await cutting > 2
-    assert kept(url) == list(range(60))
+        number += 1
+    assert kept(url) == list(range(number))
 
 
 class Proxy:
@@ -128,67 +128,108 @@ async def proxied(url: str, port: int) -> AsyncIterator[tuple[Proxy, str]]:
 async def test_a_commit_whose_answer_is_lost_is_made_once(
     cluster: Cluster, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_postgres, "STUCK_S", 0.5)
+    monkeypatch.setattr(lease, "LEASE_S", 60.0)
     async with proxied(url, cluster.port) as (proxy, detour):
         journal = await asyncio.to_thread(Journal, detour)
         await journal.create(opened(), {})
         for number in range(3):
             proxy.swallow_answers = True  # the database has it, and we are never told
-            await journal.append("g", [failed(number)])
-            assert proxy.silent.is_set()
+            appended = asyncio.create_task(journal.append("g", [failed(number)]))
+            await proxy.silent.wait()
+            proxy.silent.clear()
+            store = cast("PostgresStore", journal._store)
+            store._stuck_at = 0.0
+            await appended
         await asyncio.to_thread(journal.close)
         assert kept(url) == [0, 1, 2]
 
 
-async def test_a_database_that_crashes_is_waited_for(
+async def test_a_database_that_restarts_is_waited_for(
+    cluster: Cluster, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "LEASE_S", 60.0)
+    with closing(Journal(url)) as journal:
+        await journal.create(opened(), {})
+        await asyncio.to_thread(cluster.stop, signal.SIGQUIT)
+        appended = asyncio.create_task(journal.append("g", [failed(0)]))
+        await asyncio.to_thread(cluster.start)
+        await appended
+        assert kept(url) == [0]
+
+
+# --- the lease ------------------------------------------------------------------------------------
+
+
+async def test_with_a_database_that_is_gone_the_lease_ends(
     cluster: Cluster, url: str, journal: Journal
 ) -> None:
     await journal.create(opened(), {})
-    await asyncio.to_thread(cluster.stop, signal.SIGQUIT)
-    appended = asyncio.create_task(journal.append("g", [failed(0)]))
-    await asyncio.to_thread(cluster.start)
-    await appended
-    assert kept(url) == [0]
-
-
-async def test_a_database_that_does_not_come_back_is_said_and_writes_nothing(
-    cluster: Cluster, url: str, journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal_postgres, "PATIENCE_S", 0.1)
-    await journal.create(opened(), {})
+    lost = journal.lost()
     await asyncio.to_thread(cluster.stop, signal.SIGINT)
     try:
-        with pytest.raises(JournalError, match=r"can't be written: .*[Cc]onnection"):
+        with pytest.raises(LeaseLost, match=r"the lease of .*test\d+ is lost: "):
             await journal.append("g", [failed(0)])
-        assert "can't be written" in (journal.trouble() or "")
+        assert "is lost" in await lost
+        assert "is lost" in (journal.trouble() or "")
     finally:
         await asyncio.to_thread(cluster.start)
-    await journal.append("g", [failed(1)])
-    assert kept(url) == [1]
+    with pytest.raises(LeaseLost):  # whatever becomes of the database
+        await journal.append("g", [failed(1)])
+    assert kept(url) == []
 
 
-async def test_who_lost_the_journal_to_another_host_writes_nothing(
+async def test_who_sleeps_past_the_lease_writes_nothing_more(
     url: str, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await journal.create(opened(), {})
-    connect = journal_postgres._connect
-
-    def late(address: str) -> psycopg.Connection:
-        monkeypatch.setattr(journal_postgres, "_connect", connect)
-        thieves.append(Journal(address))
-        return connect(address)
-
-    thieves: list[Journal] = []
-    monkeypatch.setattr(journal_postgres, "_connect", late)
-    with psycopg.connect(url, autocommit=True) as other:
-        for pid in backends(url):
-            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
-    monkeypatch.setattr(journal_postgres, "LOCK_S", 0)
-    with pytest.raises(JournalError, match="is in use by another server"):
-        await journal.append("g", [failed(0)])
-    await thieves[0].append("g", [failed(1)])
-    thieves[0].close()
+    tamper(url, "UPDATE lease SET until = 'epoch'")  # the others' clock has gone on
+    with closing(await asyncio.to_thread(Journal, url)) as successor:
+        with pytest.raises(LeaseLost, match="another host took the lease"):
+            await journal.append("g", [failed(0)])
+        await successor.append("g", [failed(1)])
     assert kept(url) == [1]
+
+
+async def test_of_hosts_that_start_at_once_on_an_empty_database_one_has_the_journal(
+    url: str,
+) -> None:
+    opening = [asyncio.to_thread(Journal, url) for _ in range(6)]
+    came = await asyncio.gather(*opening, return_exceptions=True)
+    journals = [each for each in came if isinstance(each, Journal)]
+    assert [type(each) for each in came if not isinstance(each, Journal)] == [InUse] * 5
+    for journal in journals:
+        journal.close()
+    assert rows_at(url, "SELECT count(*) FROM lease") == [(1,)]
+
+
+def test_the_lease_is_free_at_once_when_its_host_closes_the_journal(url: str) -> None:
+    Journal(url).close()
+    rows = rows_at(url, "SELECT until <= clock_timestamp() FROM lease")
+    assert rows == [(True,)]
+
+
+def test_the_lease_of_a_host_that_lives_is_not_taken(url: str, journal: Journal) -> None:
+    began = rows_at(url, "SELECT number FROM lease")
+    for _ in range(2):
+        with pytest.raises(InUse, match=rf"in use by another server .*process {os.getpid()}\)"):
+            Journal(url)
+    assert rows_at(url, "SELECT number FROM lease") == began
+    assert journal.trouble() is None
+
+
+def test_a_commit_is_made_once_and_under_its_lease_only(url: str, journal: Journal) -> None:
+    ((number, commit),) = rows_at(url, "SELECT number, commit FROM lease")
+    hold = "SELECT tilewire.hold(%s, %s, 3)"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(hold, (number, commit + 100))
+        for mine, this, code in (
+            (number, commit + 100, journal_postgres.MADE),
+            (number, commit + 99, journal_postgres.MADE),
+            (number - 1, commit + 101, journal_postgres.PASSED),
+        ):
+            with pytest.raises(psycopg.Error) as caught:
+                connection.execute(hold, (mine, this))
+            assert caught.value.sqlstate == code
 
 
 # --- where it can't be used -----------------------------------------------------------------------
@@ -197,7 +238,7 @@ async def test_who_lost_the_journal_to_another_host_writes_nothing(
 def test_a_journal_of_another_version_is_refused(url: str) -> None:
     Journal(url).close()
     tamper(url, "UPDATE state SET value = '9' WHERE key = 'version'")
-    says = r"test\d+ has a journal of version 9; this program reads version 1"
+    says = r"test\d+ has a journal of version 9; this program reads version 2"
     with pytest.raises(JournalError, match=says):
         Journal(url)
     with pytest.raises(JournalError, match=says):

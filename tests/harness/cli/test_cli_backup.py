@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 from match_samples import opened
-from postgres import Cluster
+from postgres import Cluster, tamper
 
-from harness.arbiter.database import Address
+from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import KeptGame, read_games
 from harness.arbiter.records import ClockNote, Failed
@@ -143,6 +143,11 @@ def test_a_journal_that_can_not_be_moved_is_said(
     url = cluster.database()
     assert tilewire("backup", url, journal.with_name("copy.db")) == 1
     assert tilewire.err == f"tilewire: {url} has no journal\n"
+    tamper(journal, "INSERT INTO names VALUES ('eve', 'a' || char(0))")  # no text of PostgreSQL's
+    assert tilewire("backup", journal, url) == 1
+    assert f"{url} can't be written: " in tilewire.err
+    with pytest.raises(JournalError, match=r"test\d+ is a copy that was not finished"):
+        Journal(url)
     journal.write_text("Dear diary, " * 1_000)
     assert tilewire("backup", journal, url) == 1
     assert "file is not a database" in tilewire.err

@@ -55,6 +55,7 @@ WRONG = [
     ("serve --max-games 0", "--max-games must be at least 1 (got 0)"),
     ("serve --max-games 1.5", "--max-games must be a whole number (got '1.5')"),
     ("serve --drain 5", "--drain: '5' is no duration"),
+    ("serve --standby", "--standby waits for a journal that several machines reach: --db postgr"),
     ("connect ws://127.0.0.1:1 --bot greedy --games 0", "--games must be at least 1 (got 0)"),
     ("files there --bot greedy --games 1e3", "--games must be a whole number (got '1e3')"),
     ("show game.gcg --turn 2.5", "--turn must be a whole number (got '2.5')"),

@@ -1,0 +1,180 @@
+"""Several hosts on one database, behind a balancer: one serves, the others stand by."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from e2e.processes import PATIENCE_S, Server
+
+from protocol.channel import now_ms
+
+HOSTS = 3
+ENDS = ("kill", "freeze", "hush", "slow")
+"""What befalls the host that serves, in turn: it is killed; it stops in mid-work; its line to the
+database is silent; answers come too late. The last three are over when another has its games."""
+SLOW_S = 4.0
+"""An answer that comes after the lease."""
+
+
+class Hosts:
+    """Three servers that stand by for each other; has the methods of one ``Server``."""
+
+    def __init__(self, folder: Path, database: str, settings: str) -> None:
+        self.db = database
+        self.url = ""
+        """Of the balancer."""
+        self._hosts = []
+        self._lines = {}
+        for number in range(HOSTS):
+            own = folder / str(number)
+            own.mkdir()
+            line = Line(database)
+            options = ("--drain", "0s", "--standby")
+            host = Server(own, *options, settings=settings, database=line.url)
+            host.port = free_port()
+            self._hosts.append(host)
+            self._lines[host] = line
+        self._down = list(self._hosts)
+        self._active: Server | None = None
+        self._away: Server | None = None
+        """One that lives, and has lost the lease or will."""
+        self._ends = 0
+        self._balancer: asyncio.Server | None = None
+
+    async def balance(self) -> None:
+        """Pass connections on to whichever host listens, from now on."""
+        for line in self._lines.values():
+            await line.open()
+        self._balancer = await asyncio.start_server(self._pass_on, "127.0.0.1", 0)
+        self.url = f"ws://127.0.0.1:{self._balancer.sockets[0].getsockname()[1]}"
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for host in self._hosts:
+            if host is self._away:  # a system takes connections for a process that has stopped
+                continue
+            with suppress(OSError, asyncio.CancelledError):
+                there, back = await asyncio.open_connection("127.0.0.1", host.port)
+                await asyncio.gather(_pipe(reader, back), _pipe(there, writer))
+                return
+        writer.close()
+
+    def start(self) -> None:
+        """Start those that ended, and wait until one serves; let one that was away come back."""
+        for host in self._down:
+            host.launch()
+        self._down.clear()
+        until = time.monotonic() + PATIENCE_S
+        while len(serving := [h for h in self._hosts if h is not self._away and h.look()]) != 1:
+            assert time.monotonic() < until, [host.said[-9:] for host in self._hosts]
+            time.sleep(0.01)
+        (self._active,) = serving
+        if self._away is not None:
+            self._away.thaw()
+            while self._away.look():  # it learns that the lease is lost
+                assert time.monotonic() < until, self._away.said[-9:]
+                time.sleep(0.01)
+            line = self._lines[self._away]
+            line.is_silent, line.delay_s = False, 0.0
+            self._away = None
+
+    def kill(self) -> tuple[int, int]:
+        """End the host that serves, one way or another; between which milliseconds that was."""
+        assert self._active is not None
+        end = ENDS[self._ends % len(ENDS)]
+        self._ends += 1
+        if end == "kill":
+            self._down.append(self._active)
+            return self._active.kill()
+        before = now_ms()
+        self._away, line = self._active, self._lines[self._active]
+        if end == "freeze":
+            self._away.freeze()
+        elif end == "hush":
+            line.is_silent = True
+        else:
+            line.delay_s = SLOW_S
+        return before, now_ms()
+
+    stop = kill
+
+    @property
+    def said(self) -> list[str]:
+        """What they said."""
+        return [line for host in self._hosts for line in host.said]
+
+    def terminate(self) -> None:
+        """Ask them to stop."""
+        for host in self._hosts:
+            host.terminate()
+
+    def wait(self) -> int:
+        """Wait for their end; give the worst exit status."""
+        return max(host.wait() for host in self._hosts)
+
+    def close(self) -> None:
+        """End those that have not ended."""
+        for host in self._hosts:
+            host.close()
+        if self._balancer is not None:
+            self._balancer.close()
+        for line in self._lines.values():
+            line.close()
+
+
+class Line:
+    """A host's way to the database; it can be silent, without an end, or slow."""
+
+    def __init__(self, database: str) -> None:
+        self._there = urlsplit(database)
+        self._port = free_port()
+        self.url = database.replace(f":{self._there.port}/", f":{self._port}/")
+        self.is_silent = False
+        self.delay_s = 0.0
+        """Of answers."""
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Pass connections on from now on."""
+        self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", self._port)
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, asyncio.CancelledError):
+            address = self._there.hostname, self._there.port
+            there, back = await asyncio.open_connection(*address)
+            await asyncio.gather(self._carry(reader, back, 0), self._carry(there, writer, 1))
+
+    async def _carry(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slowed: int
+    ) -> None:
+        with suppress(OSError):
+            while data := await reader.read(65_536):
+                if self.is_silent:
+                    continue
+                await asyncio.sleep(self.delay_s * slowed)
+                writer.write(data)
+        writer.close()
+
+    def close(self) -> None:
+        """Pass no more connections on."""
+        if self._server is not None:
+            self._server.close()
+
+
+def free_port() -> int:
+    """Return a port of loopback that is free."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
