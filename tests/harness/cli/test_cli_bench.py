@@ -175,6 +175,7 @@ def test_no_leaf_is_looked_at_without_time(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.lab.bench.infer.BUDGET_S", 0.0)
+    monkeypatch.setattr("harness.lab.bench.infer.KEPT", (2,))
     rows: list[dict[str, Any]] = tilewire.json("bench", "infer", "--plays", "1")["within_budget"]
     known = [(one["leaves"], one["us_a_leaf"], one["surviving"], one["effective"]) for one in rows]
     assert known == [(0, None, None, 0)] * 2
