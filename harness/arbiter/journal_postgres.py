@@ -208,9 +208,12 @@ class PostgresStore:
                 self._connection.execute("INSERT INTO lease VALUES (0, '', 'epoch', 0)")
 
     def _take(self) -> lease.Tenure:
-        """Take the lease once it is over; raise InUse if its host prolongs it meanwhile."""
+        """Take the lease once it is over; raise InUse if its host prolongs it meanwhile.
+
+        Once it may do so after its end: a commit was on its way.
+        """
         me = f"{socket.gethostname()}, process {os.getpid()}"
-        first = None
+        ends = set()
         while True:
             asked = time.monotonic()
             taken = self._connection.execute(_TAKE, (me, lease.LEASE_S)).fetchone()
@@ -218,8 +221,8 @@ class PostgresStore:
                 return lease.Tenure.taken(taken[0], taken[1], asked)
             question = "SELECT holder, until FROM lease"
             ((holder, until),) = self._connection.execute(question).fetchall()
-            first = first or until
-            if until != first:
+            ends.add(until)
+            if len(ends) > 2:
                 raise InUse(f"{self._name} is in use by another server or match ({holder})")
             time.sleep(RETRY_S)
 

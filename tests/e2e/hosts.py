@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -54,14 +54,14 @@ class Hosts:
         self.url = f"ws://127.0.0.1:{self._balancer.sockets[0].getsockname()[1]}"
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for host in self._hosts:
-            if host is self._away:  # a system takes connections for a process that has stopped
-                continue
-            with suppress(OSError, asyncio.CancelledError):
-                there, back = await asyncio.open_connection("127.0.0.1", host.port)
-                await asyncio.gather(_pipe(reader, back), _pipe(there, writer))
-                return
-        writer.close()
+        with closing(writer):
+            for host in self._hosts:
+                if host is self._away:  # a system takes connections for a process that has stopped
+                    continue
+                with suppress(OSError, asyncio.CancelledError):
+                    there, back = await asyncio.open_connection("127.0.0.1", host.port)
+                    await asyncio.gather(_pipe(reader, back), _pipe(there, writer))
+                    return
 
     def start(self) -> None:
         """Start those that ended, and wait until one serves; let one that was away come back."""
@@ -143,7 +143,7 @@ class Line:
         self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", self._port)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.CancelledError):
+        with closing(writer), suppress(OSError, asyncio.CancelledError):
             address = self._there.hostname, self._there.port
             there, back = await asyncio.open_connection(*address)
             await asyncio.gather(self._carry(reader, back, 0), self._carry(there, writer, 1))
@@ -151,13 +151,12 @@ class Line:
     async def _carry(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slowed: int
     ) -> None:
-        with suppress(OSError):
+        with closing(writer), suppress(OSError):
             while data := await reader.read(65_536):
                 if self.is_silent:
                     continue
                 await asyncio.sleep(self.delay_s * slowed)
                 writer.write(data)
-        writer.close()
 
     def close(self) -> None:
         """Pass no more connections on."""
@@ -173,8 +172,7 @@ def free_port() -> int:
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
+    with closing(writer), suppress(OSError):
         while data := await reader.read(65_536):
             writer.write(data)
             await writer.drain()
-    writer.close()
