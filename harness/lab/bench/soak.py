@@ -315,8 +315,8 @@ def _descendants(pid: int) -> dict[int, str]:
 
 
 def _children(pid: int) -> Iterator[int]:
-    for file in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
+    with suppress(OSError):  # it has ended, or ends meanwhile
+        for file in Path(f"/proc/{pid}/task").glob("*/children"):
             yield from map(int, file.read_text(encoding="ascii").split())
 
 
