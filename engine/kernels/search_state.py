@@ -42,7 +42,7 @@ from .racks import (
     is_regular,
     opening_cost,
 )
-from .shadow_movegen import HEAP, StateRecord, search_slots
+from .shadow_movegen import QUEUE, StateRecord, search_slots
 from .shadow_slots import SLOTS, update_slots
 
 SEARCH_STATE = record_dtype(
@@ -51,7 +51,7 @@ SEARCH_STATE = record_dtype(
         ("slots", SLOTS),
         ("rack", RACK),
         ("subracks", SUBRACKS),
-        ("heap", HEAP),
+        ("queue", QUEUE),
         ("top", TOP_MOVES),
         ("evaluation", EVALUATION),
         ("gaddag", GADDAG_SEARCH),

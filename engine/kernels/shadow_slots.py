@@ -29,7 +29,7 @@ from .board import BORDERED, NO_CROSSING, BoardRecord
 from .moves import MAX_PLACED
 
 SLOTS_A_LINE = MAX_SIDE * MAX_PLACED
-_LINES = 2 * BORDERED
+LINES = 2 * BORDERED
 
 SLOT = record_dtype(
     [
@@ -44,8 +44,8 @@ SLOT = record_dtype(
 )
 SLOTS = record_dtype(
     [
-        ("count", np.int64, (_LINES,)),
-        ("slots", SLOT, (_LINES * SLOTS_A_LINE,)),  # of a line: from SLOTS_A_LINE × line on
+        ("count", np.int64, (LINES,)),
+        ("slots", SLOT, (LINES * SLOTS_A_LINE,)),  # of a line: from SLOTS_A_LINE × line on
         ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
     ],
 )
