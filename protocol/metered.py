@@ -85,8 +85,7 @@ class Metered(Connection):
         self.recv_messages.pause = self.recv_messages.resume = _nothing
         self.protocol.parser.close()
         for error in (self.connection_exc, self.protocol.parser_exc, self.protocol.handshake_exc):
-            if error is not None:
-                error.__traceback__ = None
+            _forget_where(error)
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -204,6 +203,13 @@ class Metered(Connection):
 
 def _nothing() -> None:
     """Do nothing."""
+
+
+def _forget_where(error: BaseException | None) -> None:
+    """Have an error, and those that it came of, hold no frames any more."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
 
 
 class ServerEnd(Metered, ServerConnection):

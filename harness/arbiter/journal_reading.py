@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +23,11 @@ SELECT game, created,
 FROM games WHERE open = 0 AND (
     CAST(? AS TEXT) IS NULL OR (created, game) < (SELECT created, game FROM games WHERE game = ?)
 ) ORDER BY created DESC, game DESC LIMIT ?
+"""
+
+_ENDS = """
+SELECT games.game, label, at, content FROM games JOIN records ON records.game = games.game
+AND number = (SELECT max(number) FROM records AS last WHERE last.game = games.game) WHERE open = 0
 """
 
 _OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
@@ -118,17 +123,29 @@ def read_ended(address: Address, key: str) -> Iterator[EndedGame]:
         JournalError: it is no journal, or can't be read.
     """
     with _of_one_moment(address) as (reader, _):
-        rows = reader.rows(
-            "SELECT games.game, label, at, content FROM games JOIN records ON records.game = "
-            "games.game AND number = (SELECT max(number) FROM records AS last WHERE "
-            "last.game = games.game) WHERE open = 0 AND label LIKE ? ORDER BY at",
-            f'%"{key}":%',
-        )
-        for game, label_text, at, content in rows:
-            with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
-                label = msgspec.json.decode(label_text, type=dict[str, Any])
-                if label.get(key) is not None:
-                    yield EndedGame(game, label, at, _ENDED.decode(content))
+        rows = reader.rows(f"{_ENDS} AND label LIKE ? ORDER BY at", f'%"{key}":%')
+        yield from (game for game in _ended(rows) if game.label.get(key) is not None)
+
+
+def read_ends(address: Address, games: Sequence[str]) -> dict[str, EndedGame]:
+    """Return how some games ended, by name; those that are on or can't be read are left out.
+
+    Raises:
+        JournalError: it is no journal, or can't be read.
+    """
+    if not games:
+        return {}
+    places = ", ".join("?" * len(games))
+    with _of_one_moment(address) as (reader, _):
+        ended = _ended(reader.rows(f"{_ENDS} AND games.game IN ({places})", *games))
+        return {each.game: each for each in ended}
+
+
+def _ended(rows: Iterator[tuple[Any, ...]]) -> Iterator[EndedGame]:
+    for game, label_text, at, content in rows:
+        with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
+            label = msgspec.json.decode(label_text, type=dict[str, Any])
+            yield EndedGame(game, label, at, _ENDED.decode(content))
 
 
 def read_ended_game(address: Address, game: str) -> KeptGame | None:

@@ -40,13 +40,20 @@ FIRST_MOVE, MEAN = -2, -1
 
 
 class Meetings(NamedTuple):
-    """Games as arrays, each [games]."""
+    """Games as arrays, each [meetings]; a meeting is a number of games that ended alike."""
 
     first: Ints
     """Index of the player who moved first; likewise ``second``."""
     second: Ints
     points: Floats
-    """Points of the first: 1, ½ or 0."""
+    """Points of the first in each of them: 1, ½ or 0."""
+    games: Ints
+    """How many they are, at least 1."""
+
+    @classmethod
+    def single(cls, first: Ints, second: Ints, points: Floats) -> Meetings:
+        """Return games one by one."""
+        return cls(first, second, points, np.ones_like(first))
 
 
 class RatingList(NamedTuple):
@@ -104,9 +111,12 @@ class _Totals(NamedTuple):
 
 def _totals(games: Meetings, players: int) -> _Totals:
     key, which = np.unique(games.first * players + games.second, return_inverse=True)
-    met = np.bincount(which, minlength=key.size).astype(np.float64)
-    points = np.bincount(which, weights=games.points, minlength=key.size).astype(np.float64)
-    log_tie = log_tie_of(int(np.count_nonzero(games.points == 0.5)), games.points.size)
+    met, points = (
+        np.bincount(which, weights=weights, minlength=key.size).astype(np.float64)
+        for weights in (games.games, games.games * games.points)
+    )
+    ties = games.games[games.points == 0.5]
+    log_tie = log_tie_of(int(ties.sum()), int(games.games.sum()))
     return _Totals(key // max(players, 1), key % max(players, 1), met, points, log_tie)
 
 

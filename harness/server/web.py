@@ -60,6 +60,7 @@ METHODS = ("GET", "HEAD")
 log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T")
+_Asked = TypeVar("_Asked")
 
 
 class OwnSight(Struct, frozen=True):
@@ -134,7 +135,8 @@ class Web:
             case ["ladder", *rest]:
                 if self._ladder is None:
                     return wrong(404, "there is no ladder on this server")
-                return self._ladder.answer(rest, query)
+                told = self._ladder.answer(rest, query)
+                return told if isinstance(told, HttpAnswer) else self._told(told, self._journal)
         return wrong(
             404,
             "there are /api/games, /api/games/ID, /api/games/ID.gcg, /api/standings, /api/ladder, "
@@ -201,9 +203,9 @@ class Web:
             del self._reviews[game]
         return answer
 
-    async def _told(self, tell: Callable[[str], HttpAnswer], game: str) -> HttpAnswer:
+    async def _told(self, tell: Callable[[_Asked], HttpAnswer], asked: _Asked) -> HttpAnswer:
         try:
-            return await self._read(tell, game)
+            return await self._read(tell, asked)
         except _Unknown as error:
             return wrong(404, str(error))
         except (JournalError, Declined, ValueError, _Busy) as error:

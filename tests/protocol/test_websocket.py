@@ -23,12 +23,13 @@ from websockets.http11 import Request
 from websockets.typing import Subprotocol
 from wire import made_message
 
+from protocol import accepting
 from protocol.channel import Arrival, ChannelClosed, now_ms
 from protocol.codec import CODECS, JSON, MAX_FRAME, MSGPACK, Codec
 from protocol.errors import PeerError
 from protocol.intake import SLICE, TURN_WORK, trusting_gate
 from protocol.messages import MESSAGES, Error, Ping, Pong
-from protocol.metered import MOST_FRAGMENTS
+from protocol.metered import MOST_FRAGMENTS, ServerEnd
 from protocol.websocket import HttpAnswer, WebSocketChannel, dial, listen
 
 HANDSHAKE = (
@@ -498,6 +499,29 @@ async def test_an_ended_connection_is_freed_without_the_collector(
         try:
             async with bare(url) as client:
                 await end(client)
+            async with asyncio.timeout(5):
+                await freed.wait()
+        finally:
+            gc.enable()
+
+
+async def test_a_connection_that_ended_before_its_handshake_is_freed_without_the_collector(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    freed = asyncio.Event()
+
+    class Noted(ServerEnd):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            weakref.finalize(self.protocol, freed.set)
+
+    monkeypatch.setattr(accepting, "ServerEnd", Noted)
+    async with server() as url:
+        gc.disable()
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+            writer.write(b"GET /")
+            writer.close()
             async with asyncio.timeout(5):
                 await freed.wait()
         finally:

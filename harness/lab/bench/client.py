@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -96,6 +96,10 @@ class Client:
         await self.channel.close()
 
 
+TILEWIRE = ("-c", "from harness.cli import main; main()")
+"""What Python runs to be ``tilewire``."""
+
+
 class Served(NamedTuple):
     """A server in a process of its own."""
 
@@ -105,11 +109,15 @@ class Served(NamedTuple):
 
 @asynccontextmanager
 async def serving(
-    folder: Path, settings: str, hear: Callable[[str], object] = lambda _line: None
+    folder: Path,
+    settings: str,
+    hear: Callable[[str], object] = lambda _line: None,
+    program: Sequence[str] = TILEWIRE,
 ) -> AsyncIterator[Served]:
     """Run ``tilewire serve`` with this content of its configuration file.
 
-    ``hear`` takes each line that it says once it is up, to its last.
+    ``hear`` takes each line that it says once it is up, to its last. ``program`` may be Python's
+    arguments for a ``tilewire`` that is observed.
 
     Raises:
         ChannelClosed: it does not come up.
@@ -117,7 +125,7 @@ async def serving(
     config = folder / "serve.toml"
     config.write_text(settings, encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", "from harness.cli import main; main()"),
+        *(sys.executable, *program),
         *("serve", "--config", str(config), "--port", "0", "--db", str(folder / "serve.db")),
         *("--drain", "0s"),
         stderr=asyncio.subprocess.PIPE,

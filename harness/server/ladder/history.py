@@ -1,43 +1,23 @@
 """The rated games of one table of a ladder: derived from the journal, and kept small.
 
-A game takes some fifty bytes here. All else of it is in the journal.
+Games count by who met whom. Of a single one only its name is kept; all else is in the journal.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple, cast, get_args
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from harness.arbiter.records import Ended
-from harness.matches.rating_list import Meetings
-from harness.matches.significance import Ints
-from protocol.parts import Outcome
 
 from .matchmaking import REMEMBERED
-
-OUTCOMES = get_args(Outcome)
-
-_ROW = np.dtype(
-    [
-        ("game", "S16"),
-        ("at", "f8"),
-        ("players", "u4", 2),
-        ("scores", "i4", 2),
-        ("points", "f4"),
-        ("turns", "u2"),
-        ("outcome", "u1"),
-    ]
-)
-"""``points`` are those of who moved first."""
-_GROWTH = 1.25
-_FEWEST_ROWS = 256
+from .played import Played
+from .tally import Sums, Tally, joined
 
 
 class RatedGame(NamedTuple):
@@ -86,8 +66,9 @@ class Record:
     """What a player has done so far; ``games`` are those that count."""
 
     name: str
-    rows: array[int] = field(default_factory=lambda: array("I"))
-    """Of its games."""
+    games: int = 0
+    first: int = 0
+    """The number of its first game."""
     points: float = 0.0
     lead: int = 0
     """Games that it has begun less those that it has not."""
@@ -98,11 +79,6 @@ class Record:
     faults: Counter[str] = field(default_factory=Counter)
     forfeits: Counter[str] = field(default_factory=Counter)
     """Games that it lost otherwise than by the score, by outcome."""
-
-    @property
-    def games(self) -> int:
-        """Games that count."""
-        return len(self.rows)
 
 
 class Opponent(NamedTuple):
@@ -117,14 +93,32 @@ class Opponent(NamedTuple):
     """Own scores less the opponent's."""
 
 
+@dataclass(slots=True, eq=False)
+class OpenDay:
+    """A day (UTC) with games, after which ratings are not known yet."""
+
+    day: date
+    games: int = 0
+    """Of the table, by its end or by now."""
+    tally: Tally = field(default_factory=Tally)
+
+
 class History:
     """Players by number, and their games in the order in which they ended."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
+        self.open_days: list[OpenDay] = []
+        """The earliest first; the last may go on."""
+        self.played = Played()
+        self._settled = Tally()
+        """Games of the days before."""
         self._index: dict[str, int] = {}
-        self._rows = np.zeros(_FEWEST_ROWS, _ROW)
-        self.games = 0
+
+    @property
+    def games(self) -> int:
+        """Games that count."""
+        return self.played.games
 
     def player(self, name: str) -> int:
         """Return the number of a player, known or new."""
@@ -139,7 +133,7 @@ class History:
 
     def take(self, game: RatedGame) -> None:
         """Add a game."""
-        players = [self.player(name) for name in game.players]
+        first, second = players = self.player(game.players[0]), self.player(game.players[1])
         for seat, player in enumerate(players):
             record = self.records[player]
             record.faults.update(it.code for it in game.ended.faults if it.seat == seat)
@@ -147,77 +141,58 @@ class History:
         points = game.points
         if points is None:
             return
-        if self.games == self._rows.size:
-            more = np.zeros(int(self.games * _GROWTH) - self.games, _ROW)
-            self._rows = np.concatenate((self._rows, more))
-        outcome = game.ended.outcome
-        self._rows[self.games] = (
-            *(game.game.encode(), game.at, players, game.ended.scores),
-            *(points, min(game.turns, 65_535), OUTCOMES.index(outcome)),
-        )
         for seat, player in enumerate(players):
             record = self.records[player]
-            record.rows.append(self.games)
+            record.first = record.first if record.games else self.games
+            record.games += 1
             record.points += points if seat == 0 else 1 - points
             record.lead += 1 if seat == 0 else -1
             record.recent = (players[1 - seat], *record.recent[: REMEMBERED - 1])
-            if outcome not in ("out", "zeroes") and points == seat:
-                record.forfeits[outcome] += 1
-        self.games += 1
+            if game.ended.outcome not in ("out", "zeroes") and points == seat:
+                record.forfeits[game.ended.outcome] += 1
+        self.played.add(game.game, players)
+        own, others = game.ended.scores
+        day = self._day(datetime.fromtimestamp(game.at, UTC).date())
+        day.games = self.games
+        day.tally.take(first, second, points, own - others)
 
-    def meetings(self, games: int) -> Meetings:
-        """Return the first so many games."""
-        rows = self._rows[:games]
-        first, second = rows["players"].astype(np.int64).T
-        return Meetings(first, second, rows["points"].astype(np.float64))
+    def _day(self, day: date) -> OpenDay:
+        """Return a day, or the latest if that is later: the clock was put back."""
+        if not self.open_days or self.open_days[-1].day < day:
+            if self.open_days:
+                self.open_days[-1].tally.sums()  # packed for good
+            self.open_days.append(OpenDay(day))
+        return self.open_days[-1]
 
-    def games_by(self, at: float) -> int:
-        """Return how many games had ended by a time."""
-        return int(np.searchsorted(self._rows["at"][: self.games], at, side="right"))
+    def settle(self, days: int) -> None:
+        """Put the earliest open days to those before: nobody asks for each of them any more."""
+        for each in self.open_days[:days]:
+            self._settled.add(each.tally)
+        del self.open_days[:days]
 
-    def day(self, number: int) -> date:
-        """Return the day on which a game ended (UTC)."""
-        return datetime.fromtimestamp(float(self._rows["at"][number]), UTC).date()
+    def sums(self) -> tuple[Sums, list[int]]:
+        """Return all games, and how many rows there were by the end of each open day."""
+        parts = self._sums()
+        _, *ends = accumulate(part.pair.size for part in parts)
+        return joined(parts), ends
+
+    def _sums(self) -> list[Sums]:
+        return [tally.sums() for tally in (self._settled, *(it.tally for it in self.open_days))]
 
     def opponents(self, player: int) -> list[Opponent]:
         """Return whom a player has met, whom it met most first."""
-        rows = self._rows[np.array(self.records[player].rows, dtype=np.int64)]
-        seat = (rows["players"][:, 1] == player).astype(np.int64)
-        others, which = np.unique(_of(rows["players"], 1 - seat), return_inverse=True)
-        points = np.where(seat == 0, rows["points"], 1 - rows["points"])
-        spread = _of(rows["scores"], seat) - _of(rows["scores"], 1 - seat)
-        sums = [
-            np.bincount(which, weights=each, minlength=others.size).astype(np.int64)
-            for each in (np.ones(which.size), points == 1, points == 0, points == 0.5, spread)
-        ]
-        table = [Opponent(*map(int, row)) for row in zip(others, *sums, strict=True)]
+        own = joined(sums.having(player) for sums in self._sums())
+        began = own.first == player
+        others, which = np.unique(np.where(began, own.second, own.first), return_inverse=True)
+        wins, ties, losses, spread = (
+            np.bincount(which, weights=column, minlength=others.size).astype(np.int64)
+            for column in (
+                np.where(began, own.counts[:, 0], own.counts[:, 2]),
+                own.counts[:, 1],
+                np.where(began, own.counts[:, 2], own.counts[:, 0]),
+                np.where(began, own.spread, -own.spread),
+            )
+        )
+        rows = zip(others, wins + losses + ties, wins, losses, ties, spread, strict=True)
+        table = [Opponent(*map(int, row)) for row in rows]
         return sorted(table, key=lambda row: (-row.games, self.records[row.player].name))
-
-    def latest(self, before: int, most: int, player: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield games numbered below ``before``, the latest first, all or those of a player."""
-        if player is None:
-            chosen: Sequence[int] = range(*slice(max(0, before - most), before).indices(self.games))
-        else:
-            rows = self.records[player].rows
-            end = int(np.searchsorted(np.array(rows, dtype=np.int64), before))
-            chosen = rows[max(0, end - most) : end]
-        for number in reversed(chosen):
-            yield self._listed(number)
-
-    def _listed(self, number: int) -> dict[str, Any]:
-        row = cast("Any", self._rows[number])
-        return {
-            "number": number,
-            "game": row["game"].decode(),
-            "ended": float(row["at"]),
-            "players": [self.records[player].name for player in row["players"]],
-            "scores": row["scores"].tolist(),
-            "points": float(row["points"]),
-            "outcome": OUTCOMES[row["outcome"]],
-            "turns": int(row["turns"]),
-        }
-
-
-def _of(columns: npt.NDArray[Any], seat: Ints) -> Ints:
-    """Return each row's value of a seat; ``columns`` are [rows, 2]."""
-    return columns[np.arange(seat.size), seat].astype(np.int64)

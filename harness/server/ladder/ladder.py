@@ -38,6 +38,8 @@ PAUSE_S = 1.0
 REST_SHARE = 9
 """Ratings rest for so many times as long as they took, but no longer than ``LONGEST_PAUSE_S``."""
 LONGEST_PAUSE_S = 60.0
+MOST_SCORE = 1_000_000
+"""A game of the journal with more is damaged: tables add scores up."""
 
 Compute: TypeAlias = Callable[[RatingTask], Awaitable[list[RatingList]]]
 
@@ -289,6 +291,8 @@ def rated_game(game: str, label: Mapping[str, Any], at: float, ended: Ended) -> 
     datetime.fromtimestamp(at, UTC)
     if ended.winner not in (None, 0, 1):
         raise ValueError(f"seat {ended.winner} can't have won")
+    if max(map(abs, ended.scores)) > MOST_SCORE:
+        raise ValueError(f"no game ends {ended.scores[0]} – {ended.scores[1]}")
     first, second = label["sides"]
     bots = frozenset(side["name"] for side in label["sides"] if side["kind"] == "bot")
     return RatedGame(game, label[LABEL], (first["name"], second["name"]), bots, at, ended)

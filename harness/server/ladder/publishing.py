@@ -8,15 +8,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import msgspec
 
+from harness.arbiter.database import Address
+from harness.arbiter.journal_reading import EndedGame, read_ends
 from harness.server.answers import as_json, wrong
 from protocol.websocket import HttpAnswer
 
 from .history import Opponent
-from .ladder import Ladder
+from .ladder import Ladder, rated_game
+from .played import Numbered
 from .table import Rating, Table
 
 GAMES_AT_ONCE = 100
@@ -26,6 +30,9 @@ FRESH_S = 1.0
 DAY_S = 86_400.0
 
 _Query = Mapping[str, str]
+
+FromJournal: TypeAlias = Callable[[Address], HttpAnswer]
+"""Makes an answer of what it reads in the journal, in a thread; JournalError if it can't."""
 
 
 class Publisher:
@@ -40,7 +47,7 @@ class Publisher:
         self._ladder, self._lexicon, self._monotonic = ladder, lexicon, monotonic
         self._lists: dict[tuple[str, bool], tuple[float, HttpAnswer]] = {}
 
-    def answer(self, path: Sequence[str], query: _Query) -> HttpAnswer:
+    def answer(self, path: Sequence[str], query: _Query) -> HttpAnswer | FromJournal:
         """Answer a request by what follows ``/api/ladder`` in its address."""
         try:
             match path:
@@ -153,7 +160,7 @@ class Publisher:
             }
         )
 
-    def _games(self, table: Table, query: _Query) -> HttpAnswer:
+    def _games(self, table: Table, query: _Query) -> HttpAnswer | FromJournal:
         before, player = table.history.games, None
         if (number := query.get("before")) is not None:
             if not (number.isascii() and number.isdecimal() and len(number) < 10):
@@ -163,13 +170,31 @@ class Publisher:
             player = table.history.find(query["player"])
             if player is None:
                 return wrong(404, f"nobody called {query['player'][:64]!r} has come")
-        games = [
-            game | {"ended": _utc(game["ended"])}
-            for game in table.history.latest(before, GAMES_AT_ONCE, player)
-        ]
-        more = len(games) == GAMES_AT_ONCE and games[-1]["number"] > 0
-        following = games[-1]["number"] if more else None
-        return as_json({"table": table.name, "games": games, "before": following})
+        games = table.history.played.latest(before, GAMES_AT_ONCE, player)
+        more = len(games) == GAMES_AT_ONCE and games[-1].number > 0
+        return partial(_told_games, table.name, games, games[-1].number if more else None)
+
+
+def _told_games(
+    table: str, games: Sequence[Numbered], following: int | None, journal: Address
+) -> HttpAnswer:
+    ends = read_ends(journal, [each.game for each in games])
+    told = [_game(each.number, ends[each.game]) for each in games if each.game in ends]
+    return as_json({"table": table, "games": told, "before": following})
+
+
+def _game(number: int, kept: EndedGame) -> dict[str, Any]:
+    game = rated_game(kept.game, kept.label, kept.at, kept.ended)
+    return {
+        "number": number,
+        "game": game.game,
+        "ended": _utc(game.at),
+        "players": game.players,
+        "scores": game.ended.scores,
+        "points": game.points,
+        "outcome": game.ended.outcome,
+        "turns": game.turns,
+    }
 
 
 def _counts(opponent: Opponent) -> dict[str, int]:

@@ -12,25 +12,39 @@ import os
 import pickle
 import sys
 from collections.abc import Sequence
+from datetime import date
 from typing import NamedTuple
 
-from harness.matches.rating_list import Meetings, RatingList, rate_list
+from harness.matches.rating_list import RatingList, rate_list
 from harness.matches.significance import Floats
+
+from .tally import Sums, meetings_of
 
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _COMMAND = (sys.executable, "-c", f"from {__name__} import main; main()")
 
 
-class RatingTask(NamedTuple):
-    """A history to rate, as it was after some numbers of games."""
+class DayEnd(NamedTuple):
+    """The end of a day (UTC) with games."""
 
-    games: Meetings
+    day: date
+    games: int
+    """Of the table by then."""
+
+
+class RatingTask(NamedTuple):
+    """A history to rate: as it is now, and as it was at the end of some days."""
+
+    sums: Sums
     held: Floats
     """Ratings of anchors, nan for all others."""
     start: Floats | None
     """As in ``rate_list``."""
     after: Sequence[int]
-    """Numbers of games, of which each asks for a list."""
+    """Numbers of rows, each of which asks for a list: all, and those by the end of each day."""
+    games: int
+    """Of the table now."""
+    days: Sequence[DayEnd]
 
 
 class RatingError(RuntimeError):
@@ -38,7 +52,7 @@ class RatingError(RuntimeError):
 
 
 async def rate(task: RatingTask) -> list[RatingList]:
-    """Compute lists, one for each number of games.
+    """Compute lists, one for each number of rows.
 
     Raises:
         RatingError: the process died.
@@ -66,10 +80,8 @@ async def rate(task: RatingTask) -> list[RatingList]:
 def rated(task: RatingTask) -> list[RatingList]:
     """Compute lists here."""
     lists = []
-    for games in task.after:
-        first, second, points = task.games
-        some = Meetings(first[:games], second[:games], points[:games])
-        lists.append(rate_list(some, task.held, task.start))
+    for number in task.after:
+        lists.append(rate_list(meetings_of(task.sums.up_to(number)), task.held, task.start))
     return lists
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
+from itertools import islice, takewhile
 from random import Random
 from statistics import fmean
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from protocol.parts import TimeControl
 
 from .history import History
 from .matchmaking import Match, Present, Turn, matches
-from .rating_process import RatingTask
+from .rating_process import DayEnd, RatingTask
 
 PROVISIONAL = 100.0
 """A rating with a larger error is provisional: about fifty games settle it."""
@@ -146,7 +147,7 @@ class Table:
     def task(self, today: date) -> RatingTask | None:
         """Return what is to be computed, if anything: the list now, and those of past days."""
         games = self.history.games
-        days = self._missing_days(today) if games else []
+        days = self._missing_days(today)
         known = 0 if self.standing is None else self.standing.games
         if games == known and not days:
             return None
@@ -157,41 +158,29 @@ class Table:
         if self.standing is not None:
             start = np.full(held.size, math.nan)
             start[: self.standing.listed.ratings.size] = self.standing.listed.ratings
-        return RatingTask(self.history.meetings(games), held, start, (games, *days))
+        sums, ends = self.history.sums()
+        after = (sums.pair.size, *ends[: len(days)])
+        return RatingTask(sums, held, start, after, games, days)
 
-    def _missing_days(self, today: date) -> list[int]:
-        """Return the games by the end of each past day with games, but without ratings."""
-        count = self.days[-1].games if self.days else 0
-        missing: list[int] = []
-        while count < self.history.games and len(missing) < DAYS_AT_ONCE:
-            day = self.history.day(count)
-            if day >= today:
-                break
-            count = self.history.games_by(end_of(day))
-            missing.append(count)
-        return missing
+    def _missing_days(self, today: date) -> list[DayEnd]:
+        """Return the past days with games, but without ratings."""
+        past = takewhile(lambda each: each.day < today, self.history.open_days)
+        return [DayEnd(each.day, each.games) for each in islice(past, DAYS_AT_ONCE)]
 
     def take_ratings(self, task: RatingTask, lists: list[RatingList], at: float) -> None:
         """Take what was computed for a task."""
-        self.standing = Standing(lists[0], task.after[0], at)
-        for listed, count in zip(lists[1:], task.after[1:], strict=True):
-            day = self.history.day(count - 1)
+        self.standing = Standing(lists[0], task.games, at)
+        for listed, end in zip(lists[1:], task.days, strict=True):
             short = (each.astype(np.float32).astype(np.float64) for each in listed[:2])
-            self.days.append(Day(day, count, *short))
+            self.days.append(Day(*end, *short))
+        self.history.settle(len(task.days))
         for player, present in self._present.items():
             rating = self.rating(player)
             present.rating, present.deviation = rating.rating, rating.error / WIDTH
 
     def over_time(self, player: int) -> Iterator[tuple[date, Rating]]:
         """Yield a player's rating at the end of each day with games, once it has played."""
-        if not self.history.records[player].rows:
-            return
-        first = self.history.records[player].rows[0]
-        for day in self.days:
-            if first < day.games:
+        record = self.history.records[player]
+        for day in self.days if record.games else ():
+            if record.first < day.games:
                 yield day.day, Rating(float(day.ratings[player]), float(day.errors[player]))
-
-
-def end_of(day: date) -> float:
-    """Return when a day ends (UTC), in seconds since 1970."""
-    return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC).timestamp()

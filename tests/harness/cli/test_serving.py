@@ -9,14 +9,14 @@ import sys
 import pytest
 
 ATTACKED = """
-import gc, threading
+import threading, time
 from harness.cli.serving import spare_memory
 
 def resident_mb():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096 >> 20
 
-spare_memory()
+spare_memory(every_s=0.01)
 before = resident_mb()
 left = []
 
@@ -30,8 +30,8 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-gc.collect()
-print(resident_mb() - before)
+while resident_mb() - before >= 20:  # of 115
+    time.sleep(0.01)
 """
 
 
@@ -39,7 +39,4 @@ print(resident_mb() - before)
     not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="memory is glibc's to give back"
 )
 def test_memory_that_an_attack_took_goes_back() -> None:
-    told = subprocess.run(
-        [sys.executable, "-c", ATTACKED], check=True, capture_output=True, text=True, timeout=60
-    )
-    assert int(told.stdout) < 20, "of 115 MB"
+    subprocess.run([sys.executable, "-c", ATTACKED], check=True, timeout=60)

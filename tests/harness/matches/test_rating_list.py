@@ -18,7 +18,7 @@ FREE = math.nan
 def meetings(*rows: tuple[int, int, float]) -> Meetings:
     """Return games of rows: who moved first, who second, points of the first."""
     columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-    return Meetings(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
+    return Meetings.single(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
 
 
 def played(strengths: Floats, games: int, chance: np.random.Generator) -> Meetings:
@@ -27,7 +27,7 @@ def played(strengths: Floats, games: int, chance: np.random.Generator) -> Meetin
     second = (first + chance.integers(1, strengths.size, games)) % strengths.size
     ahead = (strengths[first] - strengths[second] + 30) / ELO
     won = chance.random(games) < 1 / (1 + np.exp(-ahead))
-    return Meetings(first, second, won.astype(np.float64))
+    return Meetings.single(first, second, won.astype(np.float64))
 
 
 def twin(games: Meetings, held: Floats, spread: float) -> tuple[Floats, float]:
@@ -41,7 +41,7 @@ def twin(games: Meetings, held: Floats, spread: float) -> tuple[Floats, float]:
         ratings[free] = at[:-2]
         total = (at[-2] / SPREAD) ** 2 / 2 + ((at[-1] - np.nanmean(held)) / SPREAD) ** 2 / 2
         total += (((ratings[free] - at[-1]) / spread) ** 2 / 2).sum()
-        for first, second, points in zip(*games, strict=True):
+        for first, second, points in zip(games.first, games.second, games.points, strict=True):
             half = (ratings[first] + at[-2] - ratings[second]) / ELO / 2
             weights = {1.0: math.exp(half), 0.5: tie, 0.0: math.exp(-half)}
             total -= math.log(weights[points] / sum(weights.values()))
@@ -95,6 +95,18 @@ def test_a_start_changes_nothing() -> None:
     warm = rate_list(games, held, known)
     assert warm.ratings == pytest.approx(cold.ratings, abs=0.5)
     assert warm.errors == pytest.approx(cold.errors, abs=0.5)
+
+
+def test_games_that_ended_alike_count_as_if_they_came_one_by_one() -> None:
+    games = [(0, 1, 1), (1, 0, 0.5), (1, 2, 1), (2, 0, 0), (0, 1, 0)]
+    held = np.array([1_600.0, FREE, FREE])
+    times = [3, 1, 2, 5, 4]
+    single = [game for game, count in zip(games, times, strict=True) for _ in range(count)]
+    together = meetings(*games)._replace(games=np.array(times))
+    one_by_one, listed = rate_list(meetings(*single), held), rate_list(together, held)
+    assert listed.ratings.tolist() == one_by_one.ratings.tolist()
+    assert listed.errors.tolist() == one_by_one.errors.tolist()
+    assert listed[2:] == one_by_one[2:]
 
 
 @pytest.mark.parametrize("anchors", [0, 2])

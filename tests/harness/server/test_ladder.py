@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import permutations
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -23,6 +26,7 @@ from harness.matches.rating_list import RatingList
 from harness.server.ladder import rating_process
 from harness.server.ladder.history import History, RatedGame
 from harness.server.ladder.ladder import Clocks, Ladder, Rated
+from harness.server.ladder.played import BLOCK, Played
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, check_ladder
@@ -68,6 +72,8 @@ class Season:
     at: float = MIDNIGHT
     games: int = 0
     computed: int = 0
+    journal: Address = ""
+    """Where what is told of single games is read."""
 
     def __post_init__(self) -> None:
         self.ladder = Ladder(
@@ -230,16 +236,24 @@ def test_a_history_has_what_was_played() -> None:
     ann, bob = history.records[cast("int", history.find("ann"))], history.find("bob")
     assert (ann.games, history.games) == (600, 600)
     assert ann.lead == 400 - 200
-    assert history.games_by(55.0) == 6
     met = {history.records[row.player].name: row for row in history.opponents(0)}
     assert sum(row.games for row in met.values()) == history.records[0].games
     against = next(row for row in history.opponents(cast("int", bob)))
     assert (against.games, against.wins + against.losses + against.ties) == (400, 400)
     assert history.records[cast("int", bob)].forfeits == {"time": 1}
-    latest = [game["number"] for game in history.latest(600, 3)]
-    assert latest == [599, 598, 597]
-    of_bob = [game["number"] for game in history.latest(597, 2, bob)]
-    assert of_bob == [596, 595]
+
+
+def test_games_are_numbered_as_they_ended() -> None:
+    played = Played()
+    for number in range(2 * BLOCK + 2):
+        played.add(f"{number:016x}", (0, 1 if number % BLOCK else 2))
+    last = 2 * BLOCK + 1
+    latest = played.latest(10**6, 4)
+    assert [each.number for each in latest] == [last, last - 1, last - 2, last - 3]
+    assert latest[0].game == f"{last:016x}"
+    assert [each.number for each in played.latest(last, 9, 2)] == [2 * BLOCK, BLOCK, 0]
+    assert [each.number for each in played.latest(BLOCK, 2, 1)] == [BLOCK - 1, BLOCK - 2]
+    assert played.latest(0, 9) == []
 
 
 # --- ratings --------------------------------------------------------------------------------------
@@ -254,7 +268,8 @@ def answered(season: Season, address: str) -> HttpAnswer:
     parts = urlsplit(address)
     path = [unquote(part) for part in parts.path.split("/")[3:]]
     query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-    return Publisher(season.ladder, "scowl").answer(path, query)
+    answer = Publisher(season.ladder, "scowl").answer(path, query)
+    return answer if isinstance(answer, HttpAnswer) else answer(season.journal)
 
 
 def test_ratings_follow_results_and_anchors_are_held() -> None:
@@ -342,6 +357,28 @@ async def test_ratings_that_fail_are_computed_later() -> None:
     assert ladder.tables["ladder"].standing is None
 
 
+def test_another_game_between_the_same_players_takes_its_name_and_no_more() -> None:
+    season = Season()
+    pairs = list(permutations(("ann", "bob", "cem", "dan"), 2))
+
+    def play(games: int) -> None:
+        for number in range(games):
+            season.play(*pairs[number % len(pairs)], ended(number % 3 - 1 if number % 3 else None))
+        season.rate()
+
+    play(1_000)
+    tracemalloc.start()
+    try:
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        play(10 * BLOCK)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (after - before) / (10 * BLOCK) < 30
+
+
 # --- the journal ----------------------------------------------------------------------------------
 
 
@@ -376,7 +413,7 @@ async def test_the_journal_is_all_that_a_ladder_needs(journal: Journal) -> None:
     assert list(fresh.pair(1)) == []
     fresh.begin_with(histories, late)
     history = fresh.tables["ladder"].history
-    assert [game["game"] for game in history.latest(9, 9)] == ["6" * 16, "2" * 16, "1" * 16]
+    assert [each.game for each in history.played.latest(9, 9)] == ["6" * 16, "2" * 16, "1" * 16]
     assert [row.ties for row in history.opponents(0)] == [1]
     (game,) = fresh.pair(1)
     assert names(game) == {"ann", "cem"}
@@ -393,22 +430,25 @@ async def test_a_damaged_game_does_not_count_and_harms_no_other(journal: Journal
     tamper(journal.address, "UPDATE records SET at = 1e300 WHERE game = ?", "6" * 16)
     tamper(journal.address, "UPDATE records SET content = '{}' WHERE game = ?", "7" * 16)
     histories, _ = Season().ladder.read(journal.address)
-    assert [game["game"] for game in histories["ladder"].latest(9, 9)] == ["1" * 16]
+    assert [each.game for each in histories["ladder"].played.latest(9, 9)] == ["1" * 16]
 
 
 # --- what is told ---------------------------------------------------------------------------------
 
 
-def test_games_are_told_a_hundred_at_a_time() -> None:
-    season = Season()
-    for _ in range(GAMES_AT_ONCE + 5):
-        season.play("ann", "bob", ended(0))
-    season.play("cem", "bob", ended(1, "no_show", 0))
+async def test_games_are_told_a_hundred_at_a_time(journal: Journal) -> None:
+    last = GAMES_AT_ONCE + 6
+    for number in range(1, last):
+        await keep(journal, f"{number:016x}", a_label("ann", "bob"), ended(0))
+    await keep(journal, f"{last:016x}", a_label("cem", "bob"), ended(1, "no_show", 0))
+    tamper(journal.address, "UPDATE records SET at = 1900000000 WHERE game = ?", f"{last:016x}")
+    season = Season(journal=journal.address)
+    season.ladder.begin_with(*season.ladder.read(journal.address))
     told = listed(season, "/api/ladder/games")
     assert told["games"][0] == {
         "number": GAMES_AT_ONCE + 5,
         "game": f"{GAMES_AT_ONCE + 6:016x}",
-        "ended": "2026-11-01T00:00:00+00:00",
+        "ended": "2030-03-17T17:46:40+00:00",
         "players": ["cem", "bob"],
         "scores": [350, 450],
         "points": 0.0,
