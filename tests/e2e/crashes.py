@@ -298,6 +298,8 @@ class Guest:
             case Error(code="unknown_game"):
                 await self._next_game()
                 return
+            case Error(code="closing"):
+                return  # the host has lost the journal, and hangs up; then another one is dialled
             case Error():
                 self._blame(f"got {message}")
                 return
