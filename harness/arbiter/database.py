@@ -37,6 +37,10 @@ class InUse(JournalError):
         self.serving = serving
 
 
+class NoAnswer(JournalError):
+    """The database does not answer in time; it may later."""
+
+
 class Unreadable(Exception):
     """The database can't answer; the message has its reason, in which bytes of it may be."""
 
@@ -102,5 +106,6 @@ class Database(Protocol):
 
         Raises:
             JournalError: it can't be used.
+            NoAnswer: the database does not answer in time.
             InUse: another host has it open.
         """

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 import structlog
 
 from . import lease
-from .database import InUse, JournalError, Reader, Unreadable, Value, Work
+from .database import InUse, JournalError, NoAnswer, Reader, Unreadable, Value, Work
 
 if TYPE_CHECKING:
     import psycopg
@@ -155,6 +155,7 @@ class PostgresDatabase:
 
         Raises:
             JournalError: it can't be used, or is of another version.
+            NoAnswer: the database does not answer in time.
             InUse: another host has it open.
         """
         del reserve
@@ -162,7 +163,8 @@ class PostgresDatabase:
         try:
             return PostgresStore(self._url, self.name, advertised)
         except psycopg.Error as error:
-            raise JournalError(
+            late = isinstance(error, psycopg.errors.ConnectionTimeout)
+            raise (NoAnswer if late else JournalError)(
                 f"{self.name} can't be used as a journal: {_sentence(error)}"
             ) from None
 

@@ -266,6 +266,11 @@ def _check_hosts(settings: ServerFile) -> None:
             f"--host {settings['host']} stands for all addresses, and other hosts need one to "
             "reach this one: --advertise HOST:PORT"
         )
+    if not settings["admission"].proxies:
+        options.say(
+            "all who come by another host count as one address, unless admission.proxies names "
+            "the addresses of the hosts"
+        )
 
 
 def _said(kind: TableSettings) -> TableWords:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 
-from harness.arbiter.database import InUse, JournalError
+from harness.arbiter.database import InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
 from harness.server.passing_on import PassingOn
 
@@ -32,6 +32,7 @@ class Standby:
         """Return the journal once no other host has it; None if a signal ends the wait.
 
         ``patient`` is who had it before, and waits for a database that can't be reached as well.
+        Everybody waits for one that is slow.
 
         Raises:
             JournalError: it can't be used, not only by now.
@@ -52,7 +53,7 @@ class Standby:
                 patient = True
                 self._note(error)
             except JournalError as error:
-                if not patient:
+                if not (patient or isinstance(error, NoAnswer)):
                     told.cancel()
                     raise
                 self._tell(str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import closing
 
@@ -78,6 +79,18 @@ async def test_a_database_that_cant_be_used_is_no_reason_to_wait(
     tamper(url, "UPDATE state SET value = '9' WHERE key = 'version'")
     with pytest.raises(JournalError, match="has a journal of version 9"):
         await Standby(url, NO_FILES, passing_on, None).wait(patient=False)
+
+
+async def test_a_database_that_is_slow_is_waited_for(
+    passing_on: PassingOn, said: asyncio.Queue[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:  # which takes nobody in
+        url = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/x?sslmode=disable"
+        waiting = asyncio.create_task(Standby(url, NO_FILES, passing_on, None).wait(patient=False))
+        async with asyncio.timeout(PATIENCE_S):
+            assert "as a journal: connection timeout expired" in await said.get()
+        assert not waiting.done()
+        waiting.cancel()
 
 
 @pytest.mark.parametrize(
