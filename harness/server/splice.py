@@ -27,8 +27,8 @@ class End(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Write what came to the other end."""
-        assert self.other is not None
-        self.other.transport.write(data)
+        if self.other is not None:
+            self.other.transport.write(data)
 
     def pause_writing(self) -> None:
         """Read no more from the other end: this one reads too slowly."""
@@ -47,12 +47,13 @@ class End(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the other end."""
+        """End the other end, and let go of it, so that both are freed now."""
         self._is_lost = True
         if self._aborting is not None:
             self._aborting.cancel()
-        if self.other is not None:
-            self.other.finish()
+        other, self.other = self.other, None
+        if other is not None:
+            other.finish()
 
     def finish(self) -> None:
         """Close once all that was written is sent, or after a while."""

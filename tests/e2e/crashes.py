@@ -298,7 +298,7 @@ class Guest:
             case Error(code="unknown_game"):
                 await self._next_game()
                 return
-            case Error(code="closing"):
+            case Error(code="closing" | "host_error", game=None):
                 return  # the host has lost the journal, and hangs up; then another one is dialled
             case Error():
                 self._blame(f"got {message}")
