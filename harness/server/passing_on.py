@@ -99,7 +99,7 @@ class Client(End):
             self.reply(503, f"{error}\n")
             return
         if self.transport.is_closing():
-            there.transport.abort()
+            there.abort()
             return
         self.other = there
         there.transport.write(head + self._received)
@@ -216,9 +216,9 @@ class PassingOn:
 
     def _end_all(self) -> None:
         for client in tuple(self.here):
-            client.transport.abort()
             if client.other is not None:
-                client.other.transport.abort()
+                client.other.abort()
+            client.abort()
 
     async def close(self) -> None:
         """Listen no more, and end all conversations."""

@@ -60,3 +60,8 @@ class End(asyncio.Protocol):
         if self._aborting is None and not self._is_lost:
             self.transport.close()
             self._aborting = asyncio.get_running_loop().call_later(FLUSH_S, self.transport.abort)
+
+    def abort(self) -> None:
+        """Close now, unless it is closed, which some event loops can't bear."""
+        if not self._is_lost:
+            self.transport.abort()

@@ -74,7 +74,8 @@ class Place:
 
 async def ended(writer: asyncio.StreamWriter) -> None:
     """Close a connection, and wait until it is."""
-    writer.transport.abort()
+    if not writer.is_closing():
+        writer.transport.abort()
     with suppress(OSError):
         await writer.wait_closed()
 
