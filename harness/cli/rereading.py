@@ -55,8 +55,9 @@ class Rereading:
             renew(self._doors.certificate, self._tell)
         try:
             settings = self._read()
+            passes_on = settings.get("standby", False)
             with sentences():
-                check_admission(settings["admission"], settings["max_games"])
+                check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
         except CommandFailed as failure:
             self._tell(f"{failure}; until that is mended, the settings are as they were")
             return
