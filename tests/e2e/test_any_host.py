@@ -181,6 +181,29 @@ async def test_any_host_will_do(hosts: Hosts, tmp_path: Path) -> None:
         await client.close()
 
 
+async def test_another_version_is_put_in_place_host_by_host(hosts: Hosts) -> None:
+    serving, *others = hosts.all
+    await asyncio.to_thread(serving.start)
+    for host in others:
+        host.launch()
+    await hosts.know(serving, others)
+    _, _, game = await begin(*others)
+    for host in others:
+        host.terminate()
+        assert await asyncio.to_thread(host.wait) == 0
+        host.launch()
+        await hosts.know(serving, [host])
+    serving.terminate()
+    heir = await asyncio.to_thread(hosts.wait_for_heir, serving)
+    assert await asyncio.to_thread(serving.wait) == 0
+    (door,) = [host for host in others if host is not heir]
+    ann, bob = await back(door, "ann"), await back(heir, "bob")
+    over = await asyncio.gather(pass_on(ann, game), pass_on(bob, game))
+    assert {each.outcome for each in over} == {"zeroes"}
+    for client in (ann, bob):
+        await client.close()
+
+
 async def first_turn(*players: Client) -> tuple[Client, YourTurn]:
     """Wait for the first turn; whose it is."""
     waiting = {asyncio.create_task(each.expect(YourTurn)): each for each in players}

@@ -1,4 +1,4 @@
-"""What hosts, doors and commits cost: moves a second through one, two and three hosts.
+"""What a move, passing it on and a commit cost: moves a second through one, two and three hosts.
 
 Bots that don't think play games of 60 passes, so all that is done is the server's: rules, journal,
 connections. The journal is a file, or in PostgreSQL, which syncs to a disk here; bots dial the
@@ -64,7 +64,7 @@ class Row:
     def shown(self) -> tuple[str, ...]:
         """Return its line of the table."""
         p50, p99 = np.quantile(self.times_ms, (0.5, 0.99))
-        each = [1e6 * self.cpu_s.get(part, 0) / self.moves for part in ("serving", "doors", "pg")]
+        each = [1e6 * self.cpu_s.get(part, 0) / self.moves for part in ("serving", "others", "pg")]
         return (
             *(self.journal, str(self.hosts), str(self.games)),
             *(number(self.moves / self.took_s, 0), number(float(p50), 2), number(float(p99), 2)),
@@ -74,7 +74,7 @@ class Row:
 
 HEAD = (
     *("journal", "hosts", "games", "moves/s", "p50, ms", "p99, ms"),
-    *("serving host, µs", "doors, µs", "PostgreSQL, µs"),
+    *("serving host, µs", "passing on, µs", "PostgreSQL, µs"),
 )
 
 
@@ -150,7 +150,7 @@ async def run(row: Row, folder: Path, seconds: float, postgres: Cluster | None) 
         urls = [f"ws://127.0.0.1:{host.port}" for host in hosts]
         for url in urls:
             await until_there(url)
-        parts = {"serving": [hosts[0].pid], "doors": [host.pid for host in hosts[1:]]}
+        parts = {"serving": [hosts[0].pid], "others": [host.pid for host in hosts[1:]]}
 
         def cpu() -> dict[str, float]:
             used = {part: sum(map(cpu_s, pids)) for part, pids in parts.items()}
@@ -165,7 +165,7 @@ async def run(row: Row, folder: Path, seconds: float, postgres: Cluster | None) 
             await asyncio.sleep(seconds)
             used = {part: 1e3 * (at - before[part]) / seconds for part, at in cpu().items()}
             print(f"without a game: {used['serving']:.1f} ms of a core a second to serve, ", end="")
-            print(f"{used['doors'] / (row.hosts - 1):.1f} ms to stand by; ", end="")
+            print(f"{used['others'] / (row.hosts - 1):.1f} ms to stand by; ", end="")
             print(f"{used['pg']:.1f} ms for PostgreSQL with {row.hosts} hosts\n")
     finally:
         for host in hosts:
