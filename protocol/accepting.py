@@ -66,7 +66,7 @@ class Acceptor:
         self,
         sockets: tuple[socket.socket, ...],
         gate: Gate,
-        make: Callable[[Visit], ServerEnd],
+        make: Callable[[Visit], asyncio.BaseProtocol],
         tls: ssl.SSLContext | None,
     ) -> None:
         self.sockets = sockets

@@ -107,13 +107,15 @@ def _user() -> str | None:
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """Make a cluster in a temporary folder, and run it."""
+def cluster(*, in_memory: bool = True) -> Iterator[Cluster]:
+    """Make a cluster in a temporary folder, in memory if that has room, and run it."""
     folder_of_programs = programs()
     assert folder_of_programs is not None, MISSING
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(
-        prefix="tilewire-pg-", dir=memory if _has_room(memory) else None, ignore_cleanup_errors=True
+        prefix="tilewire-pg-",
+        dir=memory if in_memory and _has_room(memory) else None,
+        ignore_cleanup_errors=True,
     ) as name:
         folder = Path(name)
         if (user := _user()) is not None:

@@ -30,7 +30,15 @@ class JournalError(Exception):
 
 
 class InUse(JournalError):
-    """Another host writes the journal."""
+    """Another host writes the journal; ``serving`` is the address that it told, or ``""``."""
+
+    def __init__(self, sentence: str, serving: str = "") -> None:
+        super().__init__(sentence)
+        self.serving = serving
+
+
+class NoAnswer(JournalError):
+    """The database does not answer in time; it may later."""
 
 
 class Unreadable(Exception):
@@ -54,6 +62,10 @@ class Store(Protocol):
     @property
     def commits(self) -> int:
         """How many there were in all, also before this start."""
+
+    @property
+    def notice(self) -> str:
+        """What whoever runs this host should know of the database; ``""``: nothing."""
 
     def commit(self, work: Work) -> None:
         """Make work durable, or change nothing and raise any Exception with the reason.
@@ -87,10 +99,13 @@ class Database(Protocol):
             Unreadable: it can't be read at all.
         """
 
-    def open(self, reserve: int) -> Store:
+    def open(self, reserve: int, advertised: str = "") -> Store:
         """Open the journal to write it, make it if it isn't there; ``reserve`` bytes stay free.
+
+        ``advertised`` is where other hosts reach this one.
 
         Raises:
             JournalError: it can't be used.
+            NoAnswer: the database does not answer in time.
             InUse: another host has it open.
         """

@@ -84,6 +84,7 @@ class GameHost:
                 seat.start(self._reporter(number))
             while not self._table.over:
                 await self._carry_out(await self._next_effects())
+            self._tell_latecomers()
             self._keep_styles()
         except asyncio.CancelledError:  # the server stops; the game goes on from here in another
             if self.book.clock_runs:
@@ -221,6 +222,14 @@ class GameHost:
                 self._seats[recipient].send(message)
             else:
                 self._spectators.tell(message)
+
+    def _tell_latecomers(self) -> None:
+        """Tell the verdict to guests who came back while it was being written."""
+        while not self._inbox.empty():
+            seat, happening = self._inbox.get_nowait()
+            is_guest = self.book.opened.players[seat] in self.guests
+            if isinstance(happening, Came) and is_guest and not self._table.is_attached(seat):
+                self._seats[seat].send(self.verdict())
 
     def _tell_owners(self, records: Sequence[Record]) -> None:
         for record in records if self._owners else ():

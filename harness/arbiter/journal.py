@@ -56,10 +56,11 @@ class Journal:
 
     JournalError if it is no journal or of another version, if it is damaged or lacks what was
     acknowledged, or another host has it open. No game begins with less than ``reserve`` bytes free
-    on its disk, so that those that are on have room to end.
+    on its disk, so that those that are on have room to end. ``advertised`` is where hosts that wait
+    for it reach this one.
     """
 
-    def __init__(self, address: Address, reserve: int = 0) -> None:
+    def __init__(self, address: Address, reserve: int = 0, advertised: str = "") -> None:
         self.address = address
         database = database_at(address)
         self.name = database.name
@@ -73,7 +74,7 @@ class Journal:
         self._queue: queue.SimpleQueue[tuple[Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
         self._lost: asyncio.Future[str] | None = None
-        self._store = database.open(reserve)
+        self._store = database.open(reserve, advertised)
         try:
             if self.rows(f"SELECT 1 FROM state WHERE key = '{UNFINISHED}'"):
                 raise JournalError(f"{self.name} is a copy that was not finished; make another")
@@ -96,6 +97,11 @@ class Journal:
     def commits(self) -> int:
         """How many there were in all, also before this start."""
         return self._store.commits
+
+    @property
+    def notice(self) -> str:
+        """What whoever runs this host should know of the database; ``""``: nothing."""
+        return self._store.notice
 
     # --- writing --------------------------------------------------------------------------------
 

@@ -100,13 +100,16 @@ class SqliteFile:
         except UNREADABLE as error:
             raise Unreadable(str(error)) from None
 
-    def open(self, reserve: int) -> SqliteStore:
+    def open(self, reserve: int, advertised: str = "") -> SqliteStore:
         """Open the journal to write it; made if it isn't there.
+
+        A file is this machine's, so nobody asks where its host is: ``advertised`` is not used.
 
         Raises:
             JournalError: it is no journal or of another version, it is damaged or lacks what was
                 acknowledged, or another host has it open.
         """
+        del advertised
         try:
             return SqliteStore(self.path, reserve)
         except (OSError, *UNREADABLE) as error:
@@ -132,6 +135,7 @@ class SqliteStore:
     """A journal in a file, open to be written; no game begins with less than ``reserve`` free."""
 
     idle_s = None
+    notice = ""
 
     def __init__(self, path: Path, reserve: int) -> None:
         self._path, self._reserve = path, reserve

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 import structlog
 
 from . import lease
-from .database import InUse, JournalError, Reader, Unreadable, Value, Work
+from .database import InUse, JournalError, NoAnswer, Reader, Unreadable, Value, Work
 
 if TYPE_CHECKING:
     import psycopg
@@ -76,7 +76,8 @@ CREATE TABLE IF NOT EXISTS lease (
     number   BIGINT NOT NULL,            -- the fencing token
     holder   TEXT NOT NULL,              -- for people
     until    TIMESTAMPTZ NOT NULL,       -- by the clock of the database
-    commit   BIGINT NOT NULL             -- the last that was made
+    commit   BIGINT NOT NULL,            -- the last that was made
+    address  TEXT NOT NULL DEFAULT ''    -- where hosts that stand by reach its host
 );
 CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
 CREATE INDEX IF NOT EXISTS past_games ON games (created, game) WHERE open = 0;
@@ -95,13 +96,19 @@ END $$;
 """
 
 _TAKE = """
-UPDATE lease SET number = number + 1, holder = %s,
+UPDATE lease SET number = number + 1, holder = %s, address = %s,
     until = clock_timestamp() + make_interval(secs => %s)
 WHERE until <= clock_timestamp() RETURNING number, commit
 """
 
+_ADD_ADDRESS = "ALTER TABLE lease ADD COLUMN address TEXT NOT NULL DEFAULT ''"
+"""Of a journal that was made before hosts told it; an older program goes on with it as well."""
+
 PASSED, MADE = "TW001", "TW002"
 """Codes of the errors of ``hold``."""
+
+NO_RIGHT = "42501"
+"""PostgreSQL's code where a user may not do something."""
 
 SCHEMES = ("postgresql://", "postgres://")
 """How the address of such a journal begins."""
@@ -109,6 +116,8 @@ SCHEMES = ("postgresql://", "postgres://")
 CONNECT_S = 2
 """Time for a connection to be made."""
 RETRY_S = 0.1
+CLOCK_S = 30.0
+"""By how much a machine's clock may differ from the database's before that is said."""
 SIZED_S = 60.0
 """Interval at which the database is asked for its size."""
 
@@ -139,21 +148,23 @@ class PostgresDatabase:
         except psycopg.Error as error:
             raise Unreadable(_sentence(error)) from None
 
-    def open(self, reserve: int) -> PostgresStore:
+    def open(self, reserve: int, advertised: str = "") -> PostgresStore:
         """Open the journal to write it; made if it isn't there.
 
         The database's own disk is not asked how much of it is free: ``reserve`` is not used.
 
         Raises:
             JournalError: it can't be used, or is of another version.
+            NoAnswer: the database does not answer in time.
             InUse: another host has it open.
         """
         del reserve
         psycopg = _driver()
         try:
-            return PostgresStore(self._url, self.name)
+            return PostgresStore(self._url, self.name, advertised)
         except psycopg.Error as error:
-            raise JournalError(
+            late = isinstance(error, psycopg.errors.ConnectionTimeout)
+            raise (NoAnswer if late else JournalError)(
                 f"{self.name} can't be used as a journal: {_sentence(error)}"
             ) from None
 
@@ -180,8 +191,8 @@ class PostgresStore:
 
     idle_s = lease.BEAT_S
 
-    def __init__(self, url: str, name: str) -> None:
-        self._url, self._name = url, name
+    def __init__(self, url: str, name: str, advertised: str = "") -> None:
+        self._url, self._name, self._advertised = url, name, advertised
         self._over = ""
         """Why nothing more is written."""
         self._stuck_at = float("inf")
@@ -192,6 +203,7 @@ class PostgresStore:
         try:
             self._make()
             self._tenure = self._take()
+            self.notice = self._compare_clocks()
         except BaseException:
             self._connection.close()
             raise
@@ -205,25 +217,52 @@ class PostgresStore:
                 self._connection.execute(SCHEMA)
                 values = (str(SCHEMA_VERSION),)
                 self._connection.execute("INSERT INTO state VALUES ('version', %s)", values)
-                self._connection.execute("INSERT INTO lease VALUES (0, '', 'epoch', 0)")
+                self._connection.execute("INSERT INTO lease VALUES (0, '', 'epoch', 0, '')")
+            elif not self._has_address():
+                self._connection.execute(_ADD_ADDRESS)
+
+    def _has_address(self) -> bool:
+        question = (
+            "SELECT FROM pg_attribute WHERE attrelid = 'lease'::regclass AND attname = 'address'"
+        )
+        return self._connection.execute(question).rowcount > 0
+
+    def _compare_clocks(self) -> str:
+        """Say that this machine's clock is not the database's, if it is far from it."""
+        question = "SELECT extract(epoch FROM clock_timestamp())"
+        ((there,),) = self._connection.execute(question).fetchall()
+        ahead_s = time.time() - float(there)
+        if abs(ahead_s) < CLOCK_S:
+            return ""
+        return (
+            f"the clock of this machine is {abs(ahead_s):,.0f} s "
+            f"{'ahead of' if ahead_s > 0 else 'behind'} that of {self._name}: games don't go by "
+            "it, but bans and the dates of games do; have both set by NTP"
+        )
 
     def _take(self) -> lease.Tenure:
         """Take the lease once it is over; raise InUse if its host prolongs it meanwhile.
 
-        Once it may do so after its end: a commit was on its way.
+        Once it may do so after its end: a commit was on its way. A host that takes it lives.
         """
         me = f"{socket.gethostname()}, process {os.getpid()}"
-        ends = set()
+        ends, numbers = set(), set()
         while True:
             asked = time.monotonic()
-            taken = self._connection.execute(_TAKE, (me, lease.LEASE_S)).fetchone()
+            taken = self._connection.execute(
+                _TAKE, (me, self._advertised, lease.LEASE_S)
+            ).fetchone()
             if taken is not None:
                 return lease.Tenure.taken(taken[0], taken[1], asked)
-            question = "SELECT holder, until FROM lease"
-            ((holder, until),) = self._connection.execute(question).fetchall()
+            question = "SELECT number, holder, until, address FROM lease"
+            ((number, holder, until, serving),) = self._connection.execute(question).fetchall()
             ends.add(until)
-            if len(ends) > 2:
-                raise InUse(f"{self._name} is in use by another server or match ({holder})")
+            numbers.add(number)
+            if len(ends) > 2 or len(numbers) > 1:
+                where = f", at {serving}" if serving else ""
+                raise InUse(
+                    f"{self._name} is in use by another server or match ({holder}{where})", serving
+                )
             time.sleep(RETRY_S)
 
     # --- writing --------------------------------------------------------------------------------
@@ -368,7 +407,8 @@ def _version(connection: psycopg.Connection, name: str) -> int | None:
     if version != str(SCHEMA_VERSION):
         raise JournalError(
             f"{name} has a journal of version {version}; "
-            f"this program reads version {SCHEMA_VERSION}"
+            f"this program reads version {SCHEMA_VERSION}: run the program that wrote it, or name "
+            "another database"
         )
     return SCHEMA_VERSION
 
@@ -388,8 +428,13 @@ def _placed(statement: str) -> Any:
 
 
 def _sentence(error: Exception) -> str:
-    """Return the reason of the driver or the server in one line."""
+    """Return the reason of the driver or the server in one line, and what to do if it is told."""
     import psycopg
 
-    said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-    return " ".join((said or str(error)).split()) or type(error).__name__
+    if not isinstance(error, psycopg.Error):
+        return " ".join(str(error).split()) or type(error).__name__
+    said = " ".join((error.diag.message_primary or str(error)).split()) or type(error).__name__
+    if error.sqlstate == NO_RIGHT:
+        return f"{said}; have the user of its URL own the database and what is in it"
+    hint = error.diag.message_hint
+    return f"{said}; {hint[0].lower()}{hint[1:].rstrip('.')}" if hint else said

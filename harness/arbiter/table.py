@@ -124,6 +124,10 @@ class Table:
         """Return the verdict of a finished game."""
         return views.game_over(self.book)
 
+    def is_attached(self, seat: int) -> bool:
+        """Return whether a seat is told what happens."""
+        return self._seats[seat].session is not None
+
     # --- events --------------------------------------------------------------------------------
 
     def attach(self, seat: int, now_ms: int, *, seen: int = -1) -> Effects:

@@ -33,7 +33,8 @@ def open_doors(given: Mapping[str, object], tell: Callable[[str], None]) -> Door
     """Read what a server's settings name, and check port and admission; or fail with a sentence."""
     settings = cast("dict[str, Any]", given)
     with sentences():
-        check_admission(settings["admission"], settings["max_games"])
+        passes_on = settings.get("standby", False)
+        check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
         tokens = KnownTokens(settings["tokens"], tell) if "tokens" in settings else None
         admins = KnownTokens(settings["admins"], tell) if "admins" in settings else None
     if not 0 <= (port := settings["port"]) < 1 << 16:

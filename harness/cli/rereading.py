@@ -52,11 +52,12 @@ class Rereading:
             if tokens is not None:
                 tokens.reread()
         if self._doors.certificate is not None:
-            self._renew(self._doors.certificate)
+            renew(self._doors.certificate, self._tell)
         try:
             settings = self._read()
+            passes_on = settings.get("standby", False)
             with sentences():
-                check_admission(settings["admission"], settings["max_games"])
+                check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
         except CommandFailed as failure:
             self._tell(f"{failure}; until that is mended, the settings are as they were")
             return
@@ -69,13 +70,15 @@ class Rereading:
         if later := [name for name in changed if name not in now]:
             self._tell(f"{', '.join(later)}: a change takes effect at the next start")
 
-    def _renew(self, certificate: Certificate) -> None:
-        try:
-            certificate.renew()
-        except ValueError as error:
-            self._tell(f"{error}; until that is mended, the certificate is as it was")
-            return
-        self._tell(certificate.warning() or "the certificate was read again")
+
+def renew(certificate: Certificate, tell: Callable[[str], None]) -> None:
+    """Read a certificate again; what is wrong is told, and leaves it as it was."""
+    try:
+        certificate.renew()
+    except ValueError as error:
+        tell(f"{error}; until that is mended, the certificate is as it was")
+        return
+    tell(certificate.warning() or "the certificate was read again")
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -30,7 +30,9 @@ from harness.server.ladder.settings import (
     check_ladder,
     check_table_name,
 )
+from harness.server.passing_on import PassingOn
 from harness.server.play import Offered
+from harness.server.request_head import split_address
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import Lexicon
@@ -44,6 +46,8 @@ from .house import House
 from .rereading import Rereading
 from .serving import (
     RESERVE_BYTES,
+    advertised,
+    is_any,
     read_bots,
     spare_memory,
     tell,
@@ -51,7 +55,7 @@ from .serving import (
     try_out,
     until_stopped,
 )
-from .standby import stand_by
+from .standby import Standby
 
 if TYPE_CHECKING:
     from harness.server.direction import Plan
@@ -83,7 +87,9 @@ class ServerSettings(TableWords, total=False):
     db: str
     """The journal: a file, or postgresql://USER@HOST/DATABASE. [default: tilewire.db]"""
     standby: Annotated[bool, Parameter(negative="")]
-    """Wait while another server has the journal, and go on with its games when it ends."""
+    """Pass connections on to the server that has the journal; go on with its games after it."""
+    advertise: str
+    """HOST:PORT, where other hosts reach this one. [default: host and port]"""
     tokens: Path
     """A file of names and token hashes; then nobody else may play."""
     admins: Path
@@ -223,11 +229,7 @@ def serve(
         return said
 
     settings = read_all()
-    if settings["standby"] and not is_url(settings["db"]):
-        raise CommandFailed(
-            "--standby waits for a journal that several machines reach: "
-            "--db postgresql://USER@HOST/DATABASE"
-        )
+    _check_hosts(settings)
     threads, ponder = settings["threads"], settings["ponder"]
     specs = _bots(settings)
     doors = open_doors(settings, tell)
@@ -242,6 +244,33 @@ def serve(
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         house = House(specs, equipment, kinds, settings.get("seed"))
         options.run(_serve(settings, drain / 1_000, doors, house, specs, read_all))
+
+
+def _check_hosts(settings: ServerFile) -> None:
+    """Check what several hosts need to find each other, or fail with a sentence."""
+    advertise = settings.get("advertise")
+    if advertise is not None:
+        with sentences("--advertise: "):
+            host, _ = split_address(advertise)
+        if is_any(host):
+            raise CommandFailed(f"--advertise: {advertise} stands for all addresses; name one")
+    if not settings["standby"]:
+        return
+    if not is_url(settings["db"]):
+        raise CommandFailed(
+            "--standby waits for a journal that several machines reach: "
+            "--db postgresql://USER@HOST/DATABASE"
+        )
+    if advertise is None and is_any(settings["host"]):
+        raise CommandFailed(
+            f"--host {settings['host']} stands for all addresses, and other hosts need one to "
+            "reach this one: --advertise HOST:PORT"
+        )
+    if not settings["admission"].proxies:
+        options.say(
+            "all who come by another host count as one address, unless admission.proxies names "
+            "the addresses of the hosts"
+        )
 
 
 def _said(kind: TableSettings) -> TableWords:
@@ -382,11 +411,12 @@ async def _serve(
     try:
         while True:
             if standby:
-                journal = await stand_by(settings["db"], patient=patient)
+                journal = await _stand_by(settings, doors, patient)
                 if journal is None:
                     return
             else:
-                journal = Journal(settings["db"], RESERVE_BYTES)
+                address = advertised(settings.get("advertise"), settings["host"], settings["port"])
+                journal = Journal(settings["db"], RESERVE_BYTES, address)
             with closing(journal):
                 try:
                     lost = await _serve_games(journal, settings, drain_s, doors, house, specs, read)
@@ -400,6 +430,25 @@ async def _serve(
             standby = patient = True
     finally:
         await house.close()
+
+
+async def _stand_by(settings: ServerFile, doors: Doors, patient: bool) -> Journal | None:
+    """Return the journal once this host may have it; None if a signal ends the wait."""
+    certificate = doors.certificate
+    passing_on = PassingOn(
+        settings["host"],
+        settings["port"],
+        settings["admission"],
+        doors.tls,
+        None if certificate is None else certificate.dialling,
+    )
+    await passing_on.start()
+    settings["port"] = passing_on.port  # others know it by now
+    standby = Standby(settings["db"], doors, passing_on, settings.get("advertise"))
+    try:
+        return await standby.wait(patient=patient)
+    finally:
+        await passing_on.close()
 
 
 async def _serve_games(
@@ -451,6 +500,8 @@ def _started(server: MatchServer, kept: str, again: Rereading, doors: Doors) -> 
         tell(f"serving on {url}, {kept}")
         for warning in exposures(server.host, open_to_all=doors.tokens is None, tls=server.tls):
             options.say(warning)
+        if server.journal.notice:
+            options.say(server.journal.notice)
 
     return started
 

@@ -9,8 +9,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from ipaddress import ip_address
 from itertools import count
 from typing import Any
 
@@ -149,6 +151,22 @@ def time_control(base: ServerTime, clock: Mapping[str, int | None], host: str) -
     with sentences():
         check_time_control(control)
     return control
+
+
+def advertised(said: str | None, host: str, port: int) -> str:
+    """Return where other hosts reach this one, or "" if its own address doesn't say."""
+    if said is not None:
+        return said
+    if port == 0 or is_any(host):
+        return ""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_any(host: str) -> bool:
+    """Return whether a host listens on all addresses of its machine, by ``--host``."""
+    with suppress(ValueError):
+        return ip_address(host).is_unspecified
+    return not host
 
 
 async def until_stopped(server: MatchServer, started: Callable[[], None]) -> str | None:

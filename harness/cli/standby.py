@@ -1,49 +1,86 @@
-"""A server that waits until it may have the journal: another host writes it, or did until now."""
+"""A server that waits until it may have the journal: another host writes it, or did until now.
+
+Meanwhile it passes conversations on to that host.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 
-from harness.arbiter.database import InUse, JournalError
+from harness.arbiter.database import InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
+from harness.server.passing_on import PassingOn
 
 from . import options
-from .serving import RESERVE_BYTES, tell
+from .doors import Doors
+from .rereading import renew
+from .serving import RESERVE_BYTES, advertised, tell
 
 RETRY_S = 0.5
 
 
-async def stand_by(db: str, *, patient: bool) -> Journal | None:
-    """Return a journal once no other host has it; None if a signal ends the wait.
+class Standby:
+    """A host from when it has no journal until it has."""
 
-    ``patient`` is who had it before, and waits for a database that can't be reached as well.
+    def __init__(self, db: str, doors: Doors, passing_on: PassingOn, advertise: str | None) -> None:
+        self._db, self._doors, self._passing_on = db, doors, passing_on
+        self._address = advertised(advertise, passing_on.host, passing_on.port)
+        self._said = ""
 
-    Raises:
-        JournalError: it can't be used, not only by now.
-    """
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGHUP, tell, "standing by; files are read again at a start")
-    told = asyncio.ensure_future(options.until_told_to_stop())
-    said = ""
-    while not told.done():
-        opening = asyncio.ensure_future(asyncio.to_thread(Journal, db, RESERVE_BYTES))
-        await asyncio.wait({told, opening}, return_when=asyncio.FIRST_COMPLETED)
-        if not opening.done():
-            opening.cancel()
-            break
-        try:
-            journal = opening.result()
-        except JournalError as error:
-            patient = patient or isinstance(error, InUse)
-            if not patient:
+    async def wait(self, *, patient: bool) -> Journal | None:
+        """Return the journal once no other host has it; None if a signal ends the wait.
+
+        ``patient`` is who had it before, and waits for a database that can't be reached as well.
+        Everybody waits for one that is slow.
+
+        Raises:
+            JournalError: it can't be used, not only by now.
+        """
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reread)
+        told = asyncio.ensure_future(options.until_told_to_stop())
+        while not told.done():
+            opening = asyncio.ensure_future(
+                asyncio.to_thread(Journal, self._db, RESERVE_BYTES, self._address)
+            )
+            await asyncio.wait({told, opening}, return_when=asyncio.FIRST_COMPLETED)
+            if not opening.done():
+                opening.cancel()
+                break
+            try:
+                journal = opening.result()
+            except InUse as error:
+                patient = True
+                self._note(error)
+            except JournalError as error:
+                if not (patient or isinstance(error, NoAnswer)):
+                    told.cancel()
+                    raise
+                self._tell(str(error))
+                await asyncio.wait({told}, timeout=RETRY_S)
+            else:
                 told.cancel()
-                raise
-            if str(error) != said:
-                tell(f"standing by: {error}")
-            said = str(error)
-            await asyncio.wait({told}, timeout=0 if isinstance(error, InUse) else RETRY_S)
-        else:
-            told.cancel()
-            return journal
-    return None
+                return journal
+        return None
+
+    def _note(self, error: InUse) -> None:
+        """Pass conversations on to the host that has the journal, unless it says it is this one."""
+        if error.serving and error.serving == self._address:
+            self._passing_on.pass_to("")
+            self._tell(
+                f"{error}, which this host advertises as its own: give each an --advertise of its "
+                "own; until then nothing is passed on here"
+            )
+            return
+        self._passing_on.pass_to(error.serving)
+        self._tell(str(error))
+
+    def _tell(self, sentence: str) -> None:
+        if sentence != self._said:
+            tell(f"standing by at port {self._passing_on.port}: {sentence}")
+        self._said = sentence
+
+    def _reread(self) -> None:
+        if self._doors.certificate is not None:
+            renew(self._doors.certificate, tell)
+        tell("standing by; all other files are read again at a start")

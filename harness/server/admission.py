@@ -10,7 +10,7 @@ from __future__ import annotations
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -89,8 +89,10 @@ class Admission(Struct, frozen=True, kw_only=True):
         return Rates(self.frames_per_s, self.bytes_per_s)
 
 
-def check_admission(admission: Admission, max_games: int) -> None:
+def check_admission(admission: Admission, max_games: int, *, passes_on: bool = False) -> None:
     """Check that an admission can be had, and allow this process as many open files as it needs.
+
+    A conversation that is passed on takes two.
 
     Raises:
         ValueError: a proxy is no address, or the system allows fewer files.
@@ -100,8 +102,9 @@ def check_admission(admission: Admission, max_games: int) -> None:
             ip_address(proxy)
         except ValueError:
             raise ValueError(f"admission.proxies: {proxy!r} is no IP address") from None
-    places = admission.connections + admission.kept + MOST_HELD
-    needed = places + max_games * FILES_A_GAME + OTHER_FILES
+    places = admission.connections + admission.kept
+    more = max(max_games * FILES_A_GAME, places if passes_on else 0)
+    needed = places + MOST_HELD + more + OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft >= needed or soft == resource.RLIM_INFINITY:
         return
@@ -126,6 +129,20 @@ def block_of(address: str) -> str:
     if ip.ipv4_mapped is not None:
         return str(ip.ipv4_mapped)
     return str(ip_network((ip, 64), strict=False))
+
+
+def client_of(forwarded: Sequence[str], peer: str, proxies: Collection[str]) -> str:
+    """Return whose a proxy's connection is, by the lines of X-Forwarded-For.
+
+    Each proxy has appended whom it got the request from. So the last address that is no proxy's is
+    the client's, and what stands before it is what the client says.
+    """
+    address = peer
+    for said in reversed(",".join(forwarded).split(",")):
+        if address not in proxies or not said.strip():
+            break
+        address = said.strip()[:64]
+    return address
 
 
 def _bucket(amount: float, seconds: float) -> Bucket:
@@ -199,13 +216,12 @@ class Caller:
 
     def ask(self, request: Request) -> str | None:
         """Take the opening request; return a sentence if there is no room behind a proxy."""
-        if self.address not in self._admissions.config.proxies:
+        proxies = self._admissions.config.proxies
+        if self.address not in proxies:
             return None
-        forwarded = request.headers.get_all("X-Forwarded-For")
-        if forwarded:
-            self.address = forwarded[-1].rpartition(",")[2].strip()[:64]
+        self.address = client_of(request.headers.get_all("X-Forwarded-For"), self.address, proxies)
         self.leave()
-        why = self._admissions.full(block_of(self.address))
+        why = self._admissions.refusal(block_of(self.address))
         self._arrive()
         return why
 
@@ -283,11 +299,16 @@ class Admissions:
         A socket of a proxy is another's: ``Caller.ask`` finds out whose.
         """
         block, is_proxy = block_of(address), address in self.config.proxies
-        why = self.full(None if is_proxy else block)
-        if why is None and not (is_proxy or self._handshakes.take(block, self.clock())):
+        why = self.full(None) if is_proxy else self.refusal(block)
+        return why or Caller(self, address)
+
+    def refusal(self, block: str) -> str | None:
+        """Return why a new connection of a block is refused; None: it isn't, and it is counted."""
+        why = self.full(block)
+        if why is None and not self._handshakes.take(block, self.clock()):
             self.refused["handshakes_per_s"] += 1
             why = f"too many connections a second from {block}, try again later"
-        return why or Caller(self, address)
+        return why
 
     def full(self, block: str | None) -> str | None:
         """Return why another connection is refused, from a block if it is known; None: it isn't."""

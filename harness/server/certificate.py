@@ -11,6 +11,7 @@ from bot.seat.containment import hide
 
 DAY_S = 24 * 60 * 60
 SOON_DAYS = 14
+_END = "-----END CERTIFICATE-----"
 
 
 class Certificate:
@@ -24,6 +25,9 @@ class Certificate:
         self._files = cert, key
         hide(key or cert)
         self.context = self._loaded()
+        self.dialling = _trusting_none()
+        """What dials a host that has the same certificate, or one that was read here before."""
+        self._trust_own()
         self.expires = self._expiry()
         """When, in seconds since 1970; None if it is over, or has not begun."""
 
@@ -31,6 +35,7 @@ class Certificate:
         """Read both files again; raise ValueError and go on with the old ones if they are wrong."""
         self._loaded()
         self.context.load_cert_chain(*self._files)
+        self._trust_own()
         self.expires = self._expiry()
 
     def warning(self) -> str | None:
@@ -54,11 +59,14 @@ class Certificate:
             raise ValueError(f"no TLS: {_fault(cert, key or cert, error)}") from None
         return context
 
+    def _trust_own(self) -> None:
+        """Trust the file's first certificate; others of the next one's issuer are strangers'."""
+        first, end, _ = self._files[0].read_text(errors="replace").partition(_END)
+        self.dialling.load_verify_locations(cadata=first + end)
+
     def _expiry(self) -> float | None:
         """Shake hands with a client that trusts this certificate, and so says whether it holds."""
-        trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        trusting.check_hostname = False
-        trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        trusting = _trusting_none()
         trusting.load_verify_locations(self._files[0])
         here, there = ssl.MemoryBIO(), ssl.MemoryBIO()
         client = trusting.wrap_bio(here, there)
@@ -71,6 +79,14 @@ class Certificate:
             return None
         told = client.getpeercert() or {}
         return ssl.cert_time_to_seconds(str(told["notAfter"]))
+
+
+def _trusting_none() -> ssl.SSLContext:
+    """Return what dials those whose own certificate it is told to trust, whatever their name."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
 
 
 class _Encrypted(Exception):

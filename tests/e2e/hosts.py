@@ -1,4 +1,4 @@
-"""Several hosts on one database, behind a balancer: one serves, the others stand by."""
+"""Several hosts on one database: one serves, the others pass on to it and stand by."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import socket
 import time
 from contextlib import closing, suppress
+from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,6 +18,12 @@ HOSTS = 3
 ENDS = ("kill", "freeze", "hush", "slow")
 """What befalls the host that serves, in turn: it is killed; it stops in mid-work; its line to the
 database is silent; answers come too late. The last three are over when another has its games."""
+STORM = """
+[admission]
+handshakes_per_s = 100000
+proxies = ["127.0.0.1"]
+"""
+"""Guests of one address that dial at once again whenever they are refused."""
 SLOW_S = 4.0
 """An answer that comes after the lease."""
 
@@ -26,8 +33,6 @@ class Hosts:
 
     def __init__(self, folder: Path, database: str, settings: str) -> None:
         self.db = database
-        self.url = ""
-        """Of the balancer."""
         self._hosts = []
         self._lines = {}
         for number in range(HOSTS):
@@ -35,7 +40,7 @@ class Hosts:
             own.mkdir()
             line = Line(database)
             options = ("--drain", "0s", "--standby")
-            host = Server(own, *options, settings=settings, database=line.url)
+            host = Server(own, *options, settings=settings + STORM, database=line.url)
             host.port = free_port()
             self._hosts.append(host)
             self._lines[host] = line
@@ -44,24 +49,23 @@ class Hosts:
         self._away: Server | None = None
         """One that lives, and has lost the lease or will."""
         self._ends = 0
-        self._balancer: asyncio.Server | None = None
+        self._turns = cycle(self._hosts)
 
-    async def balance(self) -> None:
-        """Pass connections on to whichever host listens, from now on."""
+    async def open_lines(self) -> None:
+        """Have lines to the database from now on."""
         for line in self._lines.values():
             await line.open()
-        self._balancer = await asyncio.start_server(self._pass_on, "127.0.0.1", 0)
-        self.url = f"ws://127.0.0.1:{self._balancer.sockets[0].getsockname()[1]}"
 
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with closing(writer):
-            for host in self._hosts:
-                if host is self._away:  # a system takes connections for a process that has stopped
-                    continue
-                with suppress(OSError, asyncio.CancelledError):
-                    there, back = await asyncio.open_connection("127.0.0.1", host.port)
-                    await asyncio.gather(_pipe(reader, back), _pipe(there, writer))
-                    return
+    @property
+    def url(self) -> str:
+        """Of a host, the next each time: any will do, but for one that has stopped.
+
+        A system takes connections for it, and nobody answers them.
+        """
+        host = next(self._turns)
+        if host is self._away:
+            host = next(self._turns)
+        return f"ws://127.0.0.1:{host.port}"
 
     def start(self) -> None:
         """Start those that ended, and wait until one serves; let one that was away come back."""
@@ -120,8 +124,6 @@ class Hosts:
         """End those that have not ended."""
         for host in self._hosts:
             host.close()
-        if self._balancer is not None:
-            self._balancer.close()
         for line in self._lines.values():
             line.close()
 
@@ -169,10 +171,3 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
         return port
-
-
-async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with closing(writer), suppress(OSError):
-        while data := await reader.read(65_536):
-            writer.write(data)
-            await writer.drain()

@@ -102,6 +102,12 @@ class Server:
         self._process.wait()
         return before, now_ms()
 
+    @property
+    def pid(self) -> int:
+        """Return the number of its process."""
+        assert self._process is not None
+        return self._process.pid
+
     def freeze(self) -> None:
         """Stop it in mid-work."""
         assert self._process is not None

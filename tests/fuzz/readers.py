@@ -27,6 +27,9 @@ from fuzz.mutation import broken_bytes, broken_text, broken_tree
 from rollout_positions import RULES, scowl
 from siu_talk import ready
 from structlog.testing import capture_logs
+from websockets.exceptions import InvalidHeader, SecurityError
+from websockets.http11 import Request
+from websockets.streams import StreamReader
 
 from bot.registry import SeatError
 from bot.seat.offers import Declined
@@ -52,6 +55,8 @@ from harness.seats.engines import magpie_terms, quackle_text, siu_terms
 from harness.seats.engines.engine import Context
 from harness.seats.engines.files import Exchange
 from harness.seats.engines.files_host import FilesHost
+from harness.server import request_head
+from harness.server.admission import client_of
 from harness.server.bridge.config import read_config as read_bridge_config
 from harness.server.bridge.pairing import TokenFile
 from harness.server.hosting import Hosting
@@ -429,6 +434,26 @@ def _read_files(content: bytes, folder: Path) -> None:
 # --- all of them ----------------------------------------------------------------------------------
 
 
+def _read_head(content: bytes, _: Path) -> None:
+    """Pass a request on; if it is one to the host that serves, its last address is ours."""
+    end = request_head.END_OF_HEAD
+    head = (content + end).partition(end)[0] + end
+    request_head.path_of(head)
+    marked = request_head.passed_on(head, "192.0.2.9")
+    assert request_head.was_passed_on(marked)
+    bytes_of = StreamReader()
+    bytes_of.feed_data(marked)
+    bytes_of.feed_eof()
+    parsing = Request.parse(bytes_of.read_line)
+    try:
+        next(parsing)
+    except StopIteration as parsed:
+        said = parsed.value.headers.get_all("X-Forwarded-For")
+        assert client_of(said, "10.0.0.1", ("10.0.0.1",)) == "192.0.2.9"
+    except (EOFError, ValueError, NotImplementedError, InvalidHeader, SecurityError):
+        pass  # as the host that serves refuses it
+
+
 def _config(name: str, kind: Any, text: str) -> Reader:
     return Reader(
         name,
@@ -497,6 +522,7 @@ def readers() -> tuple[Reader, ...]:
             _read_database_file,
             (JournalError,),
         ),
+        Reader("a request that is passed on", _texts(*samples.HEADS), _read_head, ()),
         Reader("a match's folder", _folder, _read_folder, (ValueError, MatchError)),
         Reader("results, as text", _texts(*samples.result_lines()), _read_results, (ValueError,)),
         Reader("a study's records", _texts(samples.RECORDS), _read_records, (ValueError,)),

@@ -36,6 +36,8 @@ from protocol.messages import (
     GameOver,
     Message,
     NewGame,
+    Ping,
+    Pong,
     Resign,
     Resume,
     Seeking,
@@ -104,6 +106,37 @@ async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
     await stranger.resume(game, 0)
     assert (await stranger.expect(Error)).code == "unknown_game"
     for client in (mover, back, stranger):
+        await client.close()
+
+
+async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, may_go_on = asyncio.Event(), asyncio.Event()
+    append = Journal.append
+
+    async def slowly(
+        journal: Journal, game: str, records: Sequence[Record], *, last: bool = False
+    ) -> None:
+        if last:
+            writing.set()
+            await may_go_on.wait()
+        await append(journal, game, records, last=last)
+
+    monkeypatch.setattr(Journal, "append", slowly)
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    await other.close()
+    await mover.channel.send(Resign(game=game, seq=turn.seq))
+    await writing.wait()
+    back = await Client.login(url, "ann" if other is a else "bob")
+    assert back.welcome.games == (game,)
+    await back.resume(game, 0)
+    await back.channel.send(Ping(id=1))
+    await back.expect(Pong)
+    may_go_on.set()
+    assert (await back.expect(GameOver)).outcome == "resign"
+    for client in (mover, back):
         await client.close()
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from typing import cast
@@ -238,7 +239,7 @@ def test_a_commit_is_made_once_and_under_its_lease_only(url: str, journal: Journ
 def test_a_journal_of_another_version_is_refused(url: str) -> None:
     Journal(url).close()
     tamper(url, "UPDATE state SET value = '9' WHERE key = 'version'")
-    says = r"test\d+ has a journal of version 9; this program reads version 2"
+    says = r"test\d+ has a journal of version 9; this program reads version 2: run the"
     with pytest.raises(JournalError, match=says):
         Journal(url)
     with pytest.raises(JournalError, match=says):
@@ -254,8 +255,84 @@ def test_who_may_not_write_is_told(cluster: Cluster, url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS reader")
         connection.execute("CREATE ROLE reader LOGIN")
-    with pytest.raises(JournalError, match="permission denied for database"):
-        Journal(url.replace("tilewire@", "reader@"))
+    theirs = url.replace("tilewire@", "reader@")
+    with pytest.raises(JournalError, match=r"permission denied for database .*; have the"):
+        Journal(theirs)
+    Journal(url).close()
+    with pytest.raises(JournalError, match="permission denied for schema tilewire; have the user"):
+        Journal(theirs)
+    with closing(Journal(url)):  # whose lease is not harmed
+        pass
+
+
+async def test_a_full_database_is_told_and_written_again_once_it_has_room(
+    url: str, journal: Journal
+) -> None:
+    await journal.create(opened(), {})
+    tamper(
+        url,
+        """
+        CREATE FUNCTION full_disk() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'could not extend file: No space left on device'
+                USING ERRCODE = 'disk_full', HINT = 'Check free disk space.';
+        END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT ON records EXECUTE FUNCTION full_disk()
+        """,
+    )
+    says = "can't be written: .*No space left on device; check free disk space$"
+    with pytest.raises(JournalError, match=says):
+        await journal.append("g", [failed(0)])
+    tamper(url, "DROP TRIGGER full_disk ON records")
+    await journal.append("g", [failed(1)])
+    assert kept(url) == [1]
+
+
+# --- several hosts --------------------------------------------------------------------------------
+
+
+def test_hosts_of_one_name_are_told_apart(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "tilewire")  # as in containers
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    with closing(Journal(url)) as journal:
+        with pytest.raises(InUse, match=r"\(tilewire, process 1\)"):
+            Journal(url)
+        assert journal.trouble() is None
+
+
+def test_a_host_tells_those_that_wait_where_it_is(url: str) -> None:
+    with closing(Journal(url, 0, "192.0.2.1:8484")):
+        with pytest.raises(InUse, match=r"at 192\.0\.2\.1:8484\)") as caught:
+            Journal(url, 0, "192.0.2.2:8484")
+        assert caught.value.serving == "192.0.2.1:8484"
+    with closing(Journal(url)), pytest.raises(InUse, match=r"process \d+\)") as caught:
+        Journal(url)
+    assert caught.value.serving == ""
+
+
+def test_a_journal_of_before_hosts_had_addresses_is_gone_on_with(url: str) -> None:
+    Journal(url).close()
+    tamper(url, "ALTER TABLE lease DROP COLUMN address")
+    with closing(Journal(url, 0, "192.0.2.1:8484")):
+        assert rows_at(url, "SELECT address FROM lease") == [("192.0.2.1:8484",)]
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "said"),
+    [(0.0, ""), (600.0, "600 s ahead of that of post"), (-7200.0, "7,200 s behind that of post")],
+)
+async def test_a_clock_that_is_off_is_said_and_harms_no_game(
+    url: str, monkeypatch: pytest.MonkeyPatch, ahead_s: float, said: str
+) -> None:
+    now = time.time
+    monkeypatch.setattr("time.time", lambda: now() + ahead_s)
+    with closing(await asyncio.to_thread(Journal, url)) as journal:
+        assert said in journal.notice
+        assert bool(said) is bool(journal.notice)
+        await journal.create(opened(), {})
+        await journal.append("g", [failed(0)])
+        with pytest.raises(InUse):
+            await asyncio.to_thread(Journal, url)
+    assert kept(url) == [0]
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,13 @@ WRONG = [
     ("serve --max-games 1.5", "--max-games must be a whole number (got '1.5')"),
     ("serve --drain 5", "--drain: '5' is no duration"),
     ("serve --standby", "--standby waits for a journal that several machines reach: --db postgr"),
+    (
+        "serve --standby --db postgresql://127.0.0.1:1/x --host 0.0.0.0",
+        "--host 0.0.0.0 stands for all addresses, and other hosts need one to reach this one: "
+        "--advertise HOST:PORT",
+    ),
+    ("serve --advertise here", "--advertise: 'here' is no address; write HOST:PORT"),
+    ("serve --advertise 0.0.0.0:80", "--advertise: 0.0.0.0:80 stands for all addresses; name one"),
     ("connect ws://127.0.0.1:1 --bot greedy --games 0", "--games must be at least 1 (got 0)"),
     ("files there --bot greedy --games 1e3", "--games must be a whole number (got '1e3')"),
     ("show game.gcg --turn 2.5", "--turn must be a whole number (got '2.5')"),
@@ -276,6 +283,24 @@ def test_a_wrong_input_gets_a_sentence_and_nothing_is_made(
     assert tilewire.err.splitlines()[-1].startswith("tilewire: ")
     assert "Traceback" not in tilewire.err
     assert not tilewire.out
+    assert sorted(folder.rglob("*")) == there
+
+
+@pytest.mark.parametrize(
+    ("db", "sentence"),
+    [
+        ("postgresql://127.0.0.1:1/x", "postgresql://127.0.0.1:1/x can't be used as a journal: "),
+        ("postgresql://ann:secret@[::", "the address of the journal is no URL: Invalid IPv6"),
+    ],
+)
+@pytest.mark.parametrize("standby", [(), ("--standby",)])
+def test_a_database_that_isnt_there_is_told(
+    tilewire: CommandLine, folder: Path, db: str, sentence: str, standby: tuple[str, ...]
+) -> None:
+    there = sorted(folder.rglob("*"))
+    assert tilewire("serve", "--port", "0", "--db", db, *standby) == 1
+    assert sentence in tilewire.err
+    assert "secret" not in tilewire.err
     assert sorted(folder.rglob("*")) == there
 
 

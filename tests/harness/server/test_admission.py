@@ -19,6 +19,7 @@ from harness.server.admission import (
     Ledger,
     block_of,
     check_admission,
+    client_of,
 )
 from harness.server.relay import LONGEST_TURN_S, IdleWatch
 from protocol.errors import PeerError
@@ -201,6 +202,36 @@ def test_behind_a_proxy_an_address_is_what_the_proxy_says() -> None:
         house.came("127.0.0.1", forwarded="192.0.2.3")
     assert house.answer == "too many connections from 192.0.2.3: 2 are allowed"
     assert house.came("198.51.100.1", forwarded="192.0.2.77").address == "198.51.100.1"
+
+
+def test_behind_a_proxy_an_address_opens_as_many_connections_a_second_as_elsewhere() -> None:
+    house = House(proxies=("127.0.0.1",), handshakes_per_s=0.4)
+    for _ in range(2):
+        house.came("127.0.0.1", forwarded="192.0.2.1")
+        assert house.answer is None
+    house.came("127.0.0.1", forwarded="192.0.2.1")
+    assert house.answer == "too many connections a second from 192.0.2.1, try again later"
+    house.came("127.0.0.1", forwarded="192.0.2.2")
+    assert house.answer is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "address"),
+    [
+        ((), "10.0.0.1"),
+        (("",), "10.0.0.1"),
+        (("192.0.2.1",), "192.0.2.1"),
+        (("198.51.100.1, 192.0.2.1",), "192.0.2.1"),
+        (("192.0.2.1", "10.0.0.2"), "192.0.2.1"),  # by a balancer, and a host that stands by
+        (("192.0.2.1, 10.0.0.2", "10.0.0.1"), "192.0.2.1"),
+        (("198.51.100.1", "192.0.2.1", "10.0.0.2"), "192.0.2.1"),
+        (("10.0.0.2",), "10.0.0.2"),  # its own connection
+    ],
+)
+def test_behind_several_proxies_a_client_is_who_came_to_the_first(
+    lines: tuple[str, ...], address: str
+) -> None:
+    assert client_of(lines, "10.0.0.1", ("10.0.0.1", "10.0.0.2")) == address
 
 
 def test_spectators_and_lent_bots_have_places_of_their_own() -> None:

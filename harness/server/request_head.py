@@ -1,0 +1,50 @@
+"""What a host that stands by makes of a request that it passes on or answers itself, as bytes."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+END_OF_HEAD = b"\r\n\r\n"
+
+_VIA = b"Via: 1.1 tilewire"
+"""The line by which a request is known that a host has passed on: it is not passed on again."""
+
+
+def path_of(head: bytes) -> str:
+    """Return what a request asks for, or ``""``."""
+    words = head.split(b"\r\n", 1)[0].split()
+    return words[1].decode(errors="replace") if len(words) == 3 else ""
+
+
+def was_passed_on(head: bytes) -> bool:
+    """Return whether a request comes from another host that stands by."""
+    return _VIA.lower() in head.lower().split(b"\r\n")
+
+
+def passed_on(head: bytes, address: str) -> bytes:
+    """Return the head of a request with the address that it comes from."""
+    lines = head.removesuffix(END_OF_HEAD)
+    return b"\r\n".join((lines, b"X-Forwarded-For: " + address.encode(), _VIA)) + END_OF_HEAD
+
+
+def answer(status: int, text: str, content_type: str = "text/plain; charset=utf-8") -> bytes:
+    """Return an answer of this host's own."""
+    body = text.encode()
+    head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "Connection: close"]
+    head += [f"Content-Type: {content_type}", f"Content-Length: {len(body)}"]
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        head.append("Retry-After: 1")
+    return "\r\n".join(head).encode() + END_OF_HEAD + body
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Return host and port of ``HOST:PORT`` or ``[HOST]:PORT``.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    host, _, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
+        raise ValueError(f"{address!r} is no address; write HOST:PORT")
+    return host, int(port)
