@@ -74,6 +74,9 @@ export class MoveEntry extends HTMLElement {
     board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
     board.addEventListener("focusin", ({ target }) => this.focused(this.squares.at(target)));
     this.hand.element.addEventListener("click", ({ target }) => this.tapHeld(this.hand.at(target)));
+    for (const each of [this.hand.element, this.shuffling, this.recalling, this.exchanging]) {
+      each.addEventListener("click", (event) => this.leaveButton(/** @type {MouseEvent} */ (event).detail));
+    }
     dragIn(this, {
       source: (element) => this.dragSource(element),
       over: (element) => this.mark(element),
@@ -97,7 +100,7 @@ export class MoveEntry extends HTMLElement {
     this.keys.textContent = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
     if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
-    if (hasFocus && !this.isByTouch) this.focusCursor();
+    if (hasFocus && !this.isByTouch) this.focusBoard();
   }
 
   /** Whether a move can be played now. */
@@ -137,7 +140,23 @@ export class MoveEntry extends HTMLElement {
     if (!draft) return;
     draft.cursor ??= { at: draft.equipment.layout.start, across: true };
     this.refresh();
-    this.squares.focus(draft.cursor.at);
+    this.focusBoard();
+  }
+
+  /** Put the keyboard on the board, at the arrow if there is one. */
+  focusBoard() {
+    const { draft } = this;
+    if (draft) this.squares.focus(draft.cursor?.at ?? draft.equipment.layout.start);
+  }
+
+  /** Leave a button that the mouse clicked, so that Enter plays and does not press it again. @param {number} clicks 0: by a key */
+  leaveButton(clicks) {
+    if (clicks) this.leaveTile();
+  }
+
+  /** Leave a tile of the rack that was laid; a finger has no use for the keyboard. */
+  leaveTile() {
+    if (!this.isByTouch) this.focusBoard();
   }
 
   /** @param {KeyboardEvent} event */
@@ -243,7 +262,10 @@ export class MoveEntry extends HTMLElement {
     };
     this.chosen = null;
     const kinds = draft.equipment.tiles.map(({ tile }) => tile).filter((tile) => tile !== "?");
-    if (held.tile === "?" && held.at === null) this.hand.askForBlank(kinds, lay);
+    if (held.tile === "?" && held.at === null) this.hand.askForBlank(kinds, (as) => {
+      lay(as);
+      this.leaveTile();
+    });
     else lay(held.as);
   }
 
@@ -274,6 +296,7 @@ export class MoveEntry extends HTMLElement {
       if (place !== null) draft.reorder(index, place);
       this.placed();
     }
+    this.leaveTile();
   }
 
   // --- the controls ---
@@ -300,6 +323,7 @@ export class MoveEntry extends HTMLElement {
     this.draft?.recall();
     this.exchanged = this.exchanged ? null : new Set();
     this.placed(this.exchanged ? texts.chooseTiles : "");
+    if (this.exchanged && document.activeElement === this.exchanging) this.playing.focus({ preventScroll: true }); // Enter exchanges
   }
 
   /** @param {number} index */
