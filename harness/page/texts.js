@@ -625,6 +625,8 @@ export const texts = {
   drillAsks: (due) => `You went wrong here in a game. Which move is best? ${due === 1 ? "It is the last that is due." : `${due} are due.`}`,
   /** @param {string} best */
   drillRight: (best) => `${best} is the best move.`,
+  /** @param {string} move @param {string} best */
+  drillAsGood: (move, best) => `The review could not tell ${move} from ${best}.`,
   /** @param {string} best */
   drillWrong: (best) => `The best move is ${best}.`,
   /** @param {string} lost */
