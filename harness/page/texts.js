@@ -323,7 +323,7 @@ export const texts = {
   dropAgain: "The game that you dropped here is gone with its window. Drop it again.",
   tooLarge: "That is too large to be a game or a position.",
   /** @param {string} why */
-  cantReview: (why) => `This can't be reviewed: ${why}. Mend it, and drop it again.`,
+  cantReview: (why) => `This can't be reviewed: ${why}. Mend it, and try again.`,
   analysisLost: "The connection to the server is lost.",
   tryAgain: "Try again",
   /** @param {number} ahead */

@@ -108,6 +108,7 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
     await paste(page, text.replace("8D OWARI +18 18", "8D OWARI +19 19"))
     banner = page.locator(".banner", has_text="This can't be reviewed: line 7: ")
     await banner.wait_for(timeout=SLOW_MS)
+    assert "8D OWARI +19 19" in await page.get_by_label("A game as GCG").input_value()
     named = text.replace("#player2 greedy greedy", f"#player2 greedy {HOSTILE}")
     await paste(page, named)
     await page.get_by_text(f"{TURNS} turns analysed").wait_for(timeout=SLOW_MS)
