@@ -94,6 +94,12 @@ export const texts = {
   lastGames: "Last rated games",
   players: "Players",
   outcome: "How it ended",
+  /** @type {Record<string, string>} */
+  endings: {
+    out: "a player went out", zeroes: "scoreless turns in a row", resign: "resigned", time: "lost on time",
+    illegal: "lost by illegal moves", crash: "lost, the process died twice", stall: "lost, the process hung twice",
+    no_show: "no game", host_error: "void", challenge: "lost by a challenge",
+  },
   ended: "Ended",
   toLadder: "To the ladder",
 
