@@ -57,6 +57,7 @@ export class MoveEntry extends HTMLElement {
     this.recalling = button(texts.recall, () => this.recall());
     this.exchanging = button(texts.exchangeLeft(), () => this.toggleExchange());
     this.passing = button(texts.passTurn, () => this.pass());
+    this.passing.classList.add("passing");
     this.passing.addEventListener("blur", () => this.askToPass(false));
   }
 
@@ -98,6 +99,7 @@ export class MoveEntry extends HTMLElement {
     this.squares.open(equipment, asked);
     const long = equipment.tiles.map(({ tile }) => bare(tile)).find((tile) => [...tile].length > 1);
     this.keys.textContent = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
+    if (!rack.length) this.draft.cursor = null; // nothing is laid any more
     if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
     if (hasFocus && !this.isByTouch) this.focusBoard();
@@ -138,7 +140,7 @@ export class MoveEntry extends HTMLElement {
   focusCursor() {
     const { draft } = this;
     if (!draft) return;
-    draft.cursor ??= { at: draft.equipment.layout.start, across: true };
+    if (draft.held.length) draft.cursor ??= { at: draft.equipment.layout.start, across: true };
     this.refresh();
     this.focusBoard();
   }
@@ -172,7 +174,7 @@ export class MoveEntry extends HTMLElement {
   /** Do what a key means; return whether it means anything. @param {string} key @param {boolean} shift @param {boolean} isOnButton */
   pressed(key, shift, isOnButton) {
     const { draft } = this, step = STEPS[key];
-    if (!draft) return false;
+    if (!draft?.held.length) return false; // there is nothing to lay
     if (step && !isOnButton) this.move(...step);
     else if (key === "Enter" && !isOnButton) this.play();
     else if (key === " " && !isOnButton) this.turn();
@@ -230,7 +232,7 @@ export class MoveEntry extends HTMLElement {
   /** @param {number | null} at */
   tap(at) {
     const { draft } = this;
-    if (!draft || at === null) return;
+    if (!draft?.held.length || at === null) return;
     if (this.chosen !== null) return this.lay(this.chosen, at);
     if (draft.take(at)) {
       draft.cursor = { at, across: draft.cursor?.across ?? true };
@@ -346,7 +348,8 @@ export class MoveEntry extends HTMLElement {
   /** @param {boolean} asked */
   askToPass(asked) {
     this.askedToPass = asked;
-    this.passing.textContent = asked ? texts.reallyPass : texts.passTurn;
+    this.passing.textContent = asked ? texts.sure : texts.passTurn;
+    this.passing.ariaLabel = asked ? texts.reallyPass : null;
   }
 
   pass() {

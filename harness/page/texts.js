@@ -252,6 +252,7 @@ export const texts = {
   noExchangeLeft: "You have no exchange left.",
   passTurn: "Pass",
   reallyPass: "Pass: sure?",
+  sure: "Sure?",
   cancel: "Cancel",
   entryKeys: "Click a square and type. Arrow keys turn and move, Shift and a letter lays a blank, Backspace takes back, Enter plays.",
   across: "across",

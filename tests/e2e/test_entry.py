@@ -186,8 +186,12 @@ async def test_a_move_is_typed(shown: Opened) -> None:
     await page.keyboard.type("au")
     await page.get_by_role("button", name="Exchange 2").press("Enter")
     await page.get_by_role("button", name="Cancel").click()
-    await page.get_by_role("button", name="Pass").click()
-    await page.get_by_role("button", name="Pass: sure?").click()
+    passing = page.get_by_role("button", name="Pass")
+    place = await passing.bounding_box()
+    await passing.click()
+    sure = page.get_by_role("button", name="Pass: sure?")
+    assert await sure.bounding_box() == place, "it stays under the pointer"
+    await sure.click()
     assert await page.evaluate("played") == ["I6 QU.k", "-AU", "-"]
 
 
@@ -267,6 +271,18 @@ async def test_enter_plays_after_a_click_on_a_button(shown: Opened) -> None:
     await page.keyboard.press("Enter")
     moves = await page.evaluate("played")
     assert moves == ["-AZ", "-AZ", "-AZ", "-I", "9I AI", "9K AI", "9L AI"]
+
+
+async def test_board_and_rack_are_seen_together_in_a_low_window(shown: Opened) -> None:
+    page = shown.page
+    await page.set_viewport_size({"width": 640, "height": 400})
+    await show(shown, TILES, row("7HOUSE3"), "?AEIQUZ")
+    board = await page.locator("tile-board").bounding_box()
+    hand = await page.locator(".hand").bounding_box()
+    assert board
+    assert hand
+    assert hand["y"] + hand["height"] - board["y"] < 400
+    assert board["width"] == pytest.approx(board["height"], rel=0.05)
 
 
 async def test_tiles_of_several_characters_are_laid_whole(shown: Opened) -> None:

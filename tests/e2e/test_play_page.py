@@ -562,9 +562,15 @@ async def test_who_takes_a_game_back_is_warned_no_longer(
         await person.page.get_by_role("button", name="Play here").click()
         assert await person.asked()
         assert not await person.page.get_by_text("You are playing in another window").count()
+    await other.page.locator("[data-at='0']").click()
+    arrow = other.page.locator("tile-board .across")
+    assert await arrow.count() == 1
     await other.page.get_by_role("button", name="Resign").click()
     await other.page.get_by_role("button", name="Resign: sure?").click()
     await other.page.get_by_text("You lose").wait_for()
+    await other.page.locator(".moves").get_by_text("Final score").wait_for()
+    await other.page.locator("[data-at='0']").click()
+    assert await arrow.count() == 0, "nothing is laid any more"
     for person in (wes, other):
         await person.page.close()
     await wes.proxy.stop()
