@@ -62,9 +62,11 @@ def read_sheet(data: bytes, rules: Rules) -> Sheet:
 
 def _position(data: bytes, rules: Rules) -> Turn:
     try:
-        text = data.decode()
+        text = data.decode().strip()
     except UnicodeDecodeError:
         raise ValueError("this is neither a GCG nor a CGP: it is no text") from None
+    if text[:1] in ("'", '"') and text.endswith(text[0]):
+        text = text[1:-1]  # as it is given to a shell
     if len(text.split()) < 4 or "/" not in text:
         raise ValueError(
             "this is neither a GCG, whose lines begin with # or >, nor a CGP, which is "

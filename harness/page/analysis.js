@@ -93,5 +93,14 @@ const said = (text) => {
   }
 };
 
+/** The text that was given; empty: it was none. @param {string} data in base64 */
+export const textIn = (data) => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)));
+  } catch {
+    return "";
+  }
+};
+
 /** @param {Uint8Array} bytes */
 export const inBase64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));

@@ -3,7 +3,8 @@
 
 import { inBrowser } from "./kept.js";
 
-/** @typedef {{ position: string, played: string, best: string, lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string }} Mistake */
+/** @typedef {{ position: string, played: string, best: string, rivals?: string[], lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string }} Mistake
+ *   `rivals`: moves that the review could not tell from the best; mistakes that were kept long ago lack them. */
 /** @typedef {{ box: number, due: number }} Card `due` is a time in milliseconds. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -66,14 +66,15 @@ export class DrillView extends HTMLElement {
     const { mistake, equipment } = this;
     if (!mistake || !equipment) return;
     const { columns } = equipment.layout, { board } = new Position(mistake.position);
-    const same = (/** @type {string} */ other) => keyOf(move, columns) === keyOf(other, columns);
+    const mirrored = board.size ? [false] : [false, true]; // an empty board is the same in rows and columns
+    const same = (/** @type {string} */ other) => mirrored.some((each) => keyOf(move, columns, each) === keyOf(other, columns));
     const text = (/** @type {string} */ each) => moveText(each, columns, board);
-    const isRight = same(mistake.best);
+    const isBest = same(mistake.best), isRight = isBest || (mistake.rivals ?? []).some(same);
     answered(mistake, isRight, Date.now());
     const lost = mistake.lost_win === null ? texts.points_(decimal(mistake.lost_points)) : texts.chance(percent(mistake.lost_win), decimal(mistake.lost_points));
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "right" : "wrong" }, h("strong", {}, isRight ? texts.isRight : texts.isWrong), " ",
-        isRight ? texts.drillRight(text(mistake.best)) : texts.drillWrong(text(mistake.best))),
+        isBest ? texts.drillRight(text(move)) : isRight ? texts.drillAsGood(text(move), text(mistake.best)) : texts.drillWrong(text(mistake.best))),
       h("p", {}, same(mistake.played) ? texts.sameAgain(lost) : texts.youPlayed(text(mistake.played), lost)),
       ...(isRight || same(mistake.played) ? [] : [h("p", { class: "note" }, texts.unknownLoss)]));
     this.entry.isOn = false;

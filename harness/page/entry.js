@@ -57,6 +57,7 @@ export class MoveEntry extends HTMLElement {
     this.recalling = button(texts.recall, () => this.recall());
     this.exchanging = button(texts.exchangeLeft(), () => this.toggleExchange());
     this.passing = button(texts.passTurn, () => this.pass());
+    this.passing.classList.add("passing");
     this.passing.addEventListener("blur", () => this.askToPass(false));
   }
 
@@ -74,6 +75,9 @@ export class MoveEntry extends HTMLElement {
     board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
     board.addEventListener("focusin", ({ target }) => this.focused(this.squares.at(target)));
     this.hand.element.addEventListener("click", ({ target }) => this.tapHeld(this.hand.at(target)));
+    for (const each of [this.hand.element, this.shuffling, this.recalling, this.exchanging]) {
+      each.addEventListener("click", (event) => this.leaveButton(/** @type {MouseEvent} */ (event).detail));
+    }
     dragIn(this, {
       source: (element) => this.dragSource(element),
       over: (element) => this.mark(element),
@@ -95,9 +99,10 @@ export class MoveEntry extends HTMLElement {
     this.squares.open(equipment, asked);
     const long = equipment.tiles.map(({ tile }) => bare(tile)).find((tile) => [...tile].length > 1);
     this.keys.textContent = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
+    if (!rack.length) this.draft.cursor = null; // nothing is laid any more
     if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
-    if (hasFocus && !this.isByTouch) this.focusCursor();
+    if (hasFocus && !this.isByTouch) this.focusBoard();
   }
 
   /** Whether a move can be played now. */
@@ -135,9 +140,25 @@ export class MoveEntry extends HTMLElement {
   focusCursor() {
     const { draft } = this;
     if (!draft) return;
-    draft.cursor ??= { at: draft.equipment.layout.start, across: true };
+    if (draft.held.length) draft.cursor ??= { at: draft.equipment.layout.start, across: true };
     this.refresh();
-    this.squares.focus(draft.cursor.at);
+    this.focusBoard();
+  }
+
+  /** Put the keyboard on the board, at the arrow if there is one. */
+  focusBoard() {
+    const { draft } = this;
+    if (draft) this.squares.focus(draft.cursor?.at ?? draft.equipment.layout.start);
+  }
+
+  /** Leave a button that the mouse clicked, so that Enter plays and does not press it again. @param {number} clicks 0: by a key */
+  leaveButton(clicks) {
+    if (clicks) this.leaveTile();
+  }
+
+  /** Leave a tile of the rack that was laid; a finger has no use for the keyboard. */
+  leaveTile() {
+    if (!this.isByTouch) this.focusBoard();
   }
 
   /** @param {KeyboardEvent} event */
@@ -153,7 +174,7 @@ export class MoveEntry extends HTMLElement {
   /** Do what a key means; return whether it means anything. @param {string} key @param {boolean} shift @param {boolean} isOnButton */
   pressed(key, shift, isOnButton) {
     const { draft } = this, step = STEPS[key];
-    if (!draft) return false;
+    if (!draft?.held.length) return false; // there is nothing to lay
     if (step && !isOnButton) this.move(...step);
     else if (key === "Enter" && !isOnButton) this.play();
     else if (key === " " && !isOnButton) this.turn();
@@ -211,7 +232,7 @@ export class MoveEntry extends HTMLElement {
   /** @param {number | null} at */
   tap(at) {
     const { draft } = this;
-    if (!draft || at === null) return;
+    if (!draft?.held.length || at === null) return;
     if (this.chosen !== null) return this.lay(this.chosen, at);
     if (draft.take(at)) {
       draft.cursor = { at, across: draft.cursor?.across ?? true };
@@ -243,7 +264,10 @@ export class MoveEntry extends HTMLElement {
     };
     this.chosen = null;
     const kinds = draft.equipment.tiles.map(({ tile }) => tile).filter((tile) => tile !== "?");
-    if (held.tile === "?" && held.at === null) this.hand.askForBlank(kinds, lay);
+    if (held.tile === "?" && held.at === null) this.hand.askForBlank(kinds, (as) => {
+      lay(as);
+      this.leaveTile();
+    });
     else lay(held.as);
   }
 
@@ -274,6 +298,7 @@ export class MoveEntry extends HTMLElement {
       if (place !== null) draft.reorder(index, place);
       this.placed();
     }
+    this.leaveTile();
   }
 
   // --- the controls ---
@@ -300,6 +325,7 @@ export class MoveEntry extends HTMLElement {
     this.draft?.recall();
     this.exchanged = this.exchanged ? null : new Set();
     this.placed(this.exchanged ? texts.chooseTiles : "");
+    if (this.exchanged && document.activeElement === this.exchanging) this.playing.focus({ preventScroll: true }); // Enter exchanges
   }
 
   /** @param {number} index */
@@ -322,7 +348,8 @@ export class MoveEntry extends HTMLElement {
   /** @param {boolean} asked */
   askToPass(asked) {
     this.askedToPass = asked;
-    this.passing.textContent = asked ? texts.reallyPass : texts.passTurn;
+    this.passing.textContent = asked ? texts.sure : texts.passTurn;
+    this.passing.ariaLabel = asked ? texts.reallyPass : null;
   }
 
   pass() {

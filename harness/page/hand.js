@@ -53,7 +53,9 @@ export class Hand {
       h("button", { type: "button", click: () => picker.close() }, texts.cancel));
     picker.onkeydown = (event) => {
       const tile = kinds.find((each) => bare(each).toUpperCase() === event.key.toUpperCase());
-      if (tile) choose(tile);
+      if (!tile) return;
+      event.stopPropagation(); // it names the blank, and lays no tile besides
+      choose(tile);
     };
     picker.showModal();
   }

@@ -91,7 +91,7 @@ export class LadderPlayer extends Asking {
       h("h2", {}, texts.lastGames),
       table(texts.lastGames, [texts.players, texts.score, texts.outcome, texts.ended], games.map((each) => ({
         cells: [h("a", { href: `#/game/${encodeURIComponent(each.game)}` }, versus(each.players)),
-          `${each.scores[0]} – ${each.scores[1]}`, each.outcome, moment(each.ended)],
+          `${each.scores[0]} – ${each.scores[1]}`, texts.endings[each.outcome] ?? each.outcome, moment(each.ended)],
       }))),
       h("p", {}, h("a", { href: address(this.board) }, texts.toLadder)));
   }

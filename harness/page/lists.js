@@ -157,7 +157,7 @@ export class StandingList extends Asking {
       const names = versus(players);
       return {
         cells: [number, game ? h("a", { href: `#/game/${encodeURIComponent(game)}` }, names) : names,
-          scores ? `${scores[0]} – ${scores[1]}` : "", outcome ?? ""],
+          scores ? `${scores[0]} – ${scores[1]}` : "", outcome === null ? "" : texts.endings[outcome] ?? outcome],
       };
     });
     this.redraw(

@@ -29,7 +29,7 @@ export class PlayForm extends HTMLElement {
       settings.tables.length > 0 && this.tables(settings),
       h("fieldset", {}, h("legend", {}, texts.against), this.opponents = h("ul", { class: "opponents" }, ...(people || []))),
       this.terms = h("p", { class: "note" }),
-      h("button", { class: "main" }, texts.startGame));
+      h("div", { class: "start" }, h("button", { class: "main" }, texts.startGame)));
     this.replaceChildren(form);
     this.showTable(settings, settings.tables.find(({ name }) => name === inBrowser.get("table")) ?? settings);
   }

@@ -9,6 +9,7 @@ import { PlayForm } from "./play_form.js";
 import { Playing } from "./playing.js";
 import { reviewLink } from "./review_link.js";
 import { Trouble, ask } from "./server.js";
+import { settled } from "./sheet.js";
 import { GameSides } from "./sides.js";
 import { signed, texts } from "./texts.js";
 
@@ -291,11 +292,11 @@ export class PlayView extends HTMLElement {
       attributes: { "aria-current": index + 1 === game.last ? "true" : null },
       cells: [play.seq, h("bdi", {}, game.offer.players[play.seat]), game.moves[index] ?? "", signed(play.score), play.scores[play.seat]],
     }));
-    this.moves.replaceChildren(rows.length
+    const list = rows.length
       ? table(texts.moves, [texts.turn, texts.player, texts.move, texts.score, texts.total], rows, "sheet")
-      : h("p", { class: "note" }, texts.noMoves));
-    const list = this.moves.firstElementChild;
-    if (list) list.scrollTop = list.scrollHeight;
+      : h("p", { class: "note" }, texts.noMoves);
+    this.moves.replaceChildren(list, ...settled(game));
+    list.scrollTop = list.scrollHeight;
   }
 
   showUnseen() {

@@ -107,6 +107,7 @@ export class Playing {
   /** Log in again, and so take the player over from another window. */
   takeOver() {
     this.phase = "connecting";
+    this.sentence = "";
     this.connection.connect();
     this.listener.changed();
   }

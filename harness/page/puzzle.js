@@ -1,7 +1,7 @@
 // What is known of a puzzle: `tilewire puzzles make` wrote it (docs/files.md). No elements.
 
 import { inBrowser } from "./kept.js";
-import { fullPlace, readMove, readOpening, withMove } from "./notation.js";
+import { fullPlace, readMove, readOpening, tilesOf, withMove } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -39,11 +39,15 @@ export const readPuzzle = async ({ id, kind }, equipment) => {
   return told.kind === "endgame" ? new Endgame(told, equipment) : new PreEndgame(told, equipment);
 };
 
-/** Two texts of the same placement have the same key. @param {string} move @param {number} columns */
-export const keyOf = (move, columns) => {
+/**
+ * Two texts of the same move have the same key.
+ * @param {string} move @param {number} columns @param {boolean} [isMirrored] whether rows are taken for columns
+ */
+export const keyOf = (move, columns, isMirrored = false) => {
   const read = readMove(move, columns);
-  if (read.kind !== "place") return move;
-  return read.squares.filter(([, tile]) => tile !== ".").map(([at, tile]) => `${at}${tile}`).sort().join(" ");
+  if (read.kind !== "place") return read.kind === "exchange" && read.tiles ? `-${tilesOf(read.tiles).sort().join("")}` : move;
+  const square = (/** @type {number} */ at) => (isMirrored ? (at % columns) * columns + Math.floor(at / columns) : at);
+  return read.squares.filter(([, tile]) => tile !== ".").map(([at, tile]) => `${square(at)}${tile}`).sort().join(" ");
 };
 
 /** A position as CGP has it: the board, both racks and both scores, the player to move first. */

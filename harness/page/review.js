@@ -21,8 +21,8 @@ import { isForced, verdictText, whyText } from "./verdict.js";
  *   ahead_of_played: Lead | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null }} Verdict */
 /** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean,
  *   rollouts: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
-/** @typedef {{ position: string, played: string, best: string, lost_win: number | null, lost_points: number, game: string,
- *   turn: number, when: string }} Mistake */
+/** @typedef {{ position: string, played: string, best: string, rivals: string[], lost_win: number | null, lost_points: number,
+ *   game: string, turn: number, when: string }} Mistake */
 /** @typedef {{ turns: number, best: number, win: number | null, points: number }} Total Means over turns. */
 
 export const MOST_MISTAKES = 500;
@@ -104,8 +104,8 @@ export class Review {
     return this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line, played }) => {
       const found = this.found.get(line), loss = this.loss(line);
       if (!found?.verdict.reasons || !loss || !played) return [];
-      const { best } = found.verdict;
-      return [{ position: found.cgp, played, best, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when }];
+      const { best, rivals } = found.verdict;
+      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when }];
     });
   }
 

@@ -1,7 +1,7 @@
 // The review of a game: its turns as they are analysed, one of them in full. A game of the server, or
 // a GCG or CGP that was dropped here.
 
-import { Analysis, gcgOf, inBase64 } from "./analysis.js";
+import { Analysis, gcgOf, inBase64, textIn } from "./analysis.js";
 import { h, table } from "./dom.js";
 import { within } from "./findings.js";
 import { TurnGraph } from "./graph.js";
@@ -75,15 +75,16 @@ export class ReviewView extends HTMLElement {
 
   // --- what is given ---
 
-  /** @param {string} [trouble] a sentence about what was given before */
-  showForm(trouble = "") {
+  /** @param {string} [trouble] a sentence about what was given before @param {string} [given] its text, to be mended */
+  showForm(trouble = "", given = "") {
     const text = h("textarea", { rows: 6, spellcheck: "false", autocomplete: "off", "aria-label": texts.pasteLabel });
     const file = h("input", { type: "file", "aria-label": texts.chooseFile, change: () => this.take(file.files?.[0]) });
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
-      if (text.value.trim()) this.give(new TextEncoder().encode(text.value));
+      if (text.value.trim()) this.give(new TextEncoder().encode(text.value), text.value);
       else text.focus();
     };
+    text.value = given;
     this.banner.hidden = !trouble;
     this.banner.textContent = trouble;
     document.title = `${texts.reviews} – ${texts.title}`;
@@ -109,9 +110,9 @@ export class ReviewView extends HTMLElement {
     if (file) this.give(new Uint8Array(await file.arrayBuffer()));
   }
 
-  /** @param {Uint8Array} bytes */
-  give(bytes) {
-    if (bytes.length > MOST_BYTES) return this.showForm(texts.tooLarge);
+  /** @param {Uint8Array} bytes @param {string} [typed] their text, if it is in the form */
+  give(bytes, typed = "") {
+    if (bytes.length > MOST_BYTES) return this.showForm(texts.tooLarge, typed);
     inWindow.set("review", inBase64(bytes));
     this.id_ = "";
     history.pushState(null, "", `#/review/${DROPPED}`);
@@ -155,8 +156,9 @@ export class ReviewView extends HTMLElement {
   /** @param {{ code: string, message: string }} error */
   fail({ code, message }) {
     const sentence = code === "lost" ? message : texts.refused(message);
-    if (code === "bad_game") return this.showForm(texts.cantReview(message));
-    if (!this.review) return this.showForm(sentence);
+    const given = this.id_ === DROPPED ? textIn(this.data) : "";
+    if (code === "bad_game") return this.showForm(texts.cantReview(message), given);
+    if (!this.review) return this.showForm(sentence, given);
     this.banner.hidden = false;
     this.banner.replaceChildren(sentence, " ", h("button", { type: "button", click: () => this.goOn() }, texts.tryAgain));
     this.show(null);

@@ -40,7 +40,7 @@ const sheet = (game, id, shown) => {
 };
 
 /** What the end of a game added and took away. @param {Game} game */
-const settled = (game) => {
+export const settled = (game) => {
   if (!game.over) return [];
   const { rack_adjustments: racks, time_penalties: time, scores } = game.over;
   const parts = game.offer.players.flatMap((name, seat) => [

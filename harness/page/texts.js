@@ -94,6 +94,12 @@ export const texts = {
   lastGames: "Last rated games",
   players: "Players",
   outcome: "How it ended",
+  /** @type {Record<string, string>} */
+  endings: {
+    out: "a player went out", zeroes: "scoreless turns in a row", resign: "resigned", time: "lost on time",
+    illegal: "lost by illegal moves", crash: "lost, the process died twice", stall: "lost, the process hung twice",
+    no_show: "no game", host_error: "void", challenge: "lost by a challenge",
+  },
   ended: "Ended",
   toLadder: "To the ladder",
 
@@ -246,6 +252,7 @@ export const texts = {
   noExchangeLeft: "You have no exchange left.",
   passTurn: "Pass",
   reallyPass: "Pass: sure?",
+  sure: "Sure?",
   cancel: "Cancel",
   entryKeys: "Click a square and type. Arrow keys turn and move, Shift and a letter lays a blank, Backspace takes back, Enter plays.",
   across: "across",
@@ -323,7 +330,7 @@ export const texts = {
   dropAgain: "The game that you dropped here is gone with its window. Drop it again.",
   tooLarge: "That is too large to be a game or a position.",
   /** @param {string} why */
-  cantReview: (why) => `This can't be reviewed: ${why}. Mend it, and drop it again.`,
+  cantReview: (why) => `This can't be reviewed: ${why}. Mend it, and try again.`,
   analysisLost: "The connection to the server is lost.",
   tryAgain: "Try again",
   /** @param {number} ahead */
@@ -625,6 +632,8 @@ export const texts = {
   drillAsks: (due) => `You went wrong here in a game. Which move is best? ${due === 1 ? "It is the last that is due." : `${due} are due.`}`,
   /** @param {string} best */
   drillRight: (best) => `${best} is the best move.`,
+  /** @param {string} move @param {string} best */
+  drillAsGood: (move, best) => `The review could not tell ${move} from ${best}.`,
   /** @param {string} best */
   drillWrong: (best) => `The best move is ${best}.`,
   /** @param {string} lost */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -185,8 +186,12 @@ async def test_a_move_is_typed(shown: Opened) -> None:
     await page.keyboard.type("au")
     await page.get_by_role("button", name="Exchange 2").press("Enter")
     await page.get_by_role("button", name="Cancel").click()
-    await page.get_by_role("button", name="Pass").click()
-    await page.get_by_role("button", name="Pass: sure?").click()
+    passing = page.get_by_role("button", name="Pass")
+    place = await passing.bounding_box()
+    await passing.click()
+    sure = page.get_by_role("button", name="Pass: sure?")
+    assert await sure.bounding_box() == place, "it stays under the pointer"
+    await sure.click()
     assert await page.evaluate("played") == ["I6 QU.k", "-AU", "-"]
 
 
@@ -226,6 +231,58 @@ async def test_a_move_is_dragged_and_tapped(shown: Opened) -> None:
     await page.get_by_role("button", name="Recall").tap()
     assert await page.get_by_role("button", name="Play", exact=True).is_disabled()
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
+
+
+async def test_a_letter_that_names_the_blank_lays_no_other_tile(shown: Opened) -> None:
+    page = shown.page
+    for rack, letter in (("?ACEIQU", "c"), ("?AEIQUZ", "s")):
+        await show(shown, TILES, row("7HOUSE3"), rack)
+        await page.locator("[data-at='195']").click()
+        await page.drag_and_drop("[data-held='0']", "[data-at='117']")
+        await page.keyboard.press(letter)
+        assert await page.locator("tile-board .placed").count() == 1
+        assert letter in await page.locator("[data-at='117']").inner_text()
+        assert "left on your rack" not in await page.locator("[aria-live=polite]").inner_text()
+
+
+async def test_enter_plays_after_a_click_on_a_button(shown: Opened) -> None:
+    page = shown.page
+    await show(shown, TILES, row("7HOUSE3"), "?AEIQUZ")
+    exchange = page.get_by_role("button", name="Exchange", exact=True)
+    for how in (exchange.click, partial(exchange.press, "Enter"), partial(exchange.press, "Space")):
+        await how()
+        await page.keyboard.type("az")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("button", name="Cancel").click()
+    await exchange.click()
+    await page.locator("[data-held='3']").click()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Cancel").press("Enter")
+    await page.locator("[data-at='128']").click()
+    await page.get_by_role("button", name="Shuffle").click()
+    await page.keyboard.type("ai")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="A, 1 point").click()
+    await page.get_by_role("button", name="I, 1 point").click()
+    await page.keyboard.press("Enter")
+    await page.drag_and_drop("[data-at='131']", "[data-at='132']")
+    await page.drag_and_drop("[data-at='130']", "[data-at='131']")
+    await page.keyboard.press("Enter")
+    moves = await page.evaluate("played")
+    assert moves == ["-AZ", "-AZ", "-AZ", "-I", "9I AI", "9K AI", "9L AI"]
+
+
+async def test_board_and_rack_are_seen_together_in_a_low_window(shown: Opened) -> None:
+    page = shown.page
+    await page.set_viewport_size({"width": 640, "height": 400})
+    await show(shown, TILES, row("7HOUSE3"), "?AEIQUZ")
+    board = await page.locator("tile-board").bounding_box()
+    hand = await page.locator(".hand").bounding_box()
+    assert board
+    assert hand
+    assert hand["y"] + hand["height"] - board["y"] < 400
+    assert board["width"] == pytest.approx(board["height"], rel=0.05)
 
 
 async def test_tiles_of_several_characters_are_laid_whole(shown: Opened) -> None:

@@ -20,6 +20,7 @@ from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
+from harness.arbiter.scorebook import SENTENCES
 from harness.arbiter.views import ReviewedTurn
 from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
@@ -289,6 +290,11 @@ DIGRAPHS = """async () => {
     leave: leaveOf("?A[CH]O[RR]", usedBy(move)),
     opening: [...readOpening("2[CH]a11/1B13/15 ABC/ 1/2 0").board],
   };
+}"""
+
+ENDINGS = """async () => {
+  const script = document.querySelector("script").src;
+  return (await import(script.replace("app.js", "texts.js"))).texts.endings;
 }"""
 
 SHOWN = """() => ({
@@ -576,6 +582,19 @@ async def test_nobody_is_kept_out(running: Running, browser: Browser) -> None:
         assert await shown.page.evaluate("document.documentElement.scrollWidth") <= PHONE
     assert await shown.page.locator("turn-graph svg").count() == 1
     assert shown.said == []
+    await shown.page.close()
+
+
+async def test_a_ladder_says_how_games_ended_as_other_lists_do(
+    running: Running, browser: Browser
+) -> None:
+    shown = await opened(browser)
+    for address, told in TOLD.items():
+        await shown.page.route(f"**/{address}", partial(tell, told))
+    await shown.go(running.url("#/ladder/blitz/some%2Fone"))
+    await shown.page.get_by_role("cell", name=SENTENCES["out"], exact=True).wait_for()
+    endings = await shown.page.evaluate(ENDINGS)
+    assert endings == SENTENCES | {"zeroes": "scoreless turns in a row"}  # how many: by the rules
     await shown.page.close()
 
 

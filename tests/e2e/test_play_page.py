@@ -550,6 +550,32 @@ async def play_on_a_phone(person: Person, restart: Restart, browser: Browser) ->
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
 
 
+async def test_who_takes_a_game_back_is_warned_no_longer(
+    running: Running, browser: Browser
+) -> None:
+    wes = Person(running, await opened(browser), "wes", by_mouse)
+    await wes.begin()
+    assert await wes.asked()
+    other = replace(wes, shown=await opened(browser))
+    await other.begin()
+    for person in (wes, other):
+        await person.page.get_by_role("button", name="Play here").click()
+        assert await person.asked()
+        assert not await person.page.get_by_text("You are playing in another window").count()
+    await other.page.locator("[data-at='0']").click()
+    arrow = other.page.locator("tile-board .across")
+    assert await arrow.count() == 1
+    await other.page.get_by_role("button", name="Resign").click()
+    await other.page.get_by_role("button", name="Resign: sure?").click()
+    await other.page.get_by_text("You lose").wait_for()
+    await other.page.locator(".moves").get_by_text("Final score").wait_for()
+    await other.page.locator("[data-at='0']").click()
+    assert await arrow.count() == 0, "nothing is laid any more"
+    for person in (wes, other):
+        await person.page.close()
+    await wes.proxy.stop()
+
+
 async def test_phonies_are_challenged_off_and_accepted(
     running: Running, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

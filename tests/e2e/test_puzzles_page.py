@@ -181,6 +181,30 @@ async def test_a_mistake_comes_up_until_it_is_answered_right(shown: Opened) -> N
     await page.get_by_text("The next mistake comes up").wait_for()
 
 
+async def test_moves_as_good_as_the_best_are_right(shown: Opened) -> None:
+    page = shown.page
+    empty = "/".join(["15"] * 15) + " AAPTVWW/ 0/0 0"
+    opening = MISTAKE | {"position": empty, "played": "8H TAP", "best": "8G PAWA"}
+    exchange = MISTAKE | {"played": "-", "best": "-AEI"}
+    await shown.go(f"{ADDRESS}/#/drill")
+    for mistake, move, said in (
+        (opening, "8G PAWA", "Right. 8G PAWA is the best move"),
+        (opening, "H7 PAWA", "Right. H7 PAWA is the best move"),
+        (opening, "8E PAWA", "Right. The review could not tell 8E PAWA from 8G PAWA"),
+        (opening, "H5 PAWA", "Right. The review could not tell H5 PAWA from 8G PAWA"),
+        (opening, "8D PAWA", "Not the best. The best move is 8G PAWA"),
+        (exchange, "-IEA", "Right. exchanges IEA is the best move"),
+        (MISTAKE, "8H ....E", "Not the best"),
+    ):
+        kept = json.dumps([mistake | {"rivals": ["8E PAWA", "8F PAWA"]}])
+        await page.evaluate(
+            "kept => { localStorage.clear(); localStorage['tilewire.mistakes'] = kept; }", kept
+        )
+        await page.reload()
+        await answer(shown, move)
+        assert said in await page.locator(".graded").inner_text()
+
+
 async def keep_out_nobody(shown: Opened) -> None:
     if AXE.exists():  # test_page.py says how to get it
         await find_faults(shown.page)

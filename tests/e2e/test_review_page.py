@@ -108,6 +108,7 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
     await paste(page, text.replace("8D OWARI +18 18", "8D OWARI +19 19"))
     banner = page.locator(".banner", has_text="This can't be reviewed: line 7: ")
     await banner.wait_for(timeout=SLOW_MS)
+    assert "8D OWARI +19 19" in await page.get_by_label("A game as GCG").input_value()
     named = text.replace("#player2 greedy greedy", f"#player2 greedy {HOSTILE}")
     await paste(page, named)
     await page.get_by_text(f"{TURNS} turns analysed").wait_for(timeout=SLOW_MS)
@@ -139,7 +140,7 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
     await page.get_by_text("kept in this browser").wait_for()
     kept = await page.evaluate("JSON.parse(localStorage.getItem('tilewire.mistakes'))")
     assert {*kept[0]} == {
-        *("position", "played", "best", "lost_win", "lost_points", "game", "turn", "when")
+        *("position", "played", "best", "rivals", "lost_win", "lost_points", "game", "turn", "when")
     }
     noted = read_gcg(await saved(page, "Save as GCG with notes"))
     assert replay(noted, standard_rules()).final.scores == (277, 246)

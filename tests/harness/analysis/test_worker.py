@@ -95,6 +95,13 @@ def test_a_position_is_a_turn_of_its_own(analyst: Analyst) -> None:
     assert found["verdict"]["ahead_of_played"] is None
 
 
+@pytest.mark.parametrize("quote", [b"'", b'"'])
+def test_a_position_may_be_quoted(analyst: Analyst, quote: bytes) -> None:
+    cgp = (GAMES.parent / "cgp" / "midgame.cgp").read_bytes()
+    quoted = do(analyst, data=b" %s%s%s\n" % (quote, cgp.strip(), quote))
+    assert quoted["sheet"] == do(analyst, data=cgp)["sheet"]
+
+
 def test_messages_go_through_a_pipe_until_it_ends(analyst: Analyst) -> None:
     tasks = [Task(data=b"x"), Task(data=GAME.read_bytes(), line=1, rollouts=40)]
     asked = [b'{"stop":true}', *map(msgspec.json.encode, tasks)]
