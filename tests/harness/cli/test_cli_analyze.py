@@ -147,19 +147,28 @@ def test_other_tiles_have_no_win_probabilities(tilewire: CommandLine, tmp_path: 
 # --- late in the game ---------------------------------------------------------------------------
 
 
-def test_an_empty_bag_is_played_on_once_and_nothing_is_proved(tilewire: CommandLine) -> None:
+def test_an_empty_bag_is_solved(tilewire: CommandLine) -> None:
     found = tilewire.json("analyze", f"{GAME}@22", "--candidates", 4)
     assert found["exact"]
     assert found["plies"] is None
-    assert {one["samples"] for one in found["candidates"]} == {1}
+    assert found["rollouts"] == 0
+    assert found["nodes"] > 0
+    assert found["verdict"]["proven"]
+    assert all(one["proven"] for one in found["candidates"])
     assert {one["equity_error"] for one in found["candidates"]} == {0.0}
     assert tilewire("analyze", f"{GAME}@22", "--candidates", 4) == 0
-    assert "proves nothing" in tilewire.out
-    assert "Play 12A TOU(N): played on, the game ends 94 points behind, 2.0 points more than" in (
-        flat(tilewire.out)
-    )
+    said = flat(tilewire.out)
+    best = "Play 12A TOU(N): with the best play by both, the game ends 94 points behind, 2.0 points"
+    assert best in said
     assert tilewire("analyze", f"{GAME}@22", "--candidates", 1) == 0
-    assert "it cost 0.0 % and 23.0 points" in flat(tilewire.out)
+    assert "it cost 0.0 % and 23.0 points." in flat(tilewire.out)
+
+
+def test_the_cost_of_an_endgame_turn_is_that_of_the_solver(tilewire: CommandLine) -> None:
+    """Played on by static players, 4A ZARAPE lost 46 points."""
+    ends = [tilewire.json("endgame", f"{GAME}@{line}")["spread"] for line in (19, 20)]
+    lost = tilewire.json("analyze", f"{GAME}@19", *FEW)["verdict"]["ahead_of_played"]
+    assert lost["points"] == ends[0] + ends[1] == 12
 
 
 def test_with_few_tiles_in_the_bag_rollouts_go_to_the_end(tilewire: CommandLine) -> None:
@@ -294,7 +303,7 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert re.search(r": it keeps \S+ \(worth \+2\S+\), not AU \(worth −6.3\)", tenth)
     assert re.search(r"It cost 1\d\.\d % ± \S+ and [23]\d\.\d points ± ", tenth)
     (endgame,) = (flat(turn) for turn in costly if turn.startswith("19, static: "))
-    assert "18 points less now, made up for in later turns. It cost 0.0 % and 46" in endgame
+    assert "18 points less now, made up for in later turns. It cost 0.0 % and 12.0" in endgame
 
     head, *rows = sheet.splitlines()
     assert head.split() == [
@@ -304,8 +313,13 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert "✓" in rows[1]
     assert rows[23].startswith("before, after: games won in %")
     assert rows[24].startswith("cost: the difference, ± 95 %; points: ")
+    assert "by rollouts of their own" in flat(sheet)
     costs = [cells[at] for cells in map(str.split, rows[:23]) for at in (-3, -1)]
     assert any(cost.startswith("−") for cost in costs) == ("below 0: " in sheet)
+    for before, after, cost in (
+        [float(cell.replace("−", "-")) for cell in row.split()[-5:-2]] for row in rows[:23]
+    ):
+        assert before - after == pytest.approx(cost, abs=0.11), "cost: the difference"
     static, greedy = (
         next(x for x in lines if x.startswith(f"{n}: ")) for n in ("static", "greedy")
     )
@@ -313,7 +327,7 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert "mean loss" in greedy
     assert "over 12 turns; the best was played in" in flat(tilewire.out)
     assert "over 11 turns; the best was played in" in flat(tilewire.out)
-    assert "proves nothing" in flat(tilewire.out)
+    assert "best play by both sides, found by a solver; proven." in flat(tilewire.out)
     assert max(map(len, lines)) <= 80
 
 
