@@ -32,6 +32,7 @@ CAVEAT = (
     "ahead. That compares candidates and proves nothing."
 )
 SOLVED = "With an empty bag points are those of the best play by both sides, found by a solver"
+_MORE = "Give more by --rollouts or --time, or fewer --candidates."
 _MOST_NAMED = 4
 _MOST_COSTLY = 3
 _LEAST_WORTH = 1.0  # points by which leaves differ, to be named
@@ -107,8 +108,19 @@ def closing_sentences(
     if any(findings.question.phony for findings in every):
         yield "* a phony, or taken back; reckoned as if it stood"
     yield from _about_endgames(reviewed)
+    unknown = [
+        str(turn.line) for turn, findings in reviewed if findings and _lacks_rollouts(findings)
+    ]
+    if unknown and len(unknown) < len(every):
+        named = f"line{'s' * (len(unknown) > 1)} {', '.join(unknown)}"
+        yield f"Nothing can be told of {named}: their rollouts are too few. {_MORE}"
     for reason, lines in left_out.items():
         yield f"left out: line{'s' * (len(lines) > 1)} {', '.join(lines)}: {reason}"
+
+
+def _lacks_rollouts(findings: Findings) -> bool:
+    """Check whether nothing is known of a turn that has a choice, for lack of rollouts."""
+    return not findings.is_known and not findings.question.is_forced
 
 
 def _about_endgames(reviewed: Sequence[tuple[Turn, Findings | None]]) -> Iterator[str]:
@@ -142,6 +154,16 @@ def opening_sentences(
         for turn, findings in reviewed
         if findings and (played := _clearly_worse(findings))
     ]
+    analysed = [(turn, findings) for turn, findings in reviewed if findings]
+    unknown = [turn for turn, findings in analysed if _lacks_rollouts(findings)]
+    if unknown and len(unknown) == len(analysed):
+        most = max(findings.rollouts for _, findings in analysed)
+        candidates = max(len(findings.estimates) for _, findings in analysed)
+        yield (
+            f"Nothing can be told of any turn: {counted(most, 'rollout')} a turn are too few for "
+            f"{counted(candidates, 'candidate')}. {_MORE}"
+        )
+        return
     if not clear:
         yield "No turn is clearly worse than the best move that was found."
         return

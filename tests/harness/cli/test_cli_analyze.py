@@ -333,11 +333,21 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
 
 def test_where_nothing_can_be_told_there_is_no_best(tilewire: CommandLine) -> None:
     assert tilewire("analyze", SHORT_GAME, "--rollouts", 1, "--candidates", 3) == 0
-    first, _, head, *rows = tilewire.out.splitlines()
-    assert first == "No turn is clearly worse than the best move that was found."
+    opening, sheet, _ = tilewire.out.split("\n\n")
+    assert flat(opening).startswith("Nothing can be told of any turn: 1 rollout a turn")
+    assert "too few for 4 candidates. Give more by --rollouts" in flat(opening)
+    head, *rows = sheet.splitlines()
     assert head.startswith("line player")
     assert [row.split()[-6:] for row in rows[:2]] == [["–"] * 6] * 2
     assert "below 0" not in tilewire.out
+
+
+def test_turns_of_which_nothing_can_be_told_are_named(tilewire: CommandLine) -> None:
+    assert tilewire("analyze", GAME, "--rollouts", 1, "--candidates", 1) == 0
+    said = flat(tilewire.out)
+    assert "Nothing can be told of any turn" not in said, "five turns have an empty bag"
+    assert "Nothing can be told of lines 1, 2, " in said
+    assert "18: their rollouts are too few." in said
 
 
 def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
