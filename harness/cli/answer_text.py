@@ -117,7 +117,8 @@ def _endgame(proof: EndgameProof, rules: Rules, width: int | None) -> Iterator[s
     yield _line_table(proof, rules, width)
     yield ""
     yield _endgame_verdict(proof)
-    yield f"{proof.solution.depth} turns deep, {_pace(proof.solution.nodes, proof.seconds)}"
+    depth = counted(proof.solution.depth, "turn")
+    yield f"{depth} deep, {_pace(proof.solution.nodes, proof.seconds)}"
 
 
 def _line_table(proof: EndgameProof, rules: Rules, width: int | None) -> str:
