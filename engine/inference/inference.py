@@ -55,6 +55,7 @@ class Posterior:
     effective: float  # sample size in draws from the prior; the number of leaves if all examined
     evidence: tuple[float, ...]  # likelihood of the play under each model of the style
     note: str = ""  # what went wrong, or why nothing can be inferred
+    is_drawn: bool = False  # whether racks were drawn, rather than all leaves listed
 
     @property
     def entropy(self) -> float:
@@ -259,6 +260,7 @@ class Inference:
             chances=chance,
             effective=effective,
             evidence=evidence,
+            is_drawn=not self._is_listed,
             note=note or ("" if self.play.kept else "all tiles were played; nothing is kept"),
         )
 

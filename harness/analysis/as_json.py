@@ -134,12 +134,14 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             "ahead_of_played": _ahead_of(played.move, findings) if played else None,
             "why": why(findings, rules, leaves) if leaves else None,
             "reasons": known and [asdict(reason) for reason in known],
+            "proven": _proven(findings),
+            "alone": _alone(findings),
             "phony": question.phony and _phony(question.phony),
             "not_compared": question.obstacle or None,
         },
         **_fields(
             findings,
-            "plies exact seed rollouts compared seconds",
+            "plies exact seed rollouts compared nodes seconds",
             plies=None if findings.to_the_end else findings.plies,
             seconds=round(findings.seconds, 3),
         ),
@@ -154,9 +156,26 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
         win_error=_finite(row.win_error, findings),
         equity_error=_finite(row.equity_error, findings),
     )
+    if findings.worths:
+        known["proven"] = findings.is_proven(row.move)
     if findings.by_points or not row.samples:
         known |= {"win": None, "win_error": None}
     return known if row.samples else known | {"equity": None, "equity_error": None}
+
+
+def _alone(findings: Findings) -> dict[str, Any] | None:
+    """Return the best and the played move by the rollouts that compared these two alone."""
+    if findings.alone is None:
+        return None
+    best, played = (_candidate(row, findings) for row in findings.alone)
+    return {"best": best, "played": played}
+
+
+def _proven(findings: Findings) -> bool | None:
+    """Return whether the worth of the best and the played move is proven; None with a bag."""
+    if not findings.worths:
+        return None
+    return not findings.is_guess((findings.played or findings.best).move)
 
 
 def _phony(phony: Phony) -> dict[str, Any]:
@@ -164,7 +183,7 @@ def _phony(phony: Phony) -> dict[str, Any]:
 
 
 def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
-    if not findings.is_known:
+    if not findings.is_known or (findings.worths and move not in findings.worths):
         return None
     ahead = findings.ahead_of(move)
     by_points = findings.by_points

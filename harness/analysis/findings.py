@@ -3,14 +3,16 @@
 If the played move is not the best, a fifth of the time compares these two again, with new random
 draws. The first samples tend to flatter the best move, since they have chosen it; the new samples
 have chosen nothing.
+
+With an empty bag nothing is left to chance: the endgame solver says what moves are worth.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import NormalDist
 
@@ -27,6 +29,7 @@ from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
 from .questions import Question, as_seen, ask
+from .solved import LEAST_NODES, NODES_A_ROLLOUT, Solving, Worth, is_solvable
 
 INTERVAL = 1.96
 """Half-width of a 95 % interval, in standard errors."""
@@ -71,6 +74,13 @@ class Findings:
     """Whether points alone decide, for lack of win probabilities."""
     replies: tuple[Ply, Ply] | None = None
     """The opponent's next turn after the best and after the played move, if both were sampled."""
+    alone: tuple[Estimate, Estimate] | None = None
+    """The best and the played move by the ``compared`` rollouts alone; their difference is the lead
+    of the best over the played move."""
+    worths: Mapping[Move, Worth] = field(default_factory=dict)
+    """With an empty bag: what moves are worth by the endgame solver, as far as it has got."""
+    nodes: int = 0
+    """Of the endgame solver."""
 
     @property
     def best(self) -> Estimate:
@@ -84,20 +94,44 @@ class Findings:
 
     @property
     def rivals(self) -> list[Estimate]:
-        """Legal candidates not clearly worse than the best."""
+        """Legal candidates not clearly worse than the best; with worths, proven equals."""
         rest = self.legal[1:]
+        if self.worths:
+            return [rival for rival in rest if self._is_equal(rival.move)]
         return [rival for rival in rest if not self.is_known or not self.is_clear(rival.move)]
 
     @property
     def played(self) -> Estimate | None:
         """The played move, if it can be compared."""
-        rows = (row for row in self.estimates if row.move == self.question.played)
+        move = self.question.played
+        if self.worths and move not in self.worths:
+            return None
+        rows = (row for row in self.estimates if row.move == move)
         return next(rows, None)
+
+    @property
+    def best_and_played(self) -> tuple[Estimate, Estimate] | None:
+        """The best and the played move by the same samples as the lead of one over the other."""
+        if self.alone or self.played is None:
+            return self.alone
+        return self.best, self.played
 
     @property
     def to_the_end(self) -> bool:
         """Whether rollouts went to the end of the game."""
         return self.plies >= TO_THE_END
+
+    def is_proven(self, *moves: Move) -> bool:
+        """Check whether the worths of moves are proven."""
+        return all(move in self.worths and self.worths[move].is_proven for move in moves)
+
+    def is_guess(self, move: Move) -> bool:
+        """Check whether the lead over a move is what a solver guesses, and not proven."""
+        return bool(self.worths) and not self.is_proven(self.best.move, move)
+
+    def _is_equal(self, move: Move) -> bool:
+        best = self.best.move
+        return self.is_proven(best, move) and self.worths[best] == self.worths[move]
 
     def is_phony(self, move: Move) -> bool:
         """Check whether a candidate is a phony."""
@@ -117,8 +151,12 @@ class Findings:
 
         The samples that compare the best have also chosen it, so all rivals share the risk of an
         error (Bonferroni): with 95 %, no candidate called worse is better. The played move is a
-        single comparison, fixed before its samples, if ``compared`` is above 0.
+        single comparison, fixed before its samples, if ``compared`` is above 0. With an empty bag
+        clear is what is proven.
         """
+        if self.worths:
+            worth = self.worths.get(move)
+            return worth is not None and worth.is_below(self.worths[self.best.move])
         alone = self.compared and move == self.question.played
         others = 1 if alone else max(len(self.estimates) - 1, 1)
         errors = NormalDist().inv_cdf(1 - _RISK / others)
@@ -155,7 +193,8 @@ class Settings:
     seconds: float = 10.0
     """Time at most; it ends earlier if certain."""
     rollouts: int | None = None
-    """Of all candidates; then time and certainty don't count: the same findings everywhere."""
+    """Of all candidates; then time and certainty don't count: the same findings everywhere. With an
+    empty bag ``NODES_A_ROLLOUT`` nodes of the endgame solver are in place of each."""
 
 
 def analyse(
@@ -179,7 +218,12 @@ def analyse(
     generator = settings.generators[0]
     at, belief = _believed(position, generator.rules)
     question = ask(generator, settings.lexicon, at, settings.candidates, played, taken_back)
-    work = _Rollouts(settings, replace(question, position=position), at, belief)
+    question = replace(question, position=position)
+    work: _Rollouts | _Endgame
+    if is_solvable(at, generator.rules) and not question.is_forced:
+        work = _Endgame(settings, question, at)
+    else:
+        work = _Rollouts(settings, question, at, belief)
     if not question.is_forced:
         for _ in work.slices():
             if told is not None:
@@ -283,6 +327,13 @@ class _Rollouts:
         compared = self._compared if move == self._question.played else None
         return (compared or self._search).difference(best, move)
 
+    @property
+    def _alone(self) -> tuple[Estimate, Estimate] | None:
+        if self._compared is None:
+            return None
+        first, second = self._compared.estimates()
+        return (second, first) if first.move == self._question.played else (first, second)
+
     def replies(self, best: Move) -> tuple[Ply, Ply] | None:
         played = self._question.played
         if played is None:
@@ -308,9 +359,58 @@ class _Rollouts:
             seed=self._settings.seed,
             rollouts=self._rollouts,
             compared=self._compared.rollouts if self._compared else 0,
+            alone=self._alone,
             seconds=self._seconds,
             exact=search.exact,
             is_known=search.is_sampled,
             is_certain=search.is_sampled and search.is_certain,
             by_points=self._settings.win_probabilities is None,
         )
+
+
+class _Endgame:
+    """The endgame solver's work on the moves of a position with an empty bag."""
+
+    def __init__(self, settings: Settings, question: Question, at: Position) -> None:
+        self._settings, self._question = settings, question
+        rollouts = settings.rollouts
+        self._solving = Solving(
+            settings.lexicon,
+            settings.generators[0],
+            at,
+            question.candidates,
+            question.played,
+            seconds=settings.seconds,
+            nodes=None if rollouts is None else max(NODES_A_ROLLOUT * rollouts, LEAST_NODES),
+        )
+
+    def slices(self) -> Iterator[None]:
+        return self._solving.slices()
+
+    def difference(self, best: Move, move: Move) -> Difference:
+        return self._solving.difference(best, move)
+
+    def replies(self, best: Move) -> None:
+        """Return nothing: the solver follows best play, and no usual reply."""
+
+    def findings(self) -> Findings:
+        """Return the findings so far, without the differences."""
+        solving = self._solving
+        findings = Findings(
+            question=replace(self._question, candidates=solving.candidates),
+            estimates=tuple(solving.estimates()),
+            behind=(),
+            after=(),
+            plies=TO_THE_END,
+            seed=self._settings.seed,
+            rollouts=0,
+            compared=0,
+            seconds=solving.seconds,
+            exact=True,
+            is_known=bool(solving.worths),
+            is_certain=False,
+            by_points=self._settings.win_probabilities is None,
+            worths=dict(solving.worths),
+            nodes=solving.nodes,
+        )
+        return replace(findings, is_certain=findings.is_proven(findings.best.move))

@@ -31,6 +31,8 @@ CAVEAT = (
     "The bag is empty: each candidate was played on once, by static players, who do not look "
     "ahead. That compares candidates and proves nothing."
 )
+SOLVED = "With an empty bag points are those of the best play by both sides, found by a solver"
+_MORE = "Give more by --rollouts or --time, or fewer --candidates."
 _MOST_NAMED = 4
 _MOST_COSTLY = 3
 _LEAST_WORTH = 1.0  # points by which leaves differ, to be named
@@ -105,10 +107,36 @@ def closing_sentences(
     every = list(chain.from_iterable(by_nick.values()))
     if any(findings.question.phony for findings in every):
         yield "* a phony, or taken back; reckoned as if it stood"
-    if any(findings.exact for findings in every):
-        yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
+    yield from _about_endgames(reviewed)
+    unknown = [
+        str(turn.line) for turn, findings in reviewed if findings and _lacks_rollouts(findings)
+    ]
+    if unknown and len(unknown) < len(every):
+        named = f"line{'s' * (len(unknown) > 1)} {', '.join(unknown)}"
+        yield f"Nothing can be told of {named}: their rollouts are too few. {_MORE}"
     for reason, lines in left_out.items():
         yield f"left out: line{'s' * (len(lines) > 1)} {', '.join(lines)}: {reason}"
+
+
+def _lacks_rollouts(findings: Findings) -> bool:
+    """Check whether nothing is known of a turn that has a choice, for lack of rollouts."""
+    return not findings.is_known and not findings.question.is_forced
+
+
+def _about_endgames(reviewed: Sequence[tuple[Turn, Findings | None]]) -> Iterator[str]:
+    """Yield where points with an empty bag are from, and in which lines they are not proven."""
+    solved = [(turn, findings) for turn, findings in reviewed if findings and findings.worths]
+    if solved:
+        guesses = [str(turn.line) for turn, findings in solved if is_played_guess(findings)]
+        lines = f"line{'s' * (len(guesses) > 1)} {', '.join(guesses)}"
+        yield f"{SOLVED}; {f'not proven (?): {lines}' if guesses else 'proven'}."
+    if any(findings.exact and not findings.worths for _, findings in reviewed if findings):
+        yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
+
+
+def is_played_guess(findings: Findings) -> bool:
+    """Check whether the cost of the played move is the guess of a solver, not proven."""
+    return findings.played is not None and findings.is_guess(findings.played.move)
 
 
 # --- a review's costliest turns -------------------------------------------------------------------
@@ -126,6 +154,16 @@ def opening_sentences(
         for turn, findings in reviewed
         if findings and (played := _clearly_worse(findings))
     ]
+    analysed = [(turn, findings) for turn, findings in reviewed if findings]
+    unknown = [turn for turn, findings in analysed if _lacks_rollouts(findings)]
+    if unknown and len(unknown) == len(analysed):
+        most = max(findings.rollouts for _, findings in analysed)
+        candidates = max(len(findings.estimates) for _, findings in analysed)
+        yield (
+            f"Nothing can be told of any turn: {counted(most, 'rollout')} a turn are too few for "
+            f"{counted(candidates, 'candidate')}. {_MORE}"
+        )
+        return
     if not clear:
         yield "No turn is clearly worse than the best move that was found."
         return
@@ -133,7 +171,7 @@ def opening_sentences(
     count = min(len(clear), _MOST_COSTLY)
     yield "The costliest turn:" if count == 1 else f"The {count} costliest turns:"
     for turn, findings, played in clear[:count]:
-        cost = _loss([findings.ahead_of(played.move)], findings.by_points)
+        cost = _cost(findings, played)
         yield (
             f"line {turn.line}, {turn.nick}: {_named(played, findings, rules, done=True)}; best "
             f"was {_named(findings.best, findings, rules)}: {why(findings, rules, leaves)}. "
@@ -271,13 +309,33 @@ def _loss(losses: Sequence[Difference], by_points: bool) -> str:
     return in_points if by_points else f"{plus_minus(share(win), win_error, 100)} and {in_points}"
 
 
+def _cost(findings: Findings, played: Estimate) -> str:
+    """Write what the played move cost, and whether that is not proven."""
+    cost = _loss([findings.ahead_of(played.move)], findings.by_points)
+    return f"{cost} (not proven)" if findings.is_guess(played.move) else cost
+
+
+def _compared_alone(findings: Findings) -> str:
+    """Write the chances or points behind the cost, if they are of samples of their own."""
+    if findings.alone is None or findings.question.phony:
+        return ""
+    values = [
+        number(row.equity) if findings.by_points else number(100 * row.win)
+        for row in findings.alone
+    ]
+    unit = " points" if findings.by_points else " %"
+    rollouts = counted(findings.compared, "rollout")
+    return f" By {rollouts} of these two alone: {values[0]}{unit} against {values[1]}{unit}."
+
+
 def _advice(findings: Findings, write: Writer) -> str:
     best, others, rivals = findings.best, findings.legal[1:], findings.rivals
     if not others:
         return f"{write(best.move)} is the only candidate: {_worth(findings, best)}."
     if not rivals:
-        more = _more(findings, others[0], write)
-        return f"Play {write(best.move)}: {_worth(findings, best)}, {more}."
+        is_compared = not findings.worths or others[0].move in findings.worths
+        more = f", {_more(findings, others[0], write)}" if is_compared else ""
+        return f"Play {write(best.move)}: {_worth(findings, best)}{more}."
     names = [write(row.move) for row in (best, *rivals)]
     if len(names) > _MOST_NAMED:
         names[_MOST_NAMED - 1 :] = [f"one of {len(names) - _MOST_NAMED + 1} others"]
@@ -295,6 +353,9 @@ def _worth(findings: Findings, row: Estimate) -> str:
         spread = round(scores[seat] - scores[1 - seat] + row.equity)
         side = "ahead" if spread > 0 else "behind"
         end = counted(abs(spread), "point") + f" {side}" if spread else "level"
+        if findings.worths:
+            guess = " (not proven)" if findings.is_guess(row.move) else ""
+            return f"with the best play by both, the game ends {end}{guess}"
         return f"played on, the game ends {end}"
     if findings.by_points:
         return f"gains {plus_minus(number(row.equity) + ' points', row.equity_error)}"
@@ -337,11 +398,14 @@ def _about_played(findings: Findings, write: Writer) -> str:
         value = ahead.equity if _points_say_it(findings, ahead) else ahead.win
         stood = f"{_apart(findings, ahead)} {'less' if value > 0 else 'more'}"
         return f"{name} was played: {question.phony}; had it stood, it would be worth {stood}."
-    cost = _loss([ahead], findings.by_points)
+    cost = _cost(findings, played)
+    alone = _compared_alone(findings)
     if findings.is_clear(played.move):
-        return f"{name} was played: it cost {cost}."
+        return f"{name} was played: it cost {cost}.{alone}"
+    if findings.is_guess(played.move):
+        return f"{name} was played, and nothing proves it worse: it cost {cost}."
     if findings.exact:
         return f"{name} was played, which comes to the same."
     # Chance may have put it ahead: the sign stays, so that the interval stays correct.
     less = "gain" if findings.by_points else "win"
-    return f"{name} was played, and nothing shows it to {less} less: it cost {cost}."
+    return f"{name} was played, and nothing shows it to {less} less: it cost {cost}.{alone}"

@@ -117,7 +117,8 @@ def _endgame(proof: EndgameProof, rules: Rules, width: int | None) -> Iterator[s
     yield _line_table(proof, rules, width)
     yield ""
     yield _endgame_verdict(proof)
-    yield f"{proof.solution.depth} turns deep, {_pace(proof.solution.nodes, proof.seconds)}"
+    depth = counted(proof.solution.depth, "turn")
+    yield f"{depth} deep, {_pace(proof.solution.nodes, proof.seconds)}"
 
 
 def _line_table(proof: EndgameProof, rules: Rules, width: int | None) -> str:
@@ -207,6 +208,9 @@ def _inference(
         for rank, (leave, prior, posterior) in enumerate(known.top(top), start=1)
     ]
     yield table(("", "leave", "before", "after"), rows, width, ("before",))
+    if isinstance(inferred.observed.play.move, int):
+        kept = counted(inferred.observed.play.kept, "tile")
+        yield f"before: how often these are the best {kept} to keep of a random rack"
     yield ""
     yield from _summary(inferred, rules)
     yield ""
@@ -265,12 +269,12 @@ def _effort(inferred: Inferred) -> str:
     known, listed = inferred.posterior, len(inferred.posterior.leaves)
     survive = f"{known.surviving:,} survive{'s' * (known.surviving == 1)}"
     size = f"effective size {number(known.effective, 0)}"
-    if known.unseen:
-        seen = f"{listed:,} of {known.considered:,} leaves looked at, {share(1 - known.unseen)}"
-        return f"{seen} by weight; {survive}; {size}"
-    if listed < known.considered:
+    weight = f", {share(1 - known.unseen)} by weight" if known.unseen else ""
+    if known.is_drawn:
         drawn = f"{counted(known.considered, 'rack')} drawn, {counted(listed, 'leave')}"
-        return f"{drawn}; {survive}; {size}"
+        return f"{drawn}{weight}; {survive}; {size}"
+    if known.unseen:
+        return f"{listed:,} of {known.considered:,} leaves looked at{weight}; {survive}; {size}"
     return f"{counted(known.considered, 'leave')} considered; {survive}"
 
 

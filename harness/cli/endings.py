@@ -77,8 +77,11 @@ def endgame(
     lexicon = options.lexicon_for(lexicon, rules)
     position = read_position(what, rules, lexicon, has_choice=True)
     if bag := bag_count(position, rules):
+        from engine.preendgame.solver import MOST_IN_BAG
+
         tiles = "1 tile is" if bag == 1 else f"{bag} tiles are"
-        raise CommandFailed(f"{tiles} in the bag, and in an endgame none: use tilewire preendgame")
+        command = "preendgame" if bag <= MOST_IN_BAG else "analyze"
+        raise CommandFailed(f"{tiles} in the bag, and in an endgame none: use tilewire {command}")
     words = options.load_words(lexicon, rules.distribution)
     from engine.endgame.solver import with_both_racks
     from harness.analysis.endings import prove_endgame

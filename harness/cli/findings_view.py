@@ -16,6 +16,7 @@ from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator
 from engine.notation.move_text import format_full_move
 from engine.rules.rules import Rules
+from engine.simulation.simulation import Estimate
 from harness.analysis.as_json import answer_json
 from harness.analysis.findings import Findings, Settings
 from harness.analysis.review import Turn, analyse_turn, review
@@ -23,6 +24,7 @@ from harness.analysis.verdict import (
     CAVEAT,
     closing_sentences,
     is_found,
+    is_played_guess,
     opening_sentences,
     plus_minus,
     verdict_text,
@@ -37,10 +39,14 @@ _PLIES_SHOWN = 4
 _LONGEST_NICK = 12
 _SHEET = ("line", "player", "played", "best", "before", "after", "cost", "±", "points")
 _CANDIDATES = ("", "move", "score", "leave", "static", "win %", "equity", "samples")
-_TEXTS = ("move", "leave", "player", "played", "best")
+_DROPPED = ("samples", "static", "leave", "score")
+_SOLVED = (*_CANDIDATES[:-1], "value")
+_TEXTS = ("move", "leave", "player", "played", "best", "value")
 _WIN = "win %: of rollouts won; "
 _EQUITY = "static, equity: points, by score and leave, by rollouts"
+_BY_SOLVER = "equity: points gained to the end of the game with the best play by both sides"
 _BEFORE_AFTER = "before, after: games won in % with the best move, with the one played"
+_ALONE = "if these two were compared alone, by rollouts of their own, all is by those"
 _COSTS = "cost: the difference, ± 95 %; points: the same in points gained on the opponent"
 _SIGNS = f"✓: the best was played; {DASH}: not known"
 _BELOW_0 = (
@@ -71,8 +77,15 @@ def show_position(
         _print_json(turn, findings, settings.generators[0])
         return
     verdict = plain(verdict_text(findings, rules))
-    legend = Text(_EQUITY if findings.by_points else _WIN + _EQUITY, "dim")
+    legend = Text(_position_legend(findings), "dim")
     print_view(Group(_view(findings, rules, above, width), legend, "", Text(verdict)), console)
+
+
+def _position_legend(findings: Findings) -> str:
+    """Return what the columns of a position's table mean."""
+    if findings.worths:
+        return _BY_SOLVER
+    return _EQUITY if findings.by_points else _WIN + _EQUITY
 
 
 def review_game(
@@ -144,11 +157,19 @@ def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
                 number(row.static / POINT),
                 win if sampled and not findings.by_points else DASH,
                 equity if sampled else DASH,
-                f"{row.samples:,}",
+                _proven(row, findings) if findings.worths else f"{row.samples:,}",
             )
         )
+    head = _SOLVED if findings.worths else _CANDIDATES
     bold = [row.move for row in findings.estimates].index(findings.best.move)
-    return _table(_CANDIDATES, rows, width, ("samples", "static", "leave", "score"), bold)
+    drop = ("static", "leave", "score", "value") if findings.worths else _DROPPED
+    return _table(head, rows, width, drop, bold)
+
+
+def _proven(row: Estimate, findings: Findings) -> str:
+    if row.move not in findings.worths:
+        return DASH
+    return "proven" if findings.is_proven(row.move) else "not proven"
 
 
 def _after(findings: Findings, rules: Rules, width: int) -> Table:
@@ -196,6 +217,8 @@ def _effort(findings: Findings) -> str:
     done = counted(findings.rollouts, "rollout")
     rate = f"{findings.rollouts / findings.seconds:,.0f} a second, " if findings.seconds else ""
     said = f"{done}, {rate}{findings.seconds:.1f} s; {plies}; seed {findings.seed}; ± is 95 %"
+    if findings.worths:
+        said = f"{counted(findings.nodes, 'node')}, {findings.seconds:.1f} s; {plies}"
     if findings.compared:
         said += f"\n{findings.compared:,} of them compare the best and what was played alone"
     if findings.question.phony:
@@ -216,17 +239,14 @@ def _turn_row(turn: Turn, findings: Findings, rules: Rules) -> tuple[str, ...]:
         best = "✓"
     elif findings.is_known:
         best = format_full_move(findings.best.move, board, alphabet)
-    has_win = findings.is_known and not findings.by_points
+    has_win, pair = findings.is_known and not findings.by_points, findings.best_and_played
     if has_win:
-        before = number(100 * findings.best.win)
-    if findings.is_known and findings.played is not None:
-        loss = findings.ahead_of(findings.played.move)
-        points = number(loss.equity)
+        before = number(100 * (pair[0] if pair else findings.best).win)
+    if findings.is_known and pair:
+        loss = findings.ahead_of(pair[1].move)
+        points = number(loss.equity) + "?" * is_played_guess(findings)
         if has_win:
-            # The loss may come from samples of its own: then the best's win less the loss is not
-            # what JSON says of the candidate.
-            left = min(max(findings.best.win - loss.win, 0.0), 1.0)
-            after, cost = number(100 * left), number(100 * loss.win)
+            after, cost = number(100 * pair[1].win), number(100 * loss.win)
             error = plus_minus("", loss.win_error, 100).removeprefix(" ± ") or error
     played = ""
     if turn.played is not None:
@@ -247,5 +267,7 @@ def _legend(reviewed: Sequence[tuple[Turn, Findings | None]]) -> Iterator[Text]:
         if findings and findings.is_known and findings.played and not findings.question.phony
     ]
     below = any(min(round(loss.win, 3), round(loss.equity, 1)) < 0 for loss in losses)
-    for sentence in (_BEFORE_AFTER, _COSTS, _SIGNS, *[_BELOW_0] * below):
+    alone = any(findings and findings.alone for _, findings in reviewed)
+    said = (_BEFORE_AFTER, _COSTS, *[_ALONE] * alone, _SIGNS, *[_BELOW_0] * below)
+    for sentence in said:
         yield Text(sentence, "dim")

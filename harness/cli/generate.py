@@ -48,6 +48,8 @@ def generate(
     rules = board.load()
     tables = tables.for_rules(rules)
     position = read_position(what, rules, tables.lexicon)
+    if not position.racks[position.on_turn]:
+        raise CommandFailed("the rack of the player on turn is not given")
     judge = Judge.load(tables, rules)
     from engine.movegen.evaluation import PLAIN, Evaluation
     from harness.analysis.questions import rank_moves

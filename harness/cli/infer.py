@@ -41,8 +41,9 @@ def infer(
     """Work out what the player on turn keeps after a play, as the opponent sees it.
 
     A leave is as likely as a rack of it and the tiles shown is to be drawn ("before"), times how
-    likely this play is with it ("after": Bayes). Tiles and bingos before are those of a random
-    rack.
+    likely this play is with it ("after": Bayes). An exchange shows no tiles: before is then how
+    often a random rack keeps these, the best tiles of it by --leaves. Tiles and bingos before are
+    those of a random rack.
 
     Args:
         what: A CGP in quotes or a file that holds one (.cgp), before the play: the rack of the

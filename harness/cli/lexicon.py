@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections import Counter
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +17,7 @@ from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.package_lists import PACKAGE_LISTS, installed_note
 from lexicons.store import Lexicon, lexicon_names
 
+from .board_view import terminal_width
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
 from .lexicon_stats import stats
 from .options import JsonOption, LexiconOption, load_words, say
@@ -32,6 +34,7 @@ DistributionOption: TypeAlias = Annotated[
 ]
 
 _VALID = "valid"
+_NARROWEST = 20  # columns of a text, even if that is more than a terminal has
 _ORIGINS = {
     "scowl": (
         "SCOWL 2020.12.07 by Kevin Atkinson and others, up to size 80, words of 2 and 3 letters "
@@ -133,10 +136,10 @@ def info(
         print(f"{length:8}  {count:>9,}")
     print(f"nodes     {len(lexicon.graph.nodes):,}")
     print(f"checksum  {lexicon.checksum}")
-    print(f"alphabet  {lexicon.distribution.name}, {len(alphabet)} letters: {letters}")
+    _print_row("alphabet  ", f"{lexicon.distribution.name}, {len(alphabet)} letters: {letters}")
     if source:
-        print(f"source    {source}")
-        print(f"licence   {terms}")
+        _print_row("source    ", source)
+        _print_row("licence   ", terms or "")
 
 
 @app.command(usage="Usage: tilewire lexicon check [OPTIONS] WORD...")
@@ -207,7 +210,20 @@ def list_(*, json_: JsonOption = False) -> None:
         print_json({name: _origin(name)[0] for name in lexicon_names()})
         return
     for name in lexicon_names():
-        print(f"{name}  {_origin(name)[0] or ''}".rstrip())
+        _print_row(f"{name}  ", _origin(name)[0] or "")
+
+
+def _print_row(head: str, text: str) -> None:
+    """Print a text behind its head; on a terminal in lines that fit, one below another."""
+    width = terminal_width()
+    lines = [text] if width is None else _lines(text, max(width - len(head), _NARROWEST))
+    between = "\n" + " " * len(head)
+    print(f"{head}{between.join(lines)}".rstrip())
+
+
+def _lines(text: str, width: int) -> list[str]:
+    """Break a text between words; paths stay whole, to be copied."""
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
 
 
 def _origin(name: str) -> tuple[str | None, str | None]:

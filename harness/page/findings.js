@@ -23,9 +23,9 @@ export const verdictOf = (review, turn, found) => [
 
 /** The figures behind it. @param {Review} review @param {Turn} turn @param {Findings} found */
 export const figuresOf = (review, turn, found) => {
-  const table = compared(review, turn, found);
+  const table = comparison(review, turn, found);
   return [
-    ...(table ? [h("h3", {}, texts.comparison), table] : []),
+    ...(table ? [h("h3", {}, heading(found)), table] : []),
     h("h3", {}, texts.candidates), candidates(review, turn, found),
     h("p", { class: "note" }, effort(found)),
   ];
@@ -41,10 +41,14 @@ export const boardWith = (review, turn, move) => {
   return board;
 };
 
+/** By which rollouts these figures are. @param {Findings} found */
+const heading = ({ compared, verdict }) => (verdict.alone ? texts.comparedAlone(compared) : texts.comparison);
+
 /** What differs between the best and the played move. @param {Review} review @param {Turn} turn @param {Findings} found */
-const compared = (review, turn, { verdict, candidates, replies }) => {
+const comparison = (review, turn, found) => {
+  const { verdict, candidates, replies } = found;
   const of = (/** @type {string | undefined} */ move) => candidates.find((each) => each.move === move);
-  const best = of(verdict.best), played = of(verdict.ahead_of_played?.move);
+  const best = verdict.alone?.best ?? of(verdict.best), played = verdict.alone?.played ?? of(verdict.ahead_of_played?.move);
   if (!best || !played || best === played) return null;
   const row = (/** @type {string} */ head, /** @type {(each: Candidate) => import("./dom.js").Child} */ shown) => ({ cells: [head, shown(best), shown(played)] });
   const rows = [
@@ -55,7 +59,7 @@ const compared = (review, turn, { verdict, candidates, replies }) => {
     row(texts.leaveWorth, (each) => decimal(each.static - each.score)),
     ...(replies ? [{ cells: [texts.replyScore, decimal(replies.best.score), decimal(replies.played.score)] }] : []),
   ];
-  return table(texts.comparison, ["", texts.bestIs(review.text(best.move, turn)), texts.playedIs(review.text(played.move, turn))], rows, "compared");
+  return table(heading(found), ["", texts.bestIs(review.text(best.move, turn)), texts.playedIs(review.text(played.move, turn))], rows, "compared");
 };
 
 /** @param {Review} review @param {Turn} turn @param {Findings} found */
@@ -72,7 +76,7 @@ const candidates = (review, turn, { candidates, verdict }) => {
 };
 
 /** @param {Findings} found */
-const effort = ({ rollouts, seconds, plies, exact }) => [
-  texts.rollouts(rollouts), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
-  exact ? texts.exactNote : texts.interval,
+const effort = ({ rollouts, nodes, seconds, plies, exact }) => [
+  nodes ? texts.nodesSolved(nodes) : texts.rollouts(rollouts), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
+  nodes ? texts.solvedNote : exact ? texts.exactNote : texts.interval,
 ].join(" · ");

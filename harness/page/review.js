@@ -12,15 +12,16 @@ import { isForced, verdictText, whyText } from "./verdict.js";
  *   board: Layout, tiles: TileKind[] }} Told */
 /** @typedef {{ move: string, win: number | null, win_error: number | null, points: number, points_error: number | null }} Lead */
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
- *   equity: number | null, equity_error: number | null, samples: number }} Candidate */
+ *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean }} Candidate `proven`: with an empty bag. */
 /** @typedef {{ turns: number, score: number }} Ply */
 /** @typedef {{ leave: string, worth: number }} Kept */
 /** @typedef {{ code: "bingo" | "score" | "leave" | "reply", value: number, kept: [Kept, Kept] | null }} Reason Above 0 it speaks for the best. */
 /** @typedef {{ code: "not_words" | "taken_back", words: string[], lexicon: string }} Phony Why a move is a phony. */
 /** @typedef {{ best: string, rivals: string[], known: boolean, certain: boolean, ahead_of_next: Lead | null, ahead_of_rival: Lead | null,
- *   ahead_of_played: Lead | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null }} Verdict */
+ *   ahead_of_played: Lead | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null, proven: boolean | null, alone: { best: Candidate, played: Candidate } | null }} Verdict
+ *   `alone`: by the rollouts that compared these two alone. */
 /** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean,
- *   rollouts: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
+ *   rollouts: number, compared: number, nodes: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
 /** @typedef {{ position: string, played: string, best: string, rivals: string[], lost_win: number | null, lost_points: number,
  *   game: string, turn: number, when: string }} Mistake */
 /** @typedef {{ turns: number, best: number, win: number | null, points: number }} Total Means over turns. */

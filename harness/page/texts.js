@@ -2,6 +2,8 @@
 
 /** @param {number} count @param {string} one @param {string} [many] */
 const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+/** @param {number} spread */
+const end = (spread) => (spread ? `${counted(Math.abs(spread), "point")} ${spread > 0 ? "ahead" : "behind"}` : "level");
 
 /** @param {number} points */
 export const signed = (points) => (points < 0 ? `−${-points}` : `+${points}`);
@@ -399,7 +401,15 @@ export const texts = {
   /** @param {string} points */
   gains: (points) => `it gains ${points} points`,
   /** @param {number} spread */
-  gameEnds: (spread) => `played on, the game ends ${spread ? `${counted(Math.abs(spread), "point")} ${spread > 0 ? "ahead" : "behind"}` : "level"}`,
+  gameEnds: (spread) => `played on, the game ends ${end(spread)}`,
+  /** @param {number} spread @param {boolean} isProven */
+  bestPlayEnds: (spread, isProven) => `with the best play by both, the game ends ${end(spread)}${isProven ? "" : " (not proven)"}`,
+  /** @param {string} best @param {string} worth */
+  bestAlone: (best, worth) => `The best is ${best}: ${worth}.`,
+  /** @param {string} cost */
+  notProven: (cost) => `${cost} (not proven)`,
+  /** @param {string} move @param {string} cost */
+  nothingProves: (move, cost) => `Played was ${move}, and nothing proves it worse: it cost ${cost}.`,
   /** @param {string} value @param {string} other @param {[string, string] | null} interval */
   moreThan: (value, other, interval) => `${value} more than ${other}${interval ? ` (95 %: ${interval[0]} to ${interval[1]})` : ""}`,
   /** @param {string} why */
@@ -434,6 +444,8 @@ export const texts = {
   /** @param {string} leave @param {string} worth */
   keptWorth: (leave, worth) => `${leave} (worth ${worth})`,
   comparison: "Best and played",
+  /** @param {number} rollouts */
+  comparedAlone: (rollouts) => `Best and played, by ${counted(rollouts, "rollout")} of these two alone`,
   /** @param {string} move */
   bestIs: (move) => `Best: ${move}`,
   /** @param {string} move */
@@ -447,6 +459,9 @@ export const texts = {
   inSeconds: (seconds) => `${seconds.toFixed(1)} s`,
   interval: "± is a 95 % interval",
   exactNote: "the bag is empty: played on once, without looking ahead",
+  /** @param {number} nodes */
+  nodesSolved: (nodes) => counted(nodes, "node"),
+  solvedNote: "the bag is empty: points are those of the best play by both",
   lookLonger: "Look longer",
   lookingLonger: "Looking longer …",
   onBoard: "On the board",

@@ -47,7 +47,8 @@ const keeps = ({ leave, worth }) => (leave ? texts.keptWorth(leave, signed(Numbe
 
 /** @param {Findings} found @param {Candidate} best @param {Name} name */
 const advice = (found, best, name) => {
-  const { exact, verdict } = found, { rivals } = verdict;
+  const { candidates, exact, verdict } = found, { rivals } = verdict;
+  if (!verdict.ahead_of_next && verdict.proven != null && candidates.length > 1) return texts.bestAlone(name(best.move), worth(found, best));
   if (!verdict.ahead_of_next) return texts.onlyCandidate(name(best.move), worth(found, best));
   if (!rivals.length) return texts.bestMove(name(best.move), worth(found, best), more(found, verdict.ahead_of_next, name));
   const names = [best.move, ...rivals].map(name);
@@ -57,9 +58,9 @@ const advice = (found, best, name) => {
 };
 
 /** @param {Findings} found @param {Candidate} best */
-const worth = ({ cgp, exact, plies }, { win, win_error, equity, equity_error }) => {
-  const [own, other] = readOpening(cgp).scores;
-  if (exact && plies === null) return texts.gameEnds(Math.round((own ?? 0) - (other ?? 0) + (equity ?? 0)));
+const worth = ({ cgp, exact, plies, verdict }, { win, win_error, equity, equity_error, proven }) => {
+  const [own, other] = readOpening(cgp).scores, spread = Math.round((own ?? 0) - (other ?? 0) + (equity ?? 0));
+  if (exact && plies === null) return verdict.proven == null ? texts.gameEnds(spread) : texts.bestPlayEnds(spread, proven === true);
   return win === null ? texts.gains(within(equity ?? 0, equity_error, decimal)) : texts.winsShare(within(win, win_error, percent));
 };
 
@@ -89,6 +90,7 @@ const aboutPlayed = ({ exact, verdict }, name) => {
   if (lead.move === verdict.best) return texts.bestWasPlayed;
   const move = name(lead.move), value = pointsSayIt(lead) ? lead.points : lead.win ?? 0;
   if (phony) return texts.phonyPlayed(move, phonyText(phony), apart(lead), value > 0);
+  if (verdict.proven === false) return (reasons ? texts.itCost : texts.nothingProves)(move, texts.notProven(cost(lead)));
   if (reasons) return texts.itCost(move, cost(lead));
   return exact ? texts.comesToSame(move) : texts.nothingShows(move, cost(lead), lead.win === null);
 };

@@ -224,6 +224,14 @@ def found(*moves: str, **verdict: Any) -> dict[str, Any]:
     }
 
 
+def solved(proven: bool, **verdict: Any) -> dict[str, Any]:
+    """What is told of a turn with an empty bag, the second move played."""
+    told = found("a", "b", ahead_of_played=lead("b", error=0), proven=proven, **verdict)
+    for each in told["candidates"]:
+        each["proven"] = proven
+    return told | {"exact": True, "plies": None, "nodes": 9}
+
+
 def lead(move: str, win: float | None = 0.1, error: float = 0.01) -> dict[str, Any]:
     return {
         "move": move,
@@ -272,6 +280,12 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
             "a", "b", **{key: lead("b", error=0) for key in played}, reasons=[]
         )
         | end,
+        "The best is a: with the best play by both, the game ends 15 points ahead. Played was b: "
+        "it cost 10.0 % and 8.0 points.": solved(True, reasons=[]),
+        "The best is a: with the best play by both, the game ends 15 points ahead (not proven). "
+        "Played was b, and nothing proves it worse: it cost 10.0 % and 8.0 points (not proven).": (
+            solved(False)
+        ),
         "The only candidate is a: it wins 60.0 % ± 2.0. What was played can't be compared: so.": (
             found("a", not_compared="so")
         ),

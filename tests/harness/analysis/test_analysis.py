@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
+from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules, why_not
 from engine.simulation.rollout_results import Difference, Ply
+from harness.analysis.as_json import answer_json
 from harness.analysis.findings import Findings, Settings, analyse
 from harness.analysis.questions import Phony, Question, ask
 from harness.analysis.review import Turn
-from harness.analysis.verdict import opening_sentences, summary, verdict
+from harness.analysis.verdict import closing_sentences, opening_sentences, summary, verdict
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
@@ -173,6 +175,23 @@ def test_the_best_and_the_move_that_was_played_are_compared_once_more() -> None:
     assert other.ahead_of(found.played.move) != apart
 
 
+def test_the_figures_of_both_moves_agree_with_the_cost() -> None:
+    found = findings(MIDGAME.read_text(), 1_000, played=20)
+    assert found.played
+    assert found.alone
+    best, played = found.alone
+    assert (best.move, played.move) == (found.best.move, found.question.played)
+    assert best.samples + played.samples == found.compared
+    ahead = found.ahead_of(played.move)
+    assert best.win - played.win == pytest.approx(ahead.win)
+    assert best.equity - played.equity == pytest.approx(ahead.equity)
+    told = answer_json(found, RULES)["verdict"]
+    cost = told["alone"]["best"]["win"] - told["alone"]["played"]["win"]
+    assert cost == pytest.approx(told["ahead_of_played"]["win"])
+    shown = f"alone: {100 * best.win:.1f} % against {100 * played.win:.1f} %."
+    assert verdict(found, str).endswith(shown)
+
+
 def test_if_the_best_was_played_the_search_goes_on() -> None:
     found = findings(MIDGAME.read_text(), 600, played=1)
     assert found.question.played == found.best.move
@@ -240,6 +259,76 @@ def test_a_mean_loss_has_its_error_and_leaves_forced_turns_out() -> None:
     assert "mean loss 3.0 %" in summary(
         "anna", [turns[0], replace(turns[1], compared=0, exact=True)]
     )
+
+
+# --- an empty bag ---------------------------------------------------------------------------------
+
+ENDGAME = (
+    "HOCK2HIYA4F/3EW4ZINGER/3Na9U/3OS2JEANS1MI/4T4GI2ET/3BEG3OD2T1/4F3W1O1DA1/3CULPAE1R1UT1/"
+    "4L3B1O1OE1/8STULMS1/9As1O2/2PERINEAL5/1VIRE4A5/9QINDAR/13TI ADEIVXY/ENOR 391/397 0"
+)
+
+
+def endgame_findings(played: Move | None = None) -> Findings:
+    """Analyse the endgame, with one candidate, which is not the best move."""
+    lexicon = load_lexicon()
+    tables = win_probabilities_for(RULES.distribution)
+    settings = Settings([Generator(lexicon, RULES)], lexicon, tables, candidates=1, rollouts=1)
+    return analyse(settings, position(ENDGAME), played)
+
+
+def test_the_worth_of_each_move_is_what_the_solver_proves_with_it_alone() -> None:
+    lexicon = load_lexicon()
+    played = [row.move for row in Generator(lexicon, RULES).best(position(ENDGAME), 8)]
+    solver = EndgameSolver(lexicon, RULES, memory=40 << 20)
+    solver.begin(position(ENDGAME))
+    solver.advance(100_000)
+    best = solver.solution
+    for move in played:
+        found = endgame_findings(move)
+        assert found.best.move == best.move, "though no candidate by static equity"
+        solver.begin(position(ENDGAME), only=[move])
+        solver.advance(100_000)
+        assert found.is_proven(found.best.move, move)
+        assert found.ahead_of(move).equity == best.value - solver.solution.value
+        assert found.is_clear(move) == (best.value > solver.solution.value)
+
+
+def test_a_phony_is_solved_as_if_it_stood() -> None:
+    phony = Place(14, 9, Direction.ACROSS, RULES.distribution.alphabet.tiles("VEX"))
+    found = endgame_findings(phony)
+    assert found.question.phony
+    assert found.is_proven(phony)
+    assert found.best.move != phony
+
+
+def test_what_the_solver_has_not_proven_is_said_to_be_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("harness.analysis.findings.LEAST_NODES", 1)
+    monkeypatch.setattr("harness.analysis.solved._SLICE", 5)
+    generator = Generator(load_lexicon(), RULES)
+    move = generator.best(position(ENDGAME), 3)[-1].move
+    found = endgame_findings(move)
+    assert found.is_known
+    assert not found.is_certain
+    assert not found.is_clear(move)
+    said = verdict(found, lambda move: "it" if move == found.question.played else "another")
+    assert "(not proven)" in said
+    assert "nothing proves it worse: it cost" in said
+    told = answer_json(found, RULES)
+    assert told["verdict"]["proven"] is False
+    assert told["candidates"][0]["proven"] is False
+    turn = Turn(found.question.position, 19, "anna")
+    assert "not proven (?): line 19." in " ".join(closing_sentences([turn], [(turn, found)]))
+
+
+def test_an_endgame_that_was_stopped_at_once_says_so() -> None:
+    lexicon = load_lexicon()
+    settings = Settings([Generator(lexicon, RULES)], lexicon, None)
+    found = analyse(settings, position(ENDGAME), PASS, stopped=lambda: True)
+    assert not found.is_known
+    assert "Nothing can be told" in verdict(found, str)
 
 
 # --- why a turn was costly ------------------------------------------------------------------------

@@ -147,19 +147,28 @@ def test_other_tiles_have_no_win_probabilities(tilewire: CommandLine, tmp_path: 
 # --- late in the game ---------------------------------------------------------------------------
 
 
-def test_an_empty_bag_is_played_on_once_and_nothing_is_proved(tilewire: CommandLine) -> None:
+def test_an_empty_bag_is_solved(tilewire: CommandLine) -> None:
     found = tilewire.json("analyze", f"{GAME}@22", "--candidates", 4)
     assert found["exact"]
     assert found["plies"] is None
-    assert {one["samples"] for one in found["candidates"]} == {1}
+    assert found["rollouts"] == 0
+    assert found["nodes"] > 0
+    assert found["verdict"]["proven"]
+    assert all(one["proven"] for one in found["candidates"])
     assert {one["equity_error"] for one in found["candidates"]} == {0.0}
     assert tilewire("analyze", f"{GAME}@22", "--candidates", 4) == 0
-    assert "proves nothing" in tilewire.out
-    assert "Play 12A TOU(N): played on, the game ends 94 points behind, 2.0 points more than" in (
-        flat(tilewire.out)
-    )
+    said = flat(tilewire.out)
+    best = "Play 12A TOU(N): with the best play by both, the game ends 94 points behind, 2.0 points"
+    assert best in said
     assert tilewire("analyze", f"{GAME}@22", "--candidates", 1) == 0
-    assert "it cost 0.0 % and 23.0 points" in flat(tilewire.out)
+    assert "it cost 0.0 % and 23.0 points." in flat(tilewire.out)
+
+
+def test_the_cost_of_an_endgame_turn_is_that_of_the_solver(tilewire: CommandLine) -> None:
+    """Played on by static players, 4A ZARAPE lost 46 points."""
+    ends = [tilewire.json("endgame", f"{GAME}@{line}")["spread"] for line in (19, 20)]
+    lost = tilewire.json("analyze", f"{GAME}@19", *FEW)["verdict"]["ahead_of_played"]
+    assert lost["points"] == ends[0] + ends[1] == 12
 
 
 def test_with_few_tiles_in_the_bag_rollouts_go_to_the_end(tilewire: CommandLine) -> None:
@@ -294,7 +303,7 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert re.search(r": it keeps \S+ \(worth \+2\S+\), not AU \(worth −6.3\)", tenth)
     assert re.search(r"It cost 1\d\.\d % ± \S+ and [23]\d\.\d points ± ", tenth)
     (endgame,) = (flat(turn) for turn in costly if turn.startswith("19, static: "))
-    assert "18 points less now, made up for in later turns. It cost 0.0 % and 46" in endgame
+    assert "18 points less now, made up for in later turns. It cost 0.0 % and 12.0" in endgame
 
     head, *rows = sheet.splitlines()
     assert head.split() == [
@@ -304,8 +313,13 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert "✓" in rows[1]
     assert rows[23].startswith("before, after: games won in %")
     assert rows[24].startswith("cost: the difference, ± 95 %; points: ")
+    assert "by rollouts of their own" in flat(sheet)
     costs = [cells[at] for cells in map(str.split, rows[:23]) for at in (-3, -1)]
     assert any(cost.startswith("−") for cost in costs) == ("below 0: " in sheet)
+    for before, after, cost in (
+        [float(cell.replace("−", "-")) for cell in row.split()[-5:-2]] for row in rows[:23]
+    ):
+        assert before - after == pytest.approx(cost, abs=0.11), "cost: the difference"
     static, greedy = (
         next(x for x in lines if x.startswith(f"{n}: ")) for n in ("static", "greedy")
     )
@@ -313,17 +327,27 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert "mean loss" in greedy
     assert "over 12 turns; the best was played in" in flat(tilewire.out)
     assert "over 11 turns; the best was played in" in flat(tilewire.out)
-    assert "proves nothing" in flat(tilewire.out)
+    assert "best play by both sides, found by a solver; proven." in flat(tilewire.out)
     assert max(map(len, lines)) <= 80
 
 
 def test_where_nothing_can_be_told_there_is_no_best(tilewire: CommandLine) -> None:
     assert tilewire("analyze", SHORT_GAME, "--rollouts", 1, "--candidates", 3) == 0
-    first, _, head, *rows = tilewire.out.splitlines()
-    assert first == "No turn is clearly worse than the best move that was found."
+    opening, sheet, _ = tilewire.out.split("\n\n")
+    assert flat(opening).startswith("Nothing can be told of any turn: 1 rollout a turn")
+    assert "too few for 4 candidates. Give more by --rollouts" in flat(opening)
+    head, *rows = sheet.splitlines()
     assert head.startswith("line player")
     assert [row.split()[-6:] for row in rows[:2]] == [["–"] * 6] * 2
     assert "below 0" not in tilewire.out
+
+
+def test_turns_of_which_nothing_can_be_told_are_named(tilewire: CommandLine) -> None:
+    assert tilewire("analyze", GAME, "--rollouts", 1, "--candidates", 1) == 0
+    said = flat(tilewire.out)
+    assert "Nothing can be told of any turn" not in said, "five turns have an empty bag"
+    assert "Nothing can be told of lines 1, 2, " in said
+    assert "18: their rollouts are too few." in said
 
 
 def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:

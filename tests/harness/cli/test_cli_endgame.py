@@ -144,7 +144,12 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
 @pytest.mark.parametrize(
     ("command", "cgp", "options", "sentence"),
     [
-        ("endgame", OUT.replace("CT/AET", "CT/AE"), (), "1 tile is in the bag"),
+        (
+            "endgame",
+            OUT.replace("CT/AET", "CT/AE"),
+            (),
+            "none: use tilewire preendgame",
+        ),
         ("endgame", OUT.replace("CT/AET", "/AET"), (), "no rack is on turn"),
         ("endgame", OUT.replace("CT/AET", "CT/AETT"), (), "hold 3 of T"),
         ("endgame", OUT.replace("30 0", "30 6"), (), "the game is over, after 6 scoreless turns"),
@@ -173,3 +178,16 @@ def test_a_line_of_a_game(tilewire: CommandLine, asks: Asks, tmp_path: Path) -> 
     assert f"is a whole game: say which of its lines, {sheet}@1 to @3" in tilewire.err
     assert asks("endgame", f"{sheet}@3") == 2
     assert f"{sheet}@3: no rack is on turn" in tilewire.err
+
+
+def test_a_full_bag_is_for_neither_solver(tilewire: CommandLine) -> None:
+    opening = f"{'/'.join(['15'] * 15)} AEINRST/ 0/0 0"
+    for command in ("endgame", "preendgame"):
+        assert tilewire(command, opening) == 2
+        assert "86 tiles are in the bag" in tilewire.err
+        assert "use tilewire analyze" in " ".join(tilewire.err.split())
+
+
+def test_one_turn_is_not_many(asks: Asks, tilewire: CommandLine) -> None:
+    assert asks("endgame", OUT) == 0
+    assert "\n1 turn deep, " in tilewire.out

@@ -158,6 +158,15 @@ def test_an_exchange_of_so_many_tiles(tilewire: CommandLine) -> None:
     assert tilewire.json("infer", OPENING, "--play", "-3", *few, "--seed", 1)["top"] != found["top"]
 
 
+def test_an_exchange_says_what_was_drawn_and_what_before_means(tilewire: CommandLine) -> None:
+    assert tilewire("infer", OPENING, "--play=-5", "--racks", 2_000, "--top", 3) == 0
+    assert "2,000 racks drawn, " in tilewire.out
+    assert "leaves looked at" not in tilewire.out
+    assert "before: how often these are the best 2 tiles to keep of a random rack" in tilewire.out
+    assert tilewire("infer", OPENING, *IMINO) == 0
+    assert "before: how often" not in tilewire.out
+
+
 def test_a_pass_keeps_everything(tilewire: CommandLine) -> None:
     found = tilewire.json("infer", OPENING, "--play", "-", "--racks", 1_000)
     assert (found["play"], found["score"]) == ("-", 0)

@@ -90,6 +90,19 @@ def test_the_embedded_lexicon_names_its_source_and_licence(
     assert "Kevin Atkinson" in notice.read_text(encoding="iso8859-1")
 
 
+def test_texts_fit_into_a_terminal(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TILEWIRE_CACHE")
+    monkeypatch.setattr("harness.cli.lexicon.terminal_width", lambda: 60)
+    assert tilewire("lexicon", "list") == 0
+    first, second, *_ = tilewire.out.splitlines()
+    assert first.startswith("scowl  SCOWL")
+    assert second.startswith(" " * len("scowl  "))
+    assert max(map(len, tilewire.out.splitlines())) <= 60
+    assert tilewire("lexicon", "info") == 0
+    text = [line for line in tilewire.out.splitlines() if not line.startswith("checksum")]
+    assert max(len(line) for line in text if "COPYING" not in line) <= 60, "a path stays whole"
+
+
 def test_a_language_that_is_installed_from_its_package(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

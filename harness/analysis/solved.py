@@ -1,0 +1,187 @@
+"""What moves are worth with an empty bag, by the endgame solver.
+
+The best move comes first, then the played one, then the other candidates as far as they are easy.
+Work is counted in time or, to be the same everywhere, in nodes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.endgame.solver import LEAST_LIMIT, EndgameSolver, with_both_racks
+from engine.movegen.candidates import ranked_moves
+from engine.movegen.evaluation import POINT
+from engine.movegen.generator import Generator, RankedMove
+from engine.preendgame.scenarios import FullPosition
+from engine.rules.moves import Move
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import Rules
+from engine.simulation.rollout_input import Utility
+from engine.simulation.rollout_results import Difference
+from engine.simulation.simulation import Estimate
+from lexicons.store import Lexicon
+
+NODES_A_ROLLOUT = 30
+"""Nodes that take about as long as a rollout; so many are in place of each rollout."""
+LEAST_NODES = 20_000
+"""In place of few rollouts; they take less than a second and prove most endgames."""
+
+_MEMORY = 40 << 20  # bytes
+_SLICE = 500  # nodes between looks at the clock
+_BEST, _PLAYED, _OTHERS = 0.6, 0.3, 0.1  # shares of the work, at most
+_EASY = 2_000  # nodes for another candidate, at most
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a move gains in spread to the end of the game if both sides then play their best."""
+
+    gain: int
+    """In points; a guess between the bounds until they meet."""
+    floor: int | None
+    """Proven: the least gain, if known."""
+    ceiling: int | None
+    """Proven: the greatest gain, if known."""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the gain is certain."""
+        return self.floor is not None and self.floor == self.ceiling
+
+    def is_below(self, other: Worth) -> bool:
+        """Check whether it is proven to be less than another."""
+        return self.ceiling is not None and other.floor is not None and self.ceiling < other.floor
+
+
+def is_solvable(position: Position, rules: Rules) -> bool:
+    """Check whether the endgame solver takes a position."""
+    return not bag_count(position, rules) and rules.most_passes >= LEAST_LIMIT
+
+
+class Solving:
+    """The work on one endgame; ``seconds`` or ``nodes`` limit it.
+
+    Raises:
+        ValueError: the tiles do not add up to an endgame.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        generator: Generator,
+        position: Position,
+        candidates: Sequence[RankedMove],
+        played: Move | None,
+        *,
+        seconds: float,
+        nodes: int | None,
+    ) -> None:
+        self._generator, self._rules = generator, generator.rules
+        self._position = with_both_racks(position, self._rules)
+        self._solver = EndgameSolver(lexicon, self._rules, memory=_MEMORY)
+        self._played, self._seconds_limit, self._most = played, seconds, nodes
+        self._began = time.monotonic()
+        self.candidates = tuple(candidates)
+        self.worths: dict[Move, Worth] = {}
+        self.nodes, self.seconds = 0, 0.0
+
+    def slices(self) -> Iterator[None]:
+        """Solve until it is enough; the first nodes, which may compile, are not timed."""
+        self._solver.begin(self._position)
+        self.nodes += self._solver.advance(1)
+        self._began = time.monotonic()
+        yield from self._solve(_BEST if self._played else _BEST + _PLAYED)
+        self._take_best()
+        for each in [row for row in self.candidates if row.move == self._played]:
+            yield from self._solve_after(each, _PLAYED)
+        end = self._spent + _OTHERS
+        for each in self.candidates:
+            if self._spent < end:
+                yield from self._solve_after(each, end - self._spent, _EASY)
+
+    @property
+    def _spent(self) -> float:
+        """The share of the work that is done."""
+        if self._most is not None:
+            return self.nodes / self._most
+        return (time.monotonic() - self._began) / self._seconds_limit
+
+    def _solve(self, share: float, most: int | None = None) -> Iterator[None]:
+        """Solve what the solver has begun with, for a share of the work and ``most`` nodes."""
+        end, last = self._spent + share, None if most is None else self.nodes + most
+        while not self._solver.is_over and self._spent < end:
+            if last is not None and self.nodes >= last:
+                break
+            self.nodes += self._solver.advance(_SLICE)
+            self.seconds = time.monotonic() - self._began
+            yield
+
+    def _take_best(self) -> None:
+        solution = self._solver.solution
+        if all(row.move != solution.move for row in self.candidates):
+            found = ranked_moves(self._generator, self._position, [solution.move])
+            self.candidates = (*self.candidates, *found)
+        floor = solution.floor if solution.move == solution.sure else None
+        self.worths[solution.move] = Worth(solution.value, floor, solution.ceiling)
+
+    def _solve_after(
+        self, row: RankedMove, share: float, most: int | None = None
+    ) -> Iterator[None]:
+        """Solve what follows a move; with ``most`` nodes only a proof counts."""
+        if row.move in self.worths:
+            return
+        after = FullPosition(self._position, ()).after(row.move, row.score, self._rules)
+        gain = self._spread(after.position) - self._spread(self._position)
+        if after.over:
+            self.worths[row.move] = Worth(gain, gain, gain)
+            return
+        self._solver.begin(after.position)
+        self.nodes += self._solver.advance(1)
+        yield from self._solve(share, most)
+        reply = self._solver.solution
+        worth = Worth(
+            gain - reply.value,
+            None if reply.ceiling is None else gain - reply.ceiling,
+            None if reply.floor is None else gain - reply.floor,
+        )
+        if worth.is_proven or most is None:
+            self.worths[row.move] = worth
+
+    def _spread(self, position: Position) -> int:
+        seat = self._position.on_turn
+        return position.scores[seat] - position.scores[1 - seat]
+
+    def estimates(self) -> list[Estimate]:
+        """Return all candidates, the best first, those of unknown worth last."""
+        return [self._estimate(row) for row in sorted(self.candidates, key=self._rank)]
+
+    def _rank(self, row: RankedMove) -> tuple[bool, int, bool]:
+        worth = self.worths.get(row.move)
+        return (False, -worth.gain, not worth.is_proven) if worth else (True, 0, False)
+
+    def _estimate(self, row: RankedMove) -> Estimate:
+        worth, known = self.worths.get(row.move), (row.move, row.score, row.leave, row.equity)
+        if worth is None:
+            return Estimate(*known, 0, 0.5, float("inf"), row.equity / POINT, float("inf"))
+        win, _ = self._outcome(worth)
+        return Estimate(*known, 1, win, 0.0, float(worth.gain), 0.0)
+
+    def difference(self, best: Move, move: Move) -> Difference:
+        """Return the lead of the best over a candidate; errors are infinite if it is unknown."""
+        if best not in self.worths or move not in self.worths:
+            return Difference(0.0, float("inf"), 0.0, float("inf"))
+        one, other = self.worths[best], self.worths[move]
+        win, lead = self._outcome(one)
+        other_win, other_lead = self._outcome(other)
+        points = float(one.gain - other.gain)
+        return Difference(win - other_win, 0.0, points, 0.0, lead - other_lead, 0.0)
+
+    def _outcome(self, worth: Worth) -> tuple[float, float]:
+        """Return a win (a draw is half) and the squashed lead at the end of the game."""
+        spread = self._spread(self._position) + worth.gain
+        lead = Utility(win=0.0, lead=1.0).of(np.zeros(1), np.array([spread], np.float64))
+        return (1 + np.sign(spread).item()) / 2, float(lead[0])
