@@ -19,7 +19,6 @@ from typing import Annotated
 
 from bot.equipment import Equipment
 from bot.player import Observed
-from bot.seat.worker_main import NOTICE
 from bot.seat_text import parse_seat
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
@@ -30,7 +29,7 @@ from harness.lab.positions import Situation
 from harness.lab.rows import Column
 from harness.lab.study_context import Field
 from harness.seats.seat_factory import SeatMaker
-from harness.seats.seats import Worker, WorkerFailed
+from harness.seats.seats import Worker, WorkerFailed, last_words
 from lexicons.alphabet import BLANK
 from protocol.channel import ChannelClosed
 
@@ -186,9 +185,9 @@ class _Seat:
             return f"{closed}; {closed.evidence}"
         assert self._worker is not None
         await asyncio.sleep(_LAST_WORDS_S)
-        words = self._worker.stderr_tail.rpartition(f"{NOTICE}{self._maker.name}: ")
+        why, printed = last_words(self._worker.stderr_tail, self._maker.name)
         await self.close()
-        return words[2].strip() or str(closed)
+        return why or printed or str(closed)
 
     async def close(self) -> None:
         worker, self._worker = self._worker, None
