@@ -47,7 +47,9 @@ _OURS = frozenset({"lexicons", "engine", "bot", "harness"})
 
 _DEFINITION = re.compile(rb"^(?:@\w|def \w+\(|class \w+[(:])", re.MULTILINE)
 
-_COMPILING = "compiling the search kernels (once for this machine), 20 s to a minute"
+_COMPILING = (
+    "compiling the search kernels (once for each kind of bot on this machine), 20 s to a minute"
+)
 _BUILDING = ("lexicons.build", "lexicons.cells")  # take seconds, when the user is told of a list
 
 _kernels: list[Any] = []

@@ -6,15 +6,17 @@ before memory is taken; JSON afterwards, since a text is as long as its content.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import msgpack
-import msgspec
+import msgspec.inspect
 
 from .errors import PeerError
 from .messages import MESSAGES, Message
+from .parts import PATTERNS
 
 __all__ = ["CODECS", "JSON", "MAX_FRAME", "MAX_ITEMS", "MAX_STRING", "MSGPACK", "Codec"]
 
@@ -22,6 +24,11 @@ MAX_FRAME = 256 * 1024
 """The largest frame, in bytes; the longest possible history of a game fits."""
 MAX_STRING = 8 * 1024
 MAX_ITEMS = 1024
+
+_CHOICE_OR_PATTERN = re.compile(
+    r"(?:Invalid enum value|Expected `str` matching regex) .* - at `\$\.(\w+)`"
+)
+"""What msgspec says of a text that is not for its field."""
 
 Frame: TypeAlias = bytes | str
 
@@ -68,8 +75,31 @@ def _validated(content: object) -> Message:
     try:
         message = msgspec.convert(content, schema)
     except (ValueError, RecursionError) as error:
-        raise PeerError("bad_message", f"in {kind!r}: {_sentence(error)}") from None
+        problem = _of_a_field(content, schema, error) or _sentence(error)
+        raise PeerError("bad_message", f"in {kind!r}: {problem}") from None
     return cast("Message", message)
+
+
+def _of_a_field(content: dict[str, Any], schema: type[msgspec.Struct], error: Exception) -> str:
+    """Say what a text is and may be, where the library shows a pattern or no choice; or nothing."""
+    named = _CHOICE_OR_PATTERN.fullmatch(str(error))
+    if named is None:
+        return ""
+    kinds = {field.name: field.type for field in _fields(schema)}
+    match kinds.get(named[1]):
+        case msgspec.inspect.LiteralType(values=values):
+            allowed = f"one of {', '.join(map(str, values))}"
+        case msgspec.inspect.StrType(pattern=str(pattern)):
+            allowed = PATTERNS[pattern]
+        case _:
+            return ""
+    return f"{named[1]!r} must be {allowed} (got {str(content[named[1]])[:64]!r})"
+
+
+def _fields(schema: type[msgspec.Struct]) -> tuple[msgspec.inspect.Field, ...]:
+    info = msgspec.inspect.type_info(schema)
+    assert isinstance(info, msgspec.inspect.StructType)
+    return info.fields
 
 
 def _load_msgpack(frame: bytes) -> object:

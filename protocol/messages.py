@@ -32,6 +32,8 @@ from .parts import (
     MoveText,
     Ms,
     Name,
+    Nonce,
+    NonceOrNone,
     Number,
     Outcome,
     PlayerHere,
@@ -341,7 +343,7 @@ class Ready(_Message, frozen=True, tag="ready"):
     """A seat is set to play: loaded, compiled, warm."""
 
     game: GameId
-    nonce: Hex = ""
+    nonce: NonceOrNone = ""
     """The seat's part in the order of the bag: 16 to 64 fresh random bytes."""
     commitment: Hex = ""
     """In place of the nonce its SHA-256; the nonce itself then follows in ``reveal``."""
@@ -359,7 +361,7 @@ class Reveal(_Message, frozen=True, tag="reveal"):
     """A seat reveals the nonce that it had committed itself to."""
 
     game: GameId
-    nonce: Hex
+    nonce: Nonce
     """As its commitment says."""
 
 

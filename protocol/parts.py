@@ -20,6 +20,17 @@ MAX_LEAVES = 20
 MAX_MODELS = 16
 """Models of a player that a style may have."""
 
+HEX = r"\A([0-9a-f]{2})*\Z"
+NONCE = r"\A([0-9a-f]{2}){16,64}\Z"
+"""A shorter one could be guessed."""
+NONCE_OR_NONE = r"\A(([0-9a-f]{2}){16,64})?\Z"
+PATTERNS = {
+    HEX: "bytes as lower-case hexadecimal digits, two each",
+    NONCE: "16 to 64 bytes as lower-case hexadecimal digits, two each",
+    NONCE_OR_NONE: "16 to 64 bytes as lower-case hexadecimal digits, two each, or empty",
+}
+"""What a text of each pattern is, for a person."""
+
 Role: TypeAlias = Literal["arbiter", "player", "spectator", "director", "admin"]
 Outcome: TypeAlias = Literal[
     "out",
@@ -47,7 +58,9 @@ Seq: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
 Seat: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
 Ms: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 MoveText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
-Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern=r"\A([0-9a-f]{2})*\Z")]
+Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern=HEX)]
+Nonce: TypeAlias = Annotated[str, Meta(max_length=128, pattern=NONCE)]
+NonceOrNone: TypeAlias = Annotated[str, Meta(max_length=128, pattern=NONCE_OR_NONE)]
 Number: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 Amount: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Points: TypeAlias = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from typing import cast
 
 import msgspec
@@ -64,7 +65,9 @@ def _given(field: inspect.Field, rng: random.Random) -> bool:
 def _text(info: inspect.StrType, rng: random.Random) -> str:
     assert info.max_length is not None, "a text without a bound can't be passed on"
     if info.pattern is not None:
-        return rng.randbytes(rng.choice((0, 1, 16, info.max_length // 2))).hex()
+        sizes = (0, 1, 16, info.max_length // 2)
+        texts = [rng.randbytes(size).hex() for size in sizes]
+        return rng.choice([text for text in texts if re.match(info.pattern, text)])
     text = rng.choice((*_TEXTS, "𝔞" * info.max_length))[: info.max_length]
     return text.ljust(info.min_length or 0, "x")
 

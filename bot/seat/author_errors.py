@@ -14,7 +14,8 @@ _OURS = tuple(
     str(Path(__file__).resolve().parents[2] / package)
     for package in ("bot", "engine", "harness", "lexicons", "protocol")
 )
-_OTHERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+_STANDARD = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 
 
 def in_words(error: BaseException, frames: int = 3) -> str:
@@ -45,7 +46,13 @@ def _contained(error: BaseException) -> str:
 
 
 def _of_the_author(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
-    """Leave out our frames, and libraries' unless there are no others."""
+    """Leave out our frames and the standard library's, and packages' unless there are no others.
+
+    A bot may be of an installed package; but an event loop is nobody's bot.
+    """
     files = [frame for frame in stack if Path(frame.filename).is_absolute()]
-    foreign = [frame for frame in files if not frame.filename.startswith(_OURS)]
-    return [frame for frame in foreign if not frame.filename.startswith(_OTHERS)] or foreign
+    installed = [frame for frame in files if frame.filename.startswith(_INSTALLED)]
+    own = [
+        frame for frame in files if not frame.filename.startswith((*_OURS, *_INSTALLED, *_STANDARD))
+    ]
+    return own or [frame for frame in installed if not frame.filename.startswith(_OURS)]

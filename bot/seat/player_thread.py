@@ -146,8 +146,10 @@ class ThreadPlayer(SeatPlayer):
 
     def _checked(self, choice: object) -> Choice:
         if not isinstance(choice, Choice) or not isinstance(choice.move, Place | Exchange | Pass):
-            name = type(self.player).__name__
-            raise TypeError(f"{name}.choose gave {choice!r:.200}; it is to give a Choice of a move")
+            name = f"{type(self.player).__name__}.choose"
+            if (code := getattr(self.player.choose, "__code__", None)) is not None:
+                name += f" ({code.co_filename}, line {code.co_firstlineno})"
+            raise TypeError(f"{name} gave {choice!r:.200}; it is to return a Choice of a move")
         return choice
 
     def new_game(self, view: View) -> None:
@@ -215,4 +217,4 @@ def _bearable(error: BaseException) -> Exception:
         return error
     wrapped = RuntimeError(f"the player raised {error!r}")
     wrapped.__cause__ = error
-    return wrapped
+    return wrapped.with_traceback(error.__traceback__)  # it says where

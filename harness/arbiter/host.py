@@ -209,7 +209,7 @@ class GameHost:
         self._tell(effects.sends)
         self._tell_owners(effects.records)
         for seat in effects.restart:
-            log.warning("seat restarted", game=self.game, seat=seat)
+            log.info("seat restarted", game=self.game, seat=seat)
             self._seats[seat].restart()
         if any(isinstance(record, Turn | Began) for record in effects.records):
             now = now_ms()

@@ -162,6 +162,12 @@ def read_game(address: Address, game: str) -> KeptGame | None:
     return _read(address, "WHERE game = ?", game)
 
 
+def has_game(address: Address, game: str) -> bool:
+    """Return whether a journal has a game, over or not; raise as above."""
+    with _of_one_moment(address) as (reader, _):
+        return any(True for _row in reader.rows("SELECT 1 FROM games WHERE game = ?", game))
+
+
 def _read(address: Address, which: str, game: str) -> KeptGame | None:
     with _of_one_moment(address) as (reader, name):
         return next(games_of(reader, name, which, raise_damage, game), None)

@@ -347,12 +347,13 @@ class Scorebook:
         if over is not None and outcome == over.reason:
             winner = None if final[0] == final[1] else int(final[1] > final[0])
             winner = winner if over.loser is None else 1 - over.loser
+        sentence = self._sentence(outcome, winner)
         record = Ended(
             seq=self.next_seq,
             outcome=outcome,
             winner=winner,
             scores=final,
-            message=f"{self._sentence(outcome)}{': ' if message else ''}{message}"[:MAX_SENTENCE],
+            message=f"{sentence}{': ' if message else ''}{message}"[:MAX_SENTENCE],
             racks=(self.rack_text(0), self.rack_text(1)),
             rack_adjustments=over.adjustments if over else (0, 0),
             time_penalties=(penalties[0], penalties[1]),
@@ -362,7 +363,9 @@ class Scorebook:
         self.take(record)
         return record
 
-    def _sentence(self, outcome: str) -> str:
+    def _sentence(self, outcome: str, winner: int | None) -> str:
+        if outcome == "no_show" and winner is not None:
+            return "lost without a game"
         if outcome == "zeroes" and self.game is not None:
             turns = stalled(self.game.position, self.rules)
             return turns.replace(f"{Rules.scoreless_limit} s", "six s")

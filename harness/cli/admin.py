@@ -106,7 +106,7 @@ def _shown(state: ServerState) -> str:
     if state.invitations:
         notes.append(f"{counted(state.invitations, 'invitation')} not used yet")
     parts = [
-        _table(("player", "address", "", "game"), map(_player, state.players)),
+        _table(("player", "address", "seeks", "game"), map(_player, state.players)),
         _table(("game", "players", "scores", "turns"), map(_game, state.games)),
         _table(("banned", "for", "why"), map(_ban, state.bans)),
     ]
@@ -120,7 +120,7 @@ def _table(heads: Sequence[str], rows: Any) -> str:
 
 
 def _player(player: PlayerHere) -> list[str]:
-    seeking = "seeks" if player.seeking else ""
+    seeking = "yes" if player.seeking else ""
     return [plain(player.name), plain(player.address) or "away", seeking, " ".join(player.games)]
 
 

@@ -39,6 +39,8 @@ def check(
 ) -> None:
     """Ask a bot for moves in 20 positions of all phases of a game, as a match would.
 
+    What the bot prints goes to standard error.
+
     The exit status is 1 if a move is illegal or late, or an exception is raised.
 
     Args:
@@ -60,7 +62,8 @@ def check(
     lexicon = load_words(equipment.lexicon, rule_set.distribution)
     field = Field.of(lexicon, rule_set, load_given(equipment, lexicon).leaves)
     with sentences(kinds=(SeatError,)):
-        found = asyncio.run(check_seat(seat, equipment, field, time, say_once()))
+        checking = check_seat(seat, equipment, field, time, say_once(), sys.stderr.write)
+        found = asyncio.run(checking)
     _print(found, as_json=json_, time_ms=time)
     if found.problems:
         sys.exit(1)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -106,7 +107,7 @@ def _letters(letters: Sequence[Letter], size: int) -> RenderableType:
         )
         for letter in letters
     ]
-    return _table("Letters", head, rows, _LETTERS)
+    return _table("Letters", head, rows, _LETTERS, folds=True)
 
 
 def _change(now: int, by_share: int) -> tuple[str, str]:
@@ -122,7 +123,7 @@ def _lengths(lengths: Sequence[Length]) -> RenderableType:
         for name, (words, *having) in zip(names, [*counts, total], strict=True)
     ]
     head = ("letters>", "words>", "share>", "in front>", "behind>", "either>", "anagram>")
-    return _table("Words by length", head, rows, [_HOOKS])
+    return _table("Words by length", head, rows, [_HOOKS], folds=True)
 
 
 def _chains(chains: Chains) -> RenderableType:
@@ -156,17 +157,73 @@ def _full(full: FullStatistics, size: int) -> Iterator[RenderableType]:
 
 
 def _table(
-    title: str, head: Sequence[str], rows: Iterable[Sequence[str]], notes: Sequence[str] = ()
+    title: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    notes: Sequence[str] = (),
+    *,
+    folds: bool = False,
 ) -> RenderableType:
-    """Return a table under its title, notes below; a head with > is of a column of numbers."""
-    shown = Table(box=box.SIMPLE_HEAD, header_style="", pad_edge=False, show_edge=False)
-    for name in head:
-        right = name.endswith(">")
-        shown.add_column(name.rstrip(">"), justify="right" if right else "left", no_wrap=right)
-    for row in rows:
-        shown.add_row(*map(Text, row))
-    if not shown.row_count:
+    """Return a table under its title, notes below; a head with > is of a column of numbers.
+
+    If it ``folds``, columns that don't fit stand below; else words go on in further lines.
+    """
+    listed = list(rows)
+    if not listed:
         return Padding(Text(f"{title}: none"), (1, 0, 0, 0))
+    shown = _Folding(head, listed) if folds else _columns(head, listed)
     return Padding(
         Group(Text(title, "bold"), shown, *(Text(note, "dim") for note in notes)), (1, 0, 0, 0)
     )
+
+
+def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, wraps: bool = True) -> Table:
+    shown = Table(box=box.SIMPLE_HEAD, header_style="", pad_edge=False, show_edge=False)
+    for name in head:
+        right = name.endswith(">")
+        justify: JustifyMethod = "right" if right else "left"
+        shown.add_column(name.rstrip(">"), justify=justify, no_wrap=right or not wraps)
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    return shown
+
+
+class _Folding:
+    """A table of short cells: columns that don't fit stand below, with the first one again.
+
+    A column without a head stays with the one before.
+    """
+
+    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self._head, self._rows = head, rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
+        parts = [[0]]
+        for group in self._groups():
+            wider = [*parts[-1], *group]
+            if _width(self._table(wider), console) <= options.max_width:
+                parts[-1] = wider
+            else:
+                parts.append([0, *group])
+        for place, columns in enumerate(parts):
+            if place:
+                yield Text()
+            yield self._table(columns)
+
+    def _groups(self) -> list[list[int]]:
+        groups: list[list[int]] = []
+        for at, name in enumerate(self._head[1:], start=1):
+            if name:
+                groups.append([])
+            groups[-1].append(at)
+        return groups
+
+    def _table(self, columns: Sequence[int]) -> Table:
+        head = [self._head[at] for at in columns]
+        rows = [[row[at] for at in columns] for row in self._rows]
+        return _columns(head, rows, wraps=False)
+
+
+def _width(table: Table, console: Console) -> int:
+    unlimited = console.options.update(max_width=10_000)
+    return Measurement.get(console, unlimited, table).maximum

@@ -288,17 +288,23 @@ def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -
 def _check_failures(files: MatchFolder, terms: TournamentConfig) -> None:
     """Raise CommandFailed if a seat lost games because its player failed, or does not come."""
     failed = []
-    lost, times = Counter[str](), Counter[str]()
+    lost, times, late = Counter[str](), Counter[str](), Counter[str]()
     for game in files.results:
         for side, seat in enumerate(game.sides):
             lost[seat.name] += game.outcome == "crash" and game.winner == 1 - side
             times[seat.name] += seat.faults.count("crash")
+            late[seat.name] += game.outcome == "no_show" and game.winner == 1 - side
     for name in terms.names:
         if lost[name]:
             failed.append(
                 f"{name} failed {counted(times[name], 'time')} and lost "
                 f"{counted(lost[name], 'game')} by that"
             )
+    why = f"; see {files.path / 'games' / '*.faults.txt'}" if failed else ""
+    failed += [
+        f"{name} was not ready in time, or declined, and lost {counted(games, 'game')} by that"
+        for name, games in late.items()
+        if games
+    ]
     if failed:
-        faults = files.path / "games" / "*.faults.txt"
-        raise CommandFailed(f"{'; '.join(failed)}; see {faults}", status=1)
+        raise CommandFailed(f"{'; '.join(failed)}{why}", status=1)

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from bot.cores import usable_cores
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec, about, known_bots
+from bot.registry import SeatError, SeatSpec, about, did_you_mean, known_bots
 from bot.seat_text import parse_seat
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
@@ -115,11 +115,22 @@ def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
     if asked is None or asked in specs:
         return specs, asked
     with sentences():
-        spec = parse_seat(asked)
+        try:
+            spec = parse_seat(asked)
+        except SeatError as error:
+            raise SeatError(f"{error}{_also_here(asked)}") from None
     if spec.kind == "guest":
         raise CommandFailed(f"{asked}: a guest dials in to a tournament; name a bot")
     name = told_apart(specs[spec.name], spec)[1] if spec.name in specs else spec.name
     return {name: spec} | specs, name
+
+
+def _also_here(asked: str) -> str:
+    """Name the bots of this command to who asks for another name."""
+    name = asked.partition("?")[0]
+    if ":" in name or name in known_bots():
+        return ""
+    return f"; here also {', '.join(HANDICAPS)}, without options{did_you_mean(name, HANDICAPS)}"
 
 
 def _person(name: str | None, bots: dict[str, SeatSpec]) -> str:

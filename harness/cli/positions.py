@@ -15,6 +15,7 @@ from engine.notation.gcg import GcgError, GcgGame, read_gcg
 from engine.notation.move_text import NotationError
 from engine.notation.replaying import Replay, replay
 from engine.rules.position import Position
+from engine.rules.rule_sets import load_rules, rule_set_names
 from engine.rules.rules import Rules, why_not
 from harness.figures import plain
 from protocol.channel import now_ms
@@ -182,16 +183,26 @@ def _game_and_line(what: str) -> tuple[Path, int | None] | None:
 
 
 def _replay_file(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
+    gcg = None
     try:
         gcg = read_gcg(path.read_bytes())
         return gcg, replay(gcg, rules)
-    except GcgError as error:
-        where = f"{path}, line {error.line}" if error.line else str(path)
-        raise CommandFailed(f"{where}: {error.reason}") from None
     except NotationError as error:
-        raise CommandFailed(f"{path}: {error}") from None
+        hint = "" if gcg is None else _rules_of(gcg)
+        if isinstance(error, GcgError) and error.line:
+            raise CommandFailed(f"{path}, line {error.line}: {error.reason}{hint}") from None
+        raise CommandFailed(f"{path}: {error}{hint}") from None
     except OSError as error:
         raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
+
+
+def _rules_of(gcg: GcgGame) -> str:
+    """Name the first rule set by which a game adds up; a GCG has no line for it."""
+    for name in rule_set_names():
+        with suppress(NotationError):
+            replay(gcg, load_rules(name))
+            return f"; by the rules {name!r} the game adds up: give --rules {name}"
+    return ""
 
 
 def is_file(path: Path) -> bool:

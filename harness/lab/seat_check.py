@@ -19,7 +19,6 @@ from typing import Annotated
 
 from bot.equipment import Equipment
 from bot.player import Observed
-from bot.seat.worker_main import NOTICE
 from bot.seat_text import parse_seat
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
@@ -30,7 +29,7 @@ from harness.lab.positions import Situation
 from harness.lab.rows import Column
 from harness.lab.study_context import Field
 from harness.seats.seat_factory import SeatMaker
-from harness.seats.seats import Worker, WorkerFailed
+from harness.seats.seats import Worker, WorkerFailed, last_words
 from lexicons.alphabet import BLANK
 from protocol.channel import ChannelClosed
 
@@ -52,6 +51,7 @@ _LATE_BAG = 7
 _MOST_ENDS = 3
 _GRACE_S = 10.0
 _LAST_WORDS_S = 0.2  # to read stderr of an ended process
+_TRACEBACK = "Traceback (most recent call last):\n"
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,21 @@ async def check_seat(
     field: Field,
     limit_ms: int,
     notice: Callable[[str], None] | None = None,
+    printed: Callable[[str], object] = lambda _text: None,
 ) -> SeatCheck:
-    """Ask a local seat for a move in each phase of games; ``notice`` is told of slow work.
+    """Ask a local seat for a move in each phase of games.
+
+    ``notice`` is told of slow work; ``printed`` takes what the bot prints, position by position.
 
     Raises:
         SeatError: the seat's text is invalid, or its player can't be loaded or made.
         OSError: no process can be started.
     """
     spec = parse_seat(bot)
-    maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=notice)
+    prints = _Prints(printed)
+    maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=notice, printed=prints.add)
     await maker.try_out()
-    seat = _Seat(maker, Asker(field), limit_ms)
+    seat = _Seat(maker, Asker(field), limit_ms, prints)
     asked, planned = list[Asked](), situations(field)
     try:
         for number, (phase, situation) in enumerate(planned):
@@ -125,12 +129,32 @@ async def check_seat(
     return SeatCheck(bot, asked, len(planned) - len(asked), seat.start_s, seat.memory_mb)
 
 
+class _Prints:
+    """What a bot prints, passed on when it has answered: its end has our traceback as well."""
+
+    def __init__(self, printed: Callable[[str], object]) -> None:
+        self._printed = printed
+        self._texts: list[str] = []
+
+    def add(self, text: str) -> None:
+        """Take whole lines."""
+        self._texts.append(text)
+
+    def pass_on(self, *, ended: bool = False) -> None:
+        """Pass on all that came, of a process that ``ended`` up to its traceback."""
+        text = "".join(self._texts)
+        self._texts.clear()
+        if text := text.partition(_TRACEBACK)[0] if ended else text:
+            self._printed(text)
+
+
 class _Seat:
-    def __init__(self, maker: SeatMaker, asker: Asker, limit_ms: int) -> None:
+    def __init__(self, maker: SeatMaker, asker: Asker, limit_ms: int, prints: _Prints) -> None:
         self.ends = 0
         self.start_s: float | None = None
         self.memory_mb: float | None = None
         self._maker, self._asker, self._limit_ms = maker, asker, limit_ms
+        self._prints = prints
         self._worker: Worker | None = None
 
     async def ask(self, game: str, situation: Situation) -> tuple[str, float | None, str]:
@@ -145,7 +169,10 @@ class _Seat:
             )
         except ChannelClosed as closed:
             self.ends += 1
-            return "", None, await self._last_words(closed)
+            words = await self._last_words(closed)
+            self._prints.pass_on(ended=True)
+            return "", None, words
+        self._prints.pass_on()
         if self.start_s is None:
             self.start_s = time.perf_counter() - began - answer.took_ms / 1_000
         self.memory_mb = peak_memory_mb() or self.memory_mb
@@ -158,14 +185,15 @@ class _Seat:
             return f"{closed}; {closed.evidence}"
         assert self._worker is not None
         await asyncio.sleep(_LAST_WORDS_S)
-        words = self._worker.stderr_tail.rpartition(f"{NOTICE}{self._maker.name}: ")
+        why, printed = last_words(self._worker.stderr_tail, self._maker.name)
         await self.close()
-        return words[2].strip() or str(closed)
+        return why or printed or str(closed)
 
     async def close(self) -> None:
         worker, self._worker = self._worker, None
         if worker is not None:
             await worker.kill()
+            self._prints.pass_on(ended=True)
 
 
 def situations(field: Field) -> list[tuple[str, Situation]]:

@@ -33,7 +33,7 @@ from .luck_correction import Corrected, corrected
 from .luck_correction import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
 from .results import GameResult, Luck
-from .sequential import SequentialTest, State, state_of, write_hypothesis
+from .sequential import FEWEST_PAIRS, SequentialTest, State, state_of, write_hypothesis
 from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
 from .standings import Standing, standings
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
@@ -90,7 +90,7 @@ def test_sentence(test: SequentialTest, state: State) -> str:
     bounds = f"{number(state.lower, 2)} to {number(state.upper, 2)}"
     return (
         f"{state.verdict}{accepted}, after {counted(state.pairs, 'pair')}; "
-        f"LLR {number(state.llr, 2, sign=True)} of {bounds}"
+        f"LLR {number(state.llr, 2, sign=True)} of {bounds}{_too_few(state)}"
     )
 
 
@@ -98,7 +98,11 @@ def test_progress(state: State) -> str:
     """Return how far a sequential test is, in few words."""
     bounds = f"{number(state.lower, 2)} to {number(state.upper, 2)}"
     more = f", some {state.further_games:,} games more" if state.further_games else ""
-    return f"LLR {number(state.llr, 2, sign=True)} of {bounds}{more}"
+    return f"LLR {number(state.llr, 2, sign=True)} of {bounds}{_too_few(state)}{more}"
+
+
+def _too_few(state: State) -> str:
+    return f", {FEWEST_PAIRS} pairs at least" if state.pairs < FEWEST_PAIRS else ""
 
 
 def _sides_table(stats: MatchStatistics, width: int) -> Table:

@@ -102,6 +102,8 @@ class SeatMaker:
     notice: Callable[[str], None] | None = None
     kept: Path | None = None
     """The file in which what its player prints is kept; None: nowhere."""
+    printed: Callable[[str], None] | None = None
+    """Takes what its player prints, instead of the file."""
     _idle: tuple[list[Worker], list[Worker]] = field(default_factory=lambda: ([], []))
     """Processes that wait for a game, by whether its number is even or odd."""
     _forks: bool = field(default_factory=lambda: FORKS)
@@ -171,7 +173,7 @@ class SeatMaker:
             connect=None if self.reception is None else self.reception.url,
             token=token,
             notice=self.notice,
-            printed=None if self.kept is None else _Kept(self.kept, number).add,
+            printed=self.printed or (_Kept(self.kept, number).add if self.kept else None),
             parent=parent,
         )
         channel = await self._welcome(process, coming)

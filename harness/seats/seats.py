@@ -11,6 +11,7 @@ import structlog
 
 from bot.seat.link import Link
 from bot.seat.worker_handle import SeatProcess
+from bot.seat.worker_main import NOTICE
 from harness.arbiter.seat import Came, Gone, Report, Said
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
@@ -183,7 +184,7 @@ class ProcessSeat(_LinkSeat):
         finally:
             watch.cancel()
         await asyncio.sleep(0.05)  # lets the end of stderr and the exit status come in
-        evidence = _evidence(worker, link)
+        evidence = _evidence(self.name, worker, link)
         await self._kill()
         self._link = None
         self._report(Gone(why, "stall" if self._hangs else "crash", evidence))
@@ -202,9 +203,16 @@ class ProcessSeat(_LinkSeat):
         await worker.kill()
 
 
-def _evidence(worker: Worker, link: Link) -> str:
-    words = worker.stderr_tail.strip() or "(nothing)"
-    parts = [f"exit status: {worker.returncode}", f"stderr:\n{words}"]
+def last_words(stderr: str, name: str) -> tuple[str, str]:
+    """Return why a process said that it ends, with its author's lines, and all that came before."""
+    before, said, why = stderr.rpartition(f"{NOTICE}{name}: ")
+    return (why.strip(), before.strip()) if said else ("", stderr.strip())
+
+
+def _evidence(name: str, worker: Worker, link: Link) -> str:
+    why, printed = last_words(worker.stderr_tail, name)
+    parts = [why] if why else []
+    parts += [f"exit status: {worker.returncode}", f"stderr:\n{printed or '(nothing)'}"]
     if link.recent:
         parts += ["last messages:", *link.recent]
     return "\n".join(parts)

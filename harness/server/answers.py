@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from websockets.http11 import Request
 
 from engine.rules.rules import Rules
 from protocol.websocket import HttpAnswer
 
 JSON = "application/json"
+METHODS = ("GET", "HEAD")
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 
 
@@ -17,6 +19,13 @@ def as_json(value: object) -> HttpAnswer:
     """Return an answer that is JSON, to be asked for anew each time."""
     text = msgspec.json.encode(value).decode() + "\n"
     return HttpAnswer(200, text, JSON, (("Cache-Control", "no-store"), _NO_SNIFFING))
+
+
+def refuse_other_methods(request: Request) -> HttpAnswer | None:
+    """Refuse a request that is for something else than to be told."""
+    if request.method in METHODS:
+        return None
+    return HttpAnswer(405, "only GET is answered\n", headers=(("Allow", ", ".join(METHODS)),))
 
 
 def wrong(status: int, sentence: str) -> HttpAnswer:

@@ -113,7 +113,7 @@ class PlayAnswers:
         try:
             kind = self._tables.find(table)
         except PeerError as error:
-            return wrong(404, str(error))
+            return wrong(400, error.reply.message)
         if not _tells_words(kind):
             return wrong(403, "here the players judge words, and the server tells of none")
         words = [word for word in text.split(",") if word]

@@ -53,6 +53,7 @@ from .analysis.live_games import LiveGames
 from .analysis.messages import SUBPROTOCOL as ANALYSIS
 from .analysis.queue import AnalysisQueue, Engine
 from .analysis.settings import AnalysisSettings
+from .answers import refuse_other_methods
 from .bans import Bans
 from .directing import Directing
 from .greeting import greeting
@@ -263,6 +264,8 @@ class MatchServer:
 
     def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         if self.offered.is_private and (refusal := refuse_strangers(request)):
+            return refusal
+        if (refusal := refuse_other_methods(request)) is not None:
             return refusal
         if request.path == "/healthz":
             return self._health()

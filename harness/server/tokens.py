@@ -217,7 +217,12 @@ class Gatekeeper:
             PeerError: ``forbidden``; the connection is to be closed.
         """
         if not self.may_come(name):
-            raise forbidden(f"nobody called {name!r} is known here")
+            sent = (
+                "no token was sent; this server wants one"
+                if token is None
+                else "the token is no unused invitation"
+            )
+            raise forbidden(f"nobody called {name!r} is known here, and {sent}")
         known_hash = self._hash_of(name)
         if known_hash is None:
             return False

@@ -22,6 +22,7 @@ from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal_reading import (
     KeptGame,
     PastGame,
+    has_game,
     read_ended_game,
     read_game,
     read_past,
@@ -36,7 +37,7 @@ from protocol.channel import now_ms
 from protocol.messages import StandingList
 from protocol.websocket import HttpAnswer
 
-from .answers import as_json, board_and_tiles, wrong
+from .answers import as_json, board_and_tiles, refuse_other_methods, wrong
 from .hosting import Hosting
 from .play import PlayAnswers
 from .tables import Tables
@@ -54,8 +55,6 @@ MOST_WAITING = 16
 """Readings of the journal, one after another; who asks for more is asked to come again."""
 
 GCG = "text/plain; charset=utf-8"
-
-METHODS = ("GET", "HEAD")
 
 log = structlog.get_logger(__name__)
 
@@ -100,8 +99,8 @@ class Web:
 
     def answer(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         """Answer a request that is for no WebSocket; None: nothing is at its address."""
-        if request.method not in METHODS:
-            return HttpAnswer(405, "only GET is answered\n", headers=(("Allow", "GET, HEAD"),))
+        if (refusal := refuse_other_methods(request)) is not None:
+            return refusal
         try:
             parts = urlsplit(request.path)
         except ValueError as error:
@@ -119,7 +118,7 @@ class Web:
             case ["games"]:
                 return self._games(query.get("before"))
             case ["games", file] if file.endswith(".gcg"):
-                return self._told(self._gcg, file.removesuffix(".gcg"))
+                return self._file(file.removesuffix(".gcg"))
             case ["games", game]:
                 return self._game(game)
             case ["standings"]:
@@ -151,6 +150,8 @@ class Web:
                 past = await asyncio.shield(self._latest())
             else:
                 past = await self._read(read_past, self._journal, PAST_GAMES, before)
+                if not past and not await self._read(has_game, self._journal, before):
+                    return wrong(400, f"before must be the id of a game (got {before[:64]!r})")
         except (JournalError, _Busy) as error:
             return _failed(error)
         return as_json(
@@ -190,6 +191,12 @@ class Web:
         if self._own is not None and self._own.live:
             return self._told(self._live, game)
         return as_json(_shown(host.book))
+
+    def _file(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
+        host = self._hosting.games.get(game)
+        if host is not None and host.book.ended is None:
+            return wrong(404, f"the game {game!r} is on; its GCG is here when it is over")
+        return self._told(self._gcg, game)
 
     async def _ended_game(self, game: str) -> HttpAnswer:
         """Return a game that ended, read once for all who ask."""

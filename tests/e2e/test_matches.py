@@ -205,6 +205,10 @@ def test_what_a_bot_prints_is_kept_and_its_exceptions_are_counted(tmp_path: Path
     assert lines[-1] == (
         f"tilewire: Breaks failed 4 times and lost 2 games by that; see {folder}/games/*.faults.txt"
     )
+    assert "seat restarted" not in done.stderr
+    faults = (folder / "games" / "00001.faults.txt").read_text(encoding="utf-8").splitlines()
+    assert faults[0].startswith("Breaks, crash: ")
+    assert faults[1] == f"{bad}, line 7, in choose: LookupError: no book"
     kept = (folder / "seats" / "Breaks.log").read_text(encoding="utf-8")
     assert kept.startswith("--- game 1 ---\nI have 7 tiles\nTraceback")
     assert kept.count("I have 7 tiles") == 4

@@ -179,7 +179,7 @@ def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path) -> None:
     )
     before, told, *more = _run(run).splitlines()
     assert before == "before"
-    assert told.startswith("compiling the search kernels (once for this machine)")
+    assert told.startswith("compiling the search kernels (once for each kind of bot")
     assert more == []
     assert _run(run) == "before"
 

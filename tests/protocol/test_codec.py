@@ -99,6 +99,8 @@ def test_both_codecs_carry_the_same_content() -> None:
         ({"type": "ready", "game": "g", "nonce": "abc"}, "bad_message"),
         ({"type": "ready", "game": "g", "nonce": "AB"}, "bad_message"),
         ({"type": "ready", "game": "g", "nonce": "ab\n"}, "bad_message"),
+        ({"type": "ready", "game": "g", "nonce": "ab" * 15}, "bad_message"),
+        ({"type": "reveal", "game": "g", "nonce": ""}, "bad_message"),
         ({"type": "ready", "game": "g", "nonce": "ab" * 65}, "bad_message"),
         ({"type": "hello", "role": "emperor", "name": "n"}, "bad_message"),
         *(
@@ -124,6 +126,30 @@ def test_what_is_no_message_is_refused_with_a_code(
     assert error.close is None, "a mistake in one message closes nothing"
     assert 0 < len(error.reply.message) < 400
     codec.decode(codec.encode(error.reply))
+
+
+@both
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (
+            {"type": "hello", "role": "king", "name": "n"},
+            "in 'hello': 'role' must be one of admin, arbiter, director, player, spectator "
+            "(got 'king')",
+        ),
+        (
+            {"type": "ready", "game": "g", "nonce": "zz"},
+            "in 'ready': 'nonce' must be 16 to 64 bytes as lower-case hexadecimal digits, two "
+            "each, or empty (got 'zz')",
+        ),
+        (
+            {"type": "reveal", "game": "g", "nonce": "ab" * 65},
+            "in 'reveal': Expected `str` of length <= 128 - at `$.nonce`",
+        ),
+    ],
+)
+def test_a_choice_and_a_pattern_are_explained(codec: Codec, content: object, sentence: str) -> None:
+    assert refused(codec, packed(codec, content)).reply.message == sentence
 
 
 @both

@@ -28,7 +28,15 @@ from harness.arbiter.table import REVEAL_MS
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.messages import MESSAGES, Committed, Direct, Info, Ready, Reveal
 from protocol.metered import MOST_FRAGMENTS
-from protocol.parts import MAX_LEAVES, MAX_MODELS, MAX_SENTENCE, RulesInPlay, Search
+from protocol.parts import (
+    MAX_LEAVES,
+    MAX_MODELS,
+    MAX_SENTENCE,
+    NONCE,
+    NONCE_OR_NONE,
+    RulesInPlay,
+    Search,
+)
 from protocol.session import _TABLE, Side, State
 
 REPOSITORY = Path(__file__).parents[2]
@@ -133,6 +141,8 @@ def _plain(text: str) -> str:
 
 def _type(info: inspect.Type) -> str:
     match info:
+        case inspect.StrType(pattern=pattern) if pattern in (NONCE, NONCE_OR_NONE):
+            return "hex of 16 to 64 bytes" + (", or empty" if pattern == NONCE_OR_NONE else "")
         case inspect.StrType(pattern=str()):
             return f"hex of up to {(info.max_length or 0) // 2} bytes"
         case inspect.StrType(min_length=low, max_length=high):

@@ -199,6 +199,21 @@ def test_after_the_host_was_killed_no_other_nonce_is_taken() -> None:
     assert play.faults == [(0, "unrevealed")]
 
 
+@pytest.mark.parametrize("nonce", ["", OTHER])
+def test_after_the_start_a_bot_that_has_lost_its_nonce_plays_on(nonce: str) -> None:
+    play = committed()
+    for seat in (0, 1):
+        play.reveal(seat)
+    play.leave(0)
+    play.come(0)
+    play.say(0, play.resume(0))
+    play.say(0, Ready(game=GAME, nonce=nonce))
+    assert play.book.nonces == NONCES
+    assert len(play.told(0, Committed)) == 1
+    play.play_out(lambda _play: "-")
+    assert play.table.over
+
+
 # --- a seat of the host's own ---------------------------------------------------------------------
 
 

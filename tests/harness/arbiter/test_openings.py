@@ -129,7 +129,7 @@ def test_it_is_restored_seen_and_written_as_it_was_played(seed: int) -> None:
 
 
 def test_a_game_that_never_began_is_written_with_its_players() -> None:
-    told = "no game: not ready in time"
+    told = "lost without a game: not ready in time"
     play = begun()
     nothing = (0, 0)
     ended = Ended(

@@ -46,6 +46,8 @@ def test_who_is_not_ready_in_time_does_not_play(
     play.wait(1)
     assert outcome(play) == ("no_show", winner)
     assert play.faults == [(seat, "no_show") for seat in faults]
+    told = "no game" if winner is None else "lost without a game"
+    assert play.result.message == f"{told}: not ready in time"
     assert play.result.scores == (0, 0)
     assert play.verdict(1).racks == ("", "")
 

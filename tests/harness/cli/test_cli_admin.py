@@ -68,6 +68,8 @@ def test_a_server_is_three_tables_and_what_is_wrong() -> None:
     lines = [line.split() for line in shown.splitlines()]
     assert shown.startswith("no game begins: hannah: power cut\n")
     for cells in (
+        "player address seeks game",
+        "ann� 127.0.0.1:7 yes",
         "bob away g1",
         "g1 bob – cem 10 – 12 3",
         "dan 7 min",

@@ -77,6 +77,44 @@ def test_what_is_wrong_comes_with_the_authors_lines(tilewire: CommandLine, file:
     assert "0 0: ZZZ are not on the rack " in problems
     assert "Its process ended too often; 9 positions were not asked." in problems
     assert "Traceback" not in tilewire.out + tilewire.err
+    assert tilewire.err.count("a remark\n") > 5
+
+
+NOTHING = (
+    "class Nothing(Player):\n    def choose(self, view, budget):\n        view.ranked_moves(1)"
+)
+
+
+@pytest.mark.parametrize(
+    ("bot", "problem"),
+    [
+        (
+            NOTHING,
+            "TypeError: Nothing.choose ({file}, line 4) gave None; it is to return a "
+            "Choice of a move",
+        ),
+        (
+            "class Nothing(Player):\n    def choose(self, view):\n        return None",
+            "TypeError: Nothing.choose() takes 2 positional arguments but 3 were given",
+        ),
+        (
+            "class Nothing(Player): pass",
+            "NotImplementedError: Nothing does not say how to choose a move",
+        ),
+        (
+            "class Nothing(Player):\n    def choose(self, view, budget):\n        sys.exit(3)",
+            "{file}, line 5, in choose: RuntimeError: the player raised SystemExit(3)\n"
+            "  {file}, line 5, in choose\n    sys.exit(3)",
+        ),
+    ],
+)
+def test_a_bot_that_chooses_nothing_is_told_so(
+    tilewire: CommandLine, file: Path, bot: str, problem: str
+) -> None:
+    file.write_text(f"import sys\nfrom bot.player import Player\n{bot}\n")
+    assert tilewire("check", "bot.py:Nothing", "--time", "20s") == 1
+    problems = tilewire.out.partition("\n\n")[2]
+    assert problems.startswith(f"opening, and 2 other positions:\n{problem.format(file=file)}\n\n")
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
+import pytest
 from command_line import CommandLine
+from rich.console import Console
+
+from harness.cli.lexicon_stats import _letters
+from lexicons.statistics import Letter
 
 DIGRAPHS = "?,?,2,0,0\nA,a,12,1,1\nC,c,4,3,0\nCH,ch,1,5,0\nO,o,9,1,1\nR,r,5,1,0\n"
 
@@ -34,6 +40,20 @@ def test_statistics_as_tables_json_and_pictures(tilewire: CommandLine, tmp_path:
         "score": 126, "play": "QUARTZY", "squares": ["8D", "8G", "H4", "H7"]
     }  # fmt: skip
     assert found["full"]["racks"][0] == [{"rack": "AQRTUYZ", "count": 1, "words": ["QUARTZY"]}]
+
+
+@pytest.mark.parametrize(("columns", "parts"), [(40, 3), (60, 2), (72, 2), (80, 1)])
+def test_columns_that_do_not_fit_stand_below(columns: int, parts: int) -> None:
+    letters = [Letter("E", 0.112, 0.092, 0.116, 0.122, 12, 11, 1, 10)] * 2
+    console = Console(width=columns, file=io.StringIO(), legacy_windows=False)
+    with console.capture() as drawn:
+        console.print(_letters(letters, 7))
+    text = drawn.get()
+    assert max(map(len, text.splitlines())) <= columns
+    assert "…" not in text
+    for cell in ("11.2 %", "9.2 %", "11.6 %", "12.2 %", "→ 11", "→ 10", "7–8 letters"):
+        assert cell in text
+    assert sum(line.startswith("E ") for line in text.splitlines()) == 2 * parts
 
 
 def test_statistics_of_other_tiles(tilewire: CommandLine, tmp_path: Path) -> None:

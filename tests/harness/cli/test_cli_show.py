@@ -191,3 +191,15 @@ def test_files_that_are_no_files_of_tokens(tilewire: CommandLine, tmp_path: Path
     assert tilewire("token", "eve", "--tokens", tmp_path) == 2
     assert "can't be written" in tilewire.err
     assert tilewire.out == ""
+
+
+def test_a_game_by_other_rules_is_told_which(tilewire: CommandLine, tmp_path: Path) -> None:
+    game = tmp_path / "super.gcg"
+    game.write_text("#player1 a a\n#player2 b b\n>a: CATERED 11K CAT +10 10\n")
+    assert tilewire("show", game) == 2
+    assert "the first play covers 8H" in tilewire.err
+    assert "by the rules 'super' the game adds up: give --rules super" in tilewire.err
+    assert tilewire("show", game, "--rules", "super") == 0
+    game.write_text("#player1 a a\n#player2 b b\n>a: CATERED 8H CAT +11 11\n")
+    assert tilewire("show", game) == 2
+    assert "--rules" not in tilewire.err

@@ -129,6 +129,7 @@ WRONG = [
     ("serve --tls-key key.pem", "--tls-key needs --tls-cert"),
     ("connect", "URL is missing"),
     ("connect ws://127.0.0.1:1", "--bot is missing"),
+    ("play clubb", "expert, champion-1s, without options; did you mean club?"),
     ("connect ws://127.0.0.1:1 --bot gredy", "no bot is called 'gredy'"),
     ("connect ws://127.0.0.1:1 --bot greedy --token-file no.txt", "there is no token file no.txt"),
     ("watch", "URL is missing"),

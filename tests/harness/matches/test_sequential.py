@@ -11,7 +11,11 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from match_samples import game
+from msgspec.structs import replace
 
+from harness.figures import number
+from harness.matches.report import test_progress as progress
+from harness.matches.report import test_sentence as sentence
 from harness.matches.results import GameResult
 from harness.matches.sequential import (
     FEWEST_PAIRS,
@@ -28,6 +32,16 @@ from harness.matches.sequential import (
 
 ELO_TEST = SequentialTest(*parse_hypotheses("0,100"))
 SPREAD_TEST = SequentialTest(*parse_hypotheses("0,20", "spread"), measure="spread")
+
+
+def test_a_bound_that_is_passed_early_decides_nothing_and_says_so() -> None:
+    few = [game(n, (400 + n, 390) if n % 4 else (390, 400)) for n in range(2 * FEWEST_PAIRS - 2)]
+    for results, more in ((few, f", {FEWEST_PAIRS} pairs at least"), (few * 2, "")):
+        told = [replace(result, number=n, pair=n // 2) for n, result in enumerate(results)]
+        state = state_of(ELO_TEST, told)
+        bounds = f"{number(state.lower, 2)} to {number(state.upper, 2)}{more}"
+        assert sentence(ELO_TEST, state).endswith(bounds)
+        assert bounds in progress(state)
 
 
 # --- hypotheses -------------------------------------------------------------------------------

@@ -132,6 +132,14 @@ def test_a_forfeit_is_a_loss_whatever_the_score() -> None:
     assert stats.largest_ratio_won is None
 
 
+def test_who_never_moved_has_no_times() -> None:
+    absent = seat("b", 0, moves=0, think_ms=0, longest_ms=0)
+    stats = match_statistics([game(0, (0, 0), outcome="no_show", winner=0, sides=(seat(), absent))])
+    there, away = stats.sides
+    assert there.move_ms_longest == 900
+    assert (away.move_ms_mean, away.move_ms_longest, away.clock_used_ms_mean) == (None, None, None)
+
+
 def test_void_games_do_not_count_and_are_counted() -> None:
     stats = match_statistics(
         [

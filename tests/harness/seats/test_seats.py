@@ -10,7 +10,7 @@ from bot_table import MemoryChannel
 
 from harness.arbiter.seat import Came, Gone, Happening
 from harness.seats import seats
-from harness.seats.seats import ProcessSeat, Worker
+from harness.seats.seats import ProcessSeat, Worker, last_words
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Ping, Pong
 
@@ -25,6 +25,15 @@ async def answering(channel: Channel, *, until: int) -> None:
                 await channel.send(Pong(id=content.id))
     except ChannelClosed:
         pass
+
+
+def test_the_sentence_that_explains_an_end_is_found() -> None:
+    stderr = "hello\nTraceback …\ntilewire: one: bad.py, line 7, in choose: KeyError\n  frame\n"
+    assert last_words(stderr, "one") == (
+        "bad.py, line 7, in choose: KeyError\n  frame",
+        "hello\nTraceback …",
+    )
+    assert last_words("killed\n", "one") == ("", "killed")
 
 
 @pytest.mark.parametrize(("until", "hangs"), [(10_000, False), (3, True)])

@@ -63,7 +63,7 @@ def test_each_table_has_its_words_and_bots() -> None:
     assert settings["tables"][1]["time"]["initial_ms"] == 1_000
     assert [bot["name"] for bot in settings["tables"][1]["bots"]] == ["greedy"]
     assert told(answers.words("AĄ,AB", "polish")) == {"words": {"AĄ": True, "AB": False}}
-    assert "no table is called 'dutch'" in told(answers.words("AB", "dutch"), 404)["error"]
+    assert "no table is called 'dutch'" in told(answers.words("AB", "dutch"), 400)["error"]
     assert told(play().settings())["tables"] == [], "there is nothing to choose"
 
 

@@ -110,6 +110,16 @@ def health(running: MatchServer) -> tuple[int, dict[str, object]]:
     return answer.status, json.loads(answer.text)
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/metrics", "/api/games"])
+async def test_only_get_is_answered(address: Address, path: str) -> None:
+    journal = Journal(address)
+    for method in ("POST", "PUT", "DELETE"):
+        answer = server(journal, [])._on_http(Request(path, Headers(), method=method))
+        assert isinstance(answer, HttpAnswer)
+        assert answer.status == 405
+    journal.close()
+
+
 async def test_health_knows_a_journal_that_can_not_be_written(
     address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:

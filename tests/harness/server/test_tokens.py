@@ -91,8 +91,12 @@ async def test_with_a_token_file_only_its_names_may_play(journal: Journal, file:
     await gate.admit("bob", "b")
     await turned_away(gate, "bob", None)
     await turned_away(gate, "bob", "x")
-    error = await turned_away(gate, "eve", "e")
-    assert "nobody called 'eve' is known here" in error.reply.message
+    for token, why in (
+        ("e", "the token is no unused invitation"),
+        (None, "no token was sent; this server wants one"),
+    ):
+        error = await turned_away(gate, "eve", token)
+        assert error.reply.message == f"nobody called 'eve' is known here, and {why}"
     assert journal.token_hash("eve") is None
 
 

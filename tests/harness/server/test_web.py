@@ -102,6 +102,8 @@ async def test_who_wants_to_play_is_told_how_except_at_a_tournament(served: Serv
     served.web = Web(cast("Any", served.hosting), served.journal.address, tables(), None, play=play)
     assert [bot["name"] for bot in (await served.json("/api/play"))["bots"]] == ["greedy"]
     assert (await served.json("/api/words?words=CAT,XQ"))["words"] == {"CAT": True, "XQ": False}
+    told = (await served.json("/api/words?words=CAT&table=zz", 400))["error"]
+    assert told == "no table is called 'zz' here; there is one kind only"
 
 
 async def test_a_finished_game_is_told_with_racks_and_thoughts(served: Served) -> None:
@@ -182,7 +184,9 @@ async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
     earlier = await served.json(f"/api/games?before={listed['before']}")
     assert [game["game"] for game in earlier["past"]] == ["g1", "g0"]
     assert earlier["before"] is None
-    assert (await served.json("/api/games?before=nobody"))["past"] == []
+    assert (await served.json("/api/games?before=g0"))["past"] == []
+    told = (await served.json("/api/games?before=nobody", 400))["error"]
+    assert told == "before must be the id of a game (got 'nobody')"
     await keep(served.journal, play, "late")
     assert await served.json("/api/games") == listed, "within a second"
     served.now += 1
@@ -197,6 +201,13 @@ async def test_a_game_is_told_as_gcg(served: Served) -> None:
     assert answer is not None
     assert answer.status == 200
     assert len(read_gcg(answer.text).events) >= len(play.book.turns)
+
+
+async def test_a_game_that_is_on_has_no_gcg_yet(served: Served) -> None:
+    hosting = cast("Any", served.hosting)
+    hosting.games["g1"] = SimpleNamespace(book=thinking().book)
+    told = (await served.json("/api/games/g1.gcg", 404))["error"]
+    assert told == "the game 'g1' is on; its GCG is here when it is over"
 
 
 async def test_what_is_not_there_is_said_in_a_sentence(served: Served) -> None:
