@@ -16,7 +16,7 @@ import numpy as np
 from harness.arbiter.records import Ended
 
 from .matchmaking import REMEMBERED
-from .played import Played
+from .game_names import GameNames
 from .tally import Sums, Tally, joined
 
 
@@ -110,7 +110,7 @@ class History:
         self.records: list[Record] = []
         self.open_days: list[OpenDay] = []
         """The earliest first; the last may go on."""
-        self.played = Played()
+        self.played = GameNames()
         self._settled = Tally()
         """Games of the days before."""
         self._index: dict[str, int] = {}

@@ -26,7 +26,7 @@ from harness.matches.rating_list import RatingList
 from harness.server.ladder import rating_process
 from harness.server.ladder.history import History, RatedGame
 from harness.server.ladder.ladder import Clocks, Ladder, Rated
-from harness.server.ladder.played import BLOCK, Played
+from harness.server.ladder.game_names import BLOCK, GameNames
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, check_ladder
@@ -244,7 +244,7 @@ def test_a_history_has_what_was_played() -> None:
 
 
 def test_games_are_numbered_as_they_ended() -> None:
-    played = Played()
+    played = GameNames()
     for number in range(2 * BLOCK + 2):
         played.add(f"{number:016x}", (0, 1 if number % BLOCK else 2))
     last = 2 * BLOCK + 1

@@ -22,7 +22,7 @@ class Numbered(NamedTuple):
     game: str
 
 
-class Played:
+class GameNames:
     """The names of games, and who played them."""
 
     def __init__(self) -> None:
