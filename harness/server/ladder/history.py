@@ -15,8 +15,8 @@ import numpy as np
 
 from harness.arbiter.records import Ended
 
-from .matchmaking import REMEMBERED
 from .game_names import GameNames
+from .matchmaking import REMEMBERED
 from .tally import Sums, Tally, joined
 
 

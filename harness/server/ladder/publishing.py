@@ -18,9 +18,9 @@ from harness.arbiter.journal_reading import EndedGame, read_ends
 from harness.server.answers import as_json, wrong
 from protocol.websocket import HttpAnswer
 
+from .game_names import Numbered
 from .history import Opponent
 from .ladder import Ladder, rated_game
-from .played import Numbered
 from .table import Rating, Table
 
 GAMES_AT_ONCE = 100

@@ -24,9 +24,9 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
 from harness.server.ladder import rating_process
+from harness.server.ladder.game_names import BLOCK, GameNames
 from harness.server.ladder.history import History, RatedGame
 from harness.server.ladder.ladder import Clocks, Ladder, Rated
-from harness.server.ladder.game_names import BLOCK, GameNames
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, check_ladder
