@@ -98,7 +98,9 @@ async def test_racks_and_thoughts_of_both_show_as_they_are(
         await own.begin("g2")
         await page.page.evaluate("document.querySelector('now-view').overSince -= 60000")
         await page.shows("turn 0 of 0")
-        assert [line for line in page.said if "401" not in line and "403" not in line] == []
+        # It may be coming back by itself already when it is told to: the browser says so.
+        expected = ("401", "403", "closed before the connection is established")
+        assert [line for line in page.said if not any(part in line for part in expected)] == []
         assert late.said == []
         await late.page.close()
         await page.page.close()
