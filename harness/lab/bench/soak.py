@@ -275,10 +275,10 @@ def _token(name: str) -> str:
 
 async def _attack_now_and_then(url: str, chance: Random, attacks: list[str]) -> None:
     """Attack in one way or another, each from addresses that the bots don't have."""
-    while True:
+    for attack in _rounds_of_attacks(chance):
         attacks.append("")
         await asyncio.sleep(ATTACK_S * chance.uniform(3, 6))
-        attacks[-1] = chance.choice(tuple(ATTACKS))
+        attacks[-1] = attack
         port = url.rpartition(":")[2]
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "harness.lab.bench.attackers", attacks[-1], port, "4", url),
@@ -290,6 +290,16 @@ async def _attack_now_and_then(url: str, chance: Random, attacks: list[str]) -> 
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+
+
+def _rounds_of_attacks(chance: Random) -> Iterator[str]:
+    """Yield the attacks without end: all of them in random order, and again in another.
+
+    The first of its kind takes memory that the next finds there. The first round is over within the
+    warm-up of two hours, so what grows after it grows with games.
+    """
+    while True:
+        yield from chance.sample(tuple(ATTACKS), len(ATTACKS))
 
 
 # --- what a process has ---------------------------------------------------------------------------
