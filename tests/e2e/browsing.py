@@ -82,4 +82,4 @@ async def find_faults(page: Page) -> None:
             for fault in found["violations"]
             if fault["impact"] in ("serious", "critical")
         ]
-        assert faults == [], scheme
+        assert faults == [], f"{scheme}: {faults}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import PHONE, Opened, opened
+from e2e.browsing import AXE, PHONE, Opened, find_faults, opened
 from positions import game_positions, legal_moves_of
 
 from engine.notation.cgp import write_cgp
@@ -283,6 +283,14 @@ async def test_board_and_rack_are_seen_together_in_a_low_window(shown: Opened) -
     assert hand
     assert hand["y"] + hand["height"] - board["y"] < 400
     assert board["width"] == pytest.approx(board["height"], rel=0.05)
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="tests/e2e/test_page.py says how to get axe-core")
+async def test_what_was_on_the_rack_can_still_be_read(shown: Opened) -> None:
+    await show(shown, TILES, row("15"), "AEIQUZ?")
+    await shown.page.locator("[data-at='112']").click()
+    await shown.page.keyboard.type("QUAZ")  # with points of two digits
+    await find_faults(shown.page)
 
 
 async def test_tiles_of_several_characters_are_laid_whole(shown: Opened) -> None:
