@@ -115,6 +115,8 @@ SCHEMES = ("postgresql://", "postgres://")
 
 CONNECT_S = 2
 """Time for a connection to be made."""
+ANSWER_S = 30.0
+"""Time for an answer, and for each part of a long one, to whoever only reads."""
 RETRY_S = 0.1
 CLOCK_S = 30.0
 """By how much a machine's clock may differ from the database's before that is said."""
@@ -141,9 +143,10 @@ class PostgresDatabase:
         psycopg = _driver()
         try:
             with _connect(self._url) as connection:
-                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                if _version(connection, self.name) is None:
-                    raise JournalError(f"{self.name} has no journal")
+                with _patience.lasts(connection, ANSWER_S):
+                    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    if _version(connection, self.name) is None:
+                        raise JournalError(f"{self.name} has no journal")
                 yield _Connection(connection)
         except psycopg.Error as error:
             raise Unreadable(_sentence(error)) from None
@@ -181,9 +184,68 @@ class _Connection:
 
         try:
             with self._connection.cursor() as cursor:
-                yield from cursor.stream(_placed(question), values)
+                rows = cursor.stream(_placed(question), values)
+                while (row := self._next_of(rows)) is not None:
+                    yield row
         except psycopg.Error as error:
             raise Unreadable(_sentence(error)) from None
+
+    def _next_of(self, rows: Iterator[tuple[Any, ...]]) -> tuple[Any, ...] | None:
+        with _patience.lasts(self._connection, ANSWER_S):
+            return next(rows, None)
+
+
+class _Patience:
+    """Ends the wait for a server that does not answer; a line that is half open has no end."""
+
+    def __init__(self) -> None:
+        self._until: dict[psycopg.Connection, float] = {}
+        self._starting = threading.Lock()
+        self._is_watching = False
+
+    @contextmanager
+    def lasts(self, connection: psycopg.Connection, seconds: float) -> Iterator[None]:
+        """Give a connection so long for what is done in this block, and then close its line.
+
+        Raises:
+            ConnectionTimeout: (of psycopg) that was done.
+        """
+        import psycopg
+
+        until = self._until[connection] = time.monotonic() + seconds
+        self._watch()
+        try:
+            yield
+        except psycopg.OperationalError:
+            if time.monotonic() < until:
+                raise
+            why = f"no answer within {seconds:g} s"
+            raise psycopg.errors.ConnectionTimeout(why) from None
+        finally:
+            self._until.pop(connection, None)
+
+    def _watch(self) -> None:
+        with self._starting:
+            if not self._is_watching:
+                self._is_watching = True
+                threading.Thread(target=self._look, name="journal's watch", daemon=True).start()
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(RETRY_S)
+            now = time.monotonic()
+            for connection, until in tuple(self._until.items()):
+                if now >= until and self._until.pop(connection, None) is not None:
+                    with suppress(Exception):  # it has ended meanwhile
+                        self._end(connection)
+
+    @staticmethod
+    def _end(connection: psycopg.Connection) -> None:
+        with socket.socket(fileno=os.dup(connection.fileno())) as stuck:
+            stuck.shutdown(socket.SHUT_RDWR)
+
+
+_patience = _Patience()
 
 
 class PostgresStore:
@@ -195,19 +257,16 @@ class PostgresStore:
         self._url, self._name, self._advertised = url, name, advertised
         self._over = ""
         """Why nothing more is written."""
-        self._stuck_at = float("inf")
-        """When to give up the connection that a commit waits for."""
         self._bytes, self._sized_at = 0, float("-inf")
-        self._closed = threading.Event()
         self._connection = _connect(url)
         try:
-            self._make()
+            with _patience.lasts(self._connection, lease.LEASE_S):
+                self._make()
             self._tenure = self._take()
             self.notice = self._compare_clocks()
         except BaseException:
             self._connection.close()
             raise
-        threading.Thread(target=self._watch, name="journal's watch", daemon=True).start()
 
     def _make(self) -> None:
         """Make the tables, unless they are there; of hosts that start at once, one does."""
@@ -229,8 +288,7 @@ class PostgresStore:
 
     def _compare_clocks(self) -> str:
         """Say that this machine's clock is not the database's, if it is far from it."""
-        question = "SELECT extract(epoch FROM clock_timestamp())"
-        ((there,),) = self._connection.execute(question).fetchall()
+        ((there,),) = self._rows("SELECT extract(epoch FROM clock_timestamp())")
         ahead_s = time.time() - float(there)
         if abs(ahead_s) < CLOCK_S:
             return ""
@@ -249,13 +307,11 @@ class PostgresStore:
         ends, numbers = set(), set()
         while True:
             asked = time.monotonic()
-            taken = self._connection.execute(
-                _TAKE, (me, self._advertised, lease.LEASE_S)
-            ).fetchone()
-            if taken is not None:
-                return lease.Tenure.taken(taken[0], taken[1], asked)
+            if taken := self._rows(_TAKE, me, self._advertised, lease.LEASE_S):
+                ((number, commit),) = taken
+                return lease.Tenure.taken(number, commit, asked)
             question = "SELECT number, holder, until, address FROM lease"
-            ((number, holder, until, serving),) = self._connection.execute(question).fetchall()
+            ((number, holder, until, serving),) = self._rows(question)
             ends.add(until)
             numbers.add(number)
             if len(ends) > 2 or len(numbers) > 1:
@@ -264,6 +320,10 @@ class PostgresStore:
                     f"{self._name} is in use by another server or match ({holder}{where})", serving
                 )
             time.sleep(RETRY_S)
+
+    def _rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        with _patience.lasts(self._connection, lease.LEASE_S):
+            return self._connection.execute(statement, values or None).fetchall()
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -299,8 +359,6 @@ class PostgresStore:
                 if self._tenure.is_over(time.monotonic()):
                     self._give_up(_sentence(error))
                 time.sleep(RETRY_S)
-            finally:
-                self._stuck_at = float("inf")
         self._tenure.made(asked)
         if self._tenure.is_over(time.monotonic()):
             self._give_up("a commit took too long")
@@ -313,7 +371,6 @@ class PostgresStore:
         """
         import psycopg
 
-        self._stuck_at = time.monotonic() + lease.LEASE_S
         if self._connection.closed:
             self._connection = _connect(self._url)
             log.warning("connected to the journal again", journal=self._name)
@@ -324,7 +381,8 @@ class PostgresStore:
             asked = time.monotonic()
             mine = self._tenure.number, number, lease.LEASE_S
             statements.append(cursor.mogrify("SELECT hold(%s, %s, %s)", mine))
-            cursor.execute(";".join(statements))
+            with _patience.lasts(self._connection, lease.LEASE_S):
+                cursor.execute(";".join(statements))
         return asked
 
     def _give_up(self, why: str) -> NoReturn:
@@ -333,25 +391,9 @@ class PostgresStore:
 
     def _ask_size(self) -> None:
         if (now := time.monotonic()) >= self._sized_at + SIZED_S:
-            self._sized_at, self._stuck_at = now, now + lease.LEASE_S
-            question = "SELECT pg_database_size(current_database())"
-            with suppress(Unreadable):
-                ((self._bytes,),) = _Connection(self._connection).rows(question)
-            self._stuck_at = float("inf")
-
-    def _watch(self) -> None:
-        """Give a connection up that does not answer: nothing else would end the wait for it."""
-        while not self._closed.wait(RETRY_S):
-            if time.monotonic() >= self._stuck_at:
-                self._stuck_at = float("inf")
-                connection = self._connection
-                with suppress(Exception):  # it has ended meanwhile
-                    self._end(connection)
-
-    @staticmethod
-    def _end(connection: psycopg.Connection) -> None:
-        with socket.socket(fileno=os.dup(connection.fileno())) as stuck:
-            stuck.shutdown(socket.SHUT_RDWR)
+            self._sized_at = now
+            with suppress(Exception):  # the next commit finds out what is wrong
+                ((self._bytes,),) = self._rows("SELECT pg_database_size(current_database())")
 
     def full(self) -> None:
         """Return None: the room of the database is not known here."""
@@ -362,11 +404,10 @@ class PostgresStore:
 
     def close(self) -> None:
         """Let other hosts have the journal."""
-        self._closed.set()
         if not (self._over or self._connection.closed):
+            free = "UPDATE lease SET until = clock_timestamp() WHERE number = %s RETURNING 1"
             with suppress(Exception):  # then it is over by itself
-                free = "UPDATE lease SET until = clock_timestamp() WHERE number = %s"
-                self._connection.execute(free, (self._tenure.number,))
+                self._rows(free, self._tenure.number)
         self._connection.close()
 
 
@@ -390,8 +431,13 @@ def _connect(url: str) -> psycopg.Connection:
         connect_timeout=CONNECT_S,
         application_name="tilewire",
     )
-    connection.execute("SET search_path = tilewire")
-    connection.execute("SET synchronous_commit = on")
+    try:
+        with _patience.lasts(connection, CONNECT_S):
+            connection.execute("SET search_path = tilewire")
+            connection.execute("SET synchronous_commit = on")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

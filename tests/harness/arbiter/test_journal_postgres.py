@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import asynccontextmanager, closing
 from typing import cast
 
@@ -18,7 +18,7 @@ from match_samples import opened
 from postgres import Cluster, tamper
 
 from harness.arbiter import journal_postgres, lease
-from harness.arbiter.database import InUse, JournalError
+from harness.arbiter.database import InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_postgres import PostgresStore
 from harness.arbiter.journal_reading import read_games, rows_at
@@ -139,10 +139,37 @@ async def test_a_commit_whose_answer_is_lost_is_made_once(
             await proxy.silent.wait()
             proxy.silent.clear()
             store = cast("PostgresStore", journal._store)
-            store._stuck_at = 0.0
+            journal_postgres._patience._until[store._connection] = 0.0
             await appended
         await asyncio.to_thread(journal.close)
         assert kept(url) == [0, 1, 2]
+
+
+async def test_a_line_that_falls_silent_is_waited_for_a_while_only(
+    cluster: Cluster, url: str, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for the lease, reads, or closes the journal."""
+    await journal.create(opened(), {})
+    monkeypatch.setattr(journal_postgres, "ANSWER_S", 0.5)
+    async with proxied(url, cluster.port) as (proxy, detour):
+
+        async def fails(waiting: Awaitable[object], error: type[Exception]) -> None:
+            await asyncio.sleep(0.2)
+            proxy.swallow_answers = True
+            async with asyncio.timeout(20):
+                with pytest.raises(error, match=r"no answer within \d"):
+                    await waiting
+
+        await fails(asyncio.create_task(asyncio.to_thread(Journal, detour)), NoAnswer)
+
+        many = "SELECT generate_series(1, 30000000)"
+        reading = asyncio.create_task(asyncio.to_thread(rows_at, detour, many))
+        await fails(reading, JournalError)
+        await asyncio.to_thread(journal.close)
+        other = await asyncio.to_thread(Journal, detour)
+        proxy.swallow_answers = True
+        async with asyncio.timeout(20):
+            await asyncio.to_thread(other.close)
 
 
 async def test_a_database_that_restarts_is_waited_for(
