@@ -50,6 +50,8 @@ from protocol.session import BotSession
 from protocol.websocket import WebSocketChannel, dial
 
 RETRY_S = 0.02
+STEP_MS = 50
+"""How often it is looked whether this process stands still."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ class Ordeal:
     """From a death, by its number, until the last guest had its game again."""
     died_ms: tuple[int, int] = (0, 0)
     """Between which milliseconds the host died last."""
+    stood_ms: int = 0
+    """For how long this process, and so every guest, stood still at most."""
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
@@ -138,12 +142,14 @@ class Ordeal:
         try:
             async with asyncio.TaskGroup() as tasks:
                 playing = [tasks.create_task(guest.play()) for guest in self.guests]
+                watching = tasks.create_task(self._watch_itself())
                 for _ in range(kills):
                     await self._kill()
                     await asyncio.to_thread(self.server.start)
                     self.up_ms.append(now_ms() - self.died_ms[1])
                 self.hurry = True
                 await asyncio.gather(*playing)
+                watching.cancel()
             self.server.terminate()
             status = await asyncio.to_thread(self.server.wait)
             if status != 0:
@@ -166,6 +172,12 @@ class Ordeal:
         self.kills += 1
         for guest in self.guests:
             guest.at_play.clear()
+
+    async def _watch_itself(self) -> None:
+        while True:
+            due_ms = now_ms() + STEP_MS
+            await asyncio.sleep(STEP_MS / 1_000)
+            self.stood_ms = max(self.stood_ms, now_ms() - due_ms)
 
     def _audit(self) -> None:
         """Hold the journal against what the guests were told."""
@@ -237,6 +249,9 @@ class Guest:
         self._answers: dict[tuple[str, int], str] = {}
         self._answering: asyncio.Task[None] | None = None
         self._ready_ms = 0
+        self._ready_after = ("", 0)
+        """In which game, and after how many deaths, it was ready last: from then on its clock may
+        run, though it loses the line."""
         self._resumed: NewGame | None = None
         self._kills_seen = 0
         self._done = False
@@ -319,6 +334,7 @@ class Guest:
         match event:
             case NewGame(game=game) as offer:
                 self._ready_ms = now_ms()
+                self._ready_after = game, self._ordeal.kills
                 nonce = self._nonces.setdefault(game, SeatNonce(game, self._seat))
                 await self._say(nonce.ready(offer))
             case Committed() as both:
@@ -385,7 +401,7 @@ class Guest:
         on_turn = (offer.seq - 1) % 2
         if clocks[1 - on_turn] != before[1 - on_turn]:
             self._blame(f"finds a clock at {clocks} that stood at {before}, event {offer.seq}")
-        if on_turn == self._seat:
+        if on_turn == self._seat and self._ready_after != (offer.game, self._ordeal.kills):
             self._resumed = offer
 
     def _after_the_kill(
@@ -401,7 +417,7 @@ class Guest:
             return
         if (offer.game, seq) in self._answers:
             self._ordeal.in_flight["kept" if seq < offer.seq else "not kept"] += 1
-        if seq == offer.seq:
+        if seq == offer.seq and question.at_ms <= self._ordeal.died_ms[1]:  # by who died, not after
             self._measure(question, clocks[self._seat])
 
     def _measure(self, question: _Question, restored_ms: int) -> None:
