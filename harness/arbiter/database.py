@@ -49,7 +49,12 @@ class Reader(Protocol):
     """Answers questions about a journal."""
 
     def rows(self, question: str, *values: Value) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows that answer a question; raise Unreadable."""
+        """Yield the rows that answer a question.
+
+        Raises:
+            Unreadable: it has no answer; another may have.
+            JournalError: the database is lost.
+        """
 
 
 class Store(Protocol):

@@ -147,7 +147,7 @@ class PostgresDatabase:
                     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                     if _version(connection, self.name) is None:
                         raise JournalError(f"{self.name} has no journal")
-                yield _Connection(connection)
+                yield _Connection(connection, self.name)
         except psycopg.Error as error:
             raise Unreadable(_sentence(error)) from None
 
@@ -175,11 +175,16 @@ class PostgresDatabase:
 class _Connection:
     """Answers questions by a connection."""
 
-    def __init__(self, connection: psycopg.Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: psycopg.Connection, name: str) -> None:
+        self._connection, self._name = connection, name
 
     def rows(self, question: str, *values: Value) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows that answer a question."""
+        """Yield the rows that answer a question.
+
+        Raises:
+            Unreadable: it has no answer.
+            JournalError: the connection is lost, and what else might be asked has none either.
+        """
         import psycopg
 
         try:
@@ -188,6 +193,9 @@ class _Connection:
                 while (row := self._next_of(rows)) is not None:
                     yield row
         except psycopg.Error as error:
+            if self._connection.closed or _ends_session(error):
+                why = f"{self._name} can't be read as a journal: {_sentence(error)}"
+                raise JournalError(why) from None
             raise Unreadable(_sentence(error)) from None
 
     def _next_of(self, rows: Iterator[tuple[Any, ...]]) -> tuple[Any, ...] | None:

@@ -343,11 +343,15 @@ class Lobby:
     # --- games ----------------------------------------------------------------------------------
 
     def restore_all(self) -> None:
-        """Resume the games of the journal; their players will reconnect."""
+        """Resume the games of the journal; their players will reconnect.
+
+        Raises:
+            JournalError: it can't be read; then no game is resumed.
+        """
         with suppress(JournalError):
             for past in reversed(read_past(self.journal.address, PAST_GAMES)):
                 self._first_moves.note(*past.opened.players)
-        for book, label in self.hosting.restored():
+        for book, label in tuple(self.hosting.restored()):
             if self.ladder is not None and LABEL in label:
                 self.ladder.goes_on(label)
             self._open(book, self.hosting.seats(book.opened, label), label, fresh=False)

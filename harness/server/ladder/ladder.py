@@ -211,11 +211,14 @@ class Ladder:
 
     async def run(self, journal: Address, ready: Callable[[], None]) -> None:
         """Read the journal, call ``ready``, and keep ratings up to date, until cancelled."""
-        try:
-            self.begin_with(*await asyncio.to_thread(self.read, journal))
-        except JournalError as error:
-            log.error("the ladder can't begin", reason=str(error))
-            return
+        pause_s = PAUSE_S
+        while not self._loaded:
+            try:
+                self.begin_with(*await asyncio.to_thread(self.read, journal))
+            except JournalError as error:  # its database may be back soon
+                log.error("the ladder can't begin", reason=str(error), again_in_s=pause_s)
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
         ready()
         while True:
             began = self.clocks.monotonic()

@@ -15,6 +15,7 @@ from typing import cast
 import psycopg
 import pytest
 from match_samples import opened
+from msgspec.structs import replace
 from postgres import Cluster, tamper
 
 from harness.arbiter import journal_postgres, lease
@@ -170,6 +171,23 @@ async def test_a_line_that_falls_silent_is_waited_for_a_while_only(
         proxy.swallow_answers = True
         async with asyncio.timeout(20):
             await asyncio.to_thread(other.close)
+
+
+async def test_no_game_is_taken_for_damaged_when_the_line_is_cut(
+    url: str, journal: Journal
+) -> None:
+    """It would be set aside, and its players begin another, while it stays open in the journal."""
+    for game in "ab":
+        await journal.create(replace(opened(), game=game), {})
+    damaged: list[JournalError] = []
+    games = read_games(url, damaged.append)
+    assert next(games).game == "a"
+    with psycopg.connect(url, autocommit=True) as other:
+        for pid in backends(url):
+            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+    with pytest.raises(JournalError, match="can't be read as a journal: terminating connection"):
+        next(games)
+    assert damaged == []
 
 
 async def test_a_database_that_restarts_is_waited_for(
