@@ -19,7 +19,7 @@ from match_samples import opened
 from msgspec.structs import replace
 from postgres import tamper
 
-from harness.arbiter.database import Address
+from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
@@ -417,6 +417,27 @@ async def test_the_journal_is_all_that_a_ladder_needs(journal: Journal) -> None:
     assert [row.ties for row in history.opponents(0)] == [1]
     (game,) = fresh.pair(1)
     assert names(game) == {"ann", "cem"}
+
+
+async def test_a_ladder_begins_when_its_journal_can_be_read_again(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladder = Ladder(LadderSettings(), TimeControl())
+    lost = [JournalError("the line is cut")]
+
+    def read(address: Address) -> Any:
+        if lost:
+            raise lost.pop()
+        return Ladder.read(ladder, address)
+
+    monkeypatch.setattr(ladder, "read", read)
+    monkeypatch.setattr("harness.server.ladder.ladder.PAUSE_S", 0.01)
+    begun = asyncio.Event()
+    running = asyncio.create_task(ladder.run(journal.address, begun.set))
+    async with asyncio.timeout(10):
+        await begun.wait()
+    assert not lost
+    running.cancel()
 
 
 async def test_a_damaged_game_does_not_count_and_harms_no_other(journal: Journal) -> None:
