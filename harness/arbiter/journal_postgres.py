@@ -438,6 +438,7 @@ def _connect(url: str) -> psycopg.Connection:
         autocommit=True,
         connect_timeout=CONNECT_S,
         application_name="tilewire",
+        client_encoding="utf8",  # or texts of a database without an encoding come as bytes
     )
     try:
         with _patience.lasts(connection, CONNECT_S):

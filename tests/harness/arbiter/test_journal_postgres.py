@@ -291,6 +291,15 @@ def test_a_journal_of_another_version_is_refused(url: str) -> None:
         list(read_games(url))
 
 
+async def test_a_database_without_an_encoding_keeps_texts(cluster: Cluster) -> None:
+    with psycopg.connect(cluster.url(), autocommit=True) as admin:
+        admin.execute("CREATE DATABASE plain TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'")
+    for _ in range(2):
+        with closing(Journal(cluster.url("plain"))) as journal:
+            await journal.claim_name("Łucja", "hash")
+    assert rows_at(cluster.url("plain"), "SELECT name FROM names") == [("Łucja",)]
+
+
 def test_a_database_without_a_journal_has_none_to_read(url: str) -> None:
     with pytest.raises(JournalError, match="has no journal"):
         list(read_games(url))
