@@ -75,16 +75,16 @@ class Journal:
         self._queue = queue.SimpleQueue()
         self._lost: asyncio.Future[str] | None = None
         self._store = database.open(reserve, advertised)
+        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
+        self._thread.start()  # which prolongs a lease while this reads
         try:
             if self.rows(f"SELECT 1 FROM state WHERE key = '{UNFINISHED}'"):
                 raise JournalError(f"{self.name} is a copy that was not finished; make another")
             self._names: dict[str, str] = dict(self.rows("SELECT name, hash FROM names"))
             self._read_styles()
         except BaseException:
-            self._store.close()
+            self.close()
             raise
-        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
-        self._thread.start()
 
     def _read_styles(self) -> None:
         for name, odds in self.rows("SELECT name, odds FROM styles"):

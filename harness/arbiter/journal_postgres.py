@@ -1,7 +1,7 @@
 """A journal in a PostgreSQL database, in a schema of its own called ``tilewire``.
 
 Who may write it is decided by ``lease``. Its rules for the database are the function ``hold``,
-which each transaction calls at its end.
+with which each transaction begins.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 from urllib.parse import urlsplit, urlunsplit
 
 import structlog
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import psycopg
 
 log = structlog.get_logger(__name__)
+
+Rows: TypeAlias = Generator[tuple[Any, ...], None, None]
 
 SCHEMA_VERSION = 2
 
@@ -142,7 +144,7 @@ class PostgresDatabase:
         """Read the journal as it is at this moment, while a host may write it."""
         psycopg = _driver()
         try:
-            with _connect(self._url) as connection:
+            with closing(_connect(self._url)) as connection:  # there is nothing to commit
                 with _patience.lasts(connection, ANSWER_S):
                     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                     if _version(connection, self.name) is None:
@@ -189,16 +191,20 @@ class _Connection:
 
         try:
             with self._connection.cursor() as cursor:
-                rows = cursor.stream(_placed(question), values)
-                while (row := self._next_of(rows)) is not None:
-                    yield row
+                rows = cast("Rows", cursor.stream(_placed(question), values))
+                try:
+                    while (row := self._next_of(rows)) is not None:
+                        yield row
+                finally:  # the server is asked to end what it was doing
+                    with _patience.lasts(self._connection, ANSWER_S):
+                        rows.close()
         except psycopg.Error as error:
             if self._connection.closed or _ends_session(error):
                 why = f"{self._name} can't be read as a journal: {_sentence(error)}"
                 raise JournalError(why) from None
             raise Unreadable(_sentence(error)) from None
 
-    def _next_of(self, rows: Iterator[tuple[Any, ...]]) -> tuple[Any, ...] | None:
+    def _next_of(self, rows: Rows) -> tuple[Any, ...] | None:
         with _patience.lasts(self._connection, ANSWER_S):
             return next(rows, None)
 
@@ -375,7 +381,9 @@ class PostgresStore:
     def _send(self, work: Work, number: int) -> float:
         """Send work as one message, which the server does in one transaction; return when.
 
-        So no lock ever waits for a host that has stopped in the middle.
+        So no lock ever waits for a host that has stopped in the middle. The lease comes first: when
+        the line was cut and the same is sent again, it waits there for the first to be made or not,
+        before it writes anything itself.
         """
         import psycopg
 
@@ -383,12 +391,12 @@ class PostgresStore:
             self._connection = _connect(self._url)
             log.warning("connected to the journal again", journal=self._name)
         with psycopg.ClientCursor(self._connection) as cursor:
-            statements = [
+            mine = self._tenure.number, number, lease.LEASE_S
+            statements = [cursor.mogrify("SELECT hold(%s, %s, %s)", mine)]
+            statements += [
                 cursor.mogrify(_placed(statement), row) for statement, rows in work for row in rows
             ]
             asked = time.monotonic()
-            mine = self._tenure.number, number, lease.LEASE_S
-            statements.append(cursor.mogrify("SELECT hold(%s, %s, %s)", mine))
             with _patience.lasts(self._connection, lease.LEASE_S):
                 cursor.execute(";".join(statements))
         return asked
@@ -469,13 +477,16 @@ def _version(connection: psycopg.Connection, name: str) -> int | None:
 
 
 def _ends_session(error: psycopg.Error) -> bool:
-    """Return whether an error is not about a statement: the driver's own, or of these classes."""
+    """Return whether an error is not about a statement: the driver's own, or of these classes.
+
+    A database that is read only may be a replica by now, whose successor has another's lease.
+    """
     import psycopg
 
     state = error.sqlstate
     if state is None:
         return isinstance(error, psycopg.OperationalError)
-    return state.startswith(("08", "25P03", "57P"))
+    return state.startswith(("08", "25006", "25P03", "57P"))
 
 
 def _placed(statement: str) -> Any:

@@ -22,7 +22,7 @@ from harness.arbiter import journal_postgres, lease
 from harness.arbiter.database import InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_postgres import PostgresStore
-from harness.arbiter.journal_reading import read_games, rows_at
+from harness.arbiter.journal_reading import database_at, read_games, rows_at
 from harness.arbiter.lease import LeaseLost
 from harness.arbiter.records import Failed
 
@@ -166,11 +166,66 @@ async def test_a_line_that_falls_silent_is_waited_for_a_while_only(
         many = "SELECT generate_series(1, 30000000)"
         reading = asyncio.create_task(asyncio.to_thread(rows_at, detour, many))
         await fails(reading, JournalError)
+
+        def read_and_close() -> None:
+            with database_at(detour).reading() as reader:
+                assert list(reader.rows("SELECT 1")) == [(1,)]
+                proxy.swallow_answers = True
+
+        async with asyncio.timeout(20):
+            await asyncio.to_thread(read_and_close)
+        proxy.swallow_answers = False
         await asyncio.to_thread(journal.close)
         other = await asyncio.to_thread(Journal, detour)
         proxy.swallow_answers = True
         async with asyncio.timeout(20):
             await asyncio.to_thread(other.close)
+
+
+async def test_a_commit_that_is_under_way_when_the_line_is_cut_is_made_once(
+    cluster: Cluster, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has not noticed, and still makes the first when the same comes again."""
+    monkeypatch.setattr(lease, "LEASE_S", 60.0)
+    async with proxied(url, cluster.port) as (_, detour):
+        journal = await asyncio.to_thread(Journal, detour)
+        for game in "ab":
+            await journal.create(replace(opened(), game=game), {})
+        store = cast("PostgresStore", journal._store)
+        with psycopg.connect(url) as slow:  # as a disk may be, or a replica
+            slow.execute("SELECT FROM tilewire.lease FOR UPDATE")
+            appended = [asyncio.create_task(journal.append(game, [failed(0)])) for game in "ab"]
+            await asyncio.sleep(1)  # so that the first is there
+            journal_postgres._patience._until[store._connection] = 0.0
+            await asyncio.sleep(0.5)
+        await asyncio.gather(*appended)
+        await asyncio.to_thread(journal.close)
+    assert [len(game.records) for game in read_games(url)] == [2, 2]
+
+
+async def test_a_database_that_is_read_only_by_now_ends_the_lease(
+    url: str, journal: Journal
+) -> None:
+    await journal.create(opened(), {})
+    database = url.rpartition("/")[2]
+    tamper(url, f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+    with psycopg.connect(url, autocommit=True) as other:
+        for pid in backends(url):
+            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+    with pytest.raises(LeaseLost, match="read-only transaction"):
+        await journal.append("g", [failed(0)])
+
+
+async def test_a_lease_is_held_while_much_is_read(
+    url: str, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await asyncio.to_thread(journal.close)
+    monkeypatch.setattr(Journal, "_read_styles", lambda _self: time.sleep(2 * lease.LEASE_S))
+    opening = asyncio.create_task(asyncio.to_thread(Journal, url))
+    await asyncio.sleep(1.2 * lease.LEASE_S)
+    with pytest.raises(InUse):
+        await asyncio.to_thread(Journal, url)
+    await asyncio.to_thread((await opening).close)
 
 
 async def test_no_game_is_taken_for_damaged_when_the_line_is_cut(
