@@ -81,7 +81,7 @@ class Client(End):
         """Answer a request, or pass it on."""
         path = path_of(head)
         if path == "/healthz":
-            why = await self._host.trouble()
+            why = self._host.unsure or await self._host.trouble()
             said = {"status": "standby", "serves": self._host.serving or None}
             text = json.dumps(said | ({"why": why} if why else {})) + "\n"
             self.reply(503 if why else 200, text, "application/json")
@@ -102,9 +102,9 @@ class Client(End):
             there.abort()
             return
         self.other = there
+        self.transport.resume_reading()  # first: what follows may fill the line, and pause it
         there.transport.write(head + self._received)
         self._received = b""
-        self.transport.resume_reading()
 
     def reply(self, status: int, text: str, content_type: str = "text/plain") -> None:
         """Answer in the place of the host that serves; what the peer sends is read, and dropped.
@@ -153,6 +153,8 @@ class PassingOn:
         self.host, self.port = host, port
         self.serving = ""
         """The address of the host that serves, as far as it is known."""
+        self.unsure = ""
+        """Why that is not known for certain: another may serve by now."""
         self.here: set[Client] = set()
         self._admissions = Admissions(admission)
         self._tls, self._dialling = tls, dialling

@@ -203,9 +203,9 @@ class MatchServer:
         Raises:
             OSError: the address can't be had.
         """
-        await self._lag.__aenter__()
         if self.direction is None:  # whose games the tournament goes on with
             self._lobby.restore_all()
+        await self._lag.__aenter__()
         self._server = await listen(
             self.host,
             self.port,
