@@ -204,7 +204,8 @@ async def _on_page(house: _House, *, opens: bool) -> None:
             if opens:
                 open_in_browser(url)
 
-        await until_stopped(server, started)
+        told = asyncio.ensure_future(options.until_told_to_stop())
+        await until_stopped(server, started, told)
 
 
 async def _in_terminal(house: _House) -> None:

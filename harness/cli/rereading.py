@@ -24,7 +24,8 @@ class Rereading:
     """What SIGHUP does to a server.
 
     Args:
-        read: returns the settings as they are said now, by name; raises CommandFailed.
+        settings: those in effect, by name.
+        read: returns the settings as they are said now; raises CommandFailed.
         tell: takes a sentence about each thing that was read.
     """
 
@@ -32,14 +33,14 @@ class Rereading:
         self,
         server: MatchServer,
         doors: Doors,
+        settings: Mapping[str, Any],
         read: Callable[[], Mapping[str, Any]],
         tell: Callable[[str], None],
     ) -> None:
         self._server = server
         self._doors = doors
         self._read = read
-        self._settings = dict(read())
-        """Settings that are in effect."""
+        self._settings = dict(settings)
         self._tell = tell
 
     def on_signal(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -346,8 +347,9 @@ async def _serve_tournament(
             "time": plan.config.time,
             "admission": settings["admission"],
         }
-        again = Rereading(server, doors, lambda: fixed, tell)
-        await until_stopped(server, _started(server, str(plan.files.path), again, doors))
+        again = Rereading(server, doors, fixed, lambda: fixed, tell)
+        told = asyncio.ensure_future(options.until_told_to_stop())
+        await until_stopped(server, _started(server, str(plan.files.path), again, doors), told)
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -408,10 +410,16 @@ async def _serve(
 ) -> None:
     await check_address(settings["host"], settings["port"])  # before there is a journal
     standby, patient = settings["standby"], False
+    told = asyncio.ensure_future(options.until_told_to_stop())  # also between two of its states
+    in_effect = settings.copy()
+
+    def rereading(server: MatchServer) -> Rereading:
+        return Rereading(server, doors, in_effect, read, tell)
+
     try:
         while True:
             if standby:
-                journal = await _stand_by(settings, doors, patient)
+                journal = await _stand_by(settings, doors, told, patient=patient)
                 if journal is None:
                     return
             else:
@@ -419,7 +427,9 @@ async def _serve(
                 journal = Journal(settings["db"], RESERVE_BYTES, address)
             with closing(journal):
                 try:
-                    lost = await _serve_games(journal, settings, drain_s, doors, house, specs, read)
+                    server = _server(journal, settings, drain_s, doors, house, specs)
+                    started = _started(server, _kept(journal, settings), rereading(server), doors)
+                    lost = await until_stopped(server, started, told)
                 except JournalError as error:  # it can't be read by now
                     if not standby:
                         raise
@@ -429,10 +439,13 @@ async def _serve(
             tell(f"{lost}; the games are left to whoever has the journal next")
             standby = patient = True
     finally:
+        told.cancel()
         await house.close()
 
 
-async def _stand_by(settings: ServerFile, doors: Doors, patient: bool) -> Journal | None:
+async def _stand_by(
+    settings: ServerFile, doors: Doors, told: asyncio.Future[asyncio.Event], *, patient: bool
+) -> Journal | None:
     """Return the journal once this host may have it; None if a signal ends the wait."""
     certificate = doors.certificate
     passing_on = PassingOn(
@@ -446,22 +459,21 @@ async def _stand_by(settings: ServerFile, doors: Doors, patient: bool) -> Journa
     settings["port"] = passing_on.port  # others know it by now
     standby = Standby(settings["db"], doors, passing_on, settings.get("advertise"))
     try:
-        return await standby.wait(patient=patient)
+        return await standby.wait(told, patient=patient)
     finally:
         await passing_on.close()
 
 
-async def _serve_games(
+def _server(
     journal: Journal,
     settings: ServerFile,
     drain_s: float,
     doors: Doors,
     house: House,
     specs: dict[str, SeatSpec],
-    read: Callable[[], ServerFile],
-) -> str | None:
-    """Serve the games of a journal; return why it is lost, if it is."""
-    server = MatchServer(
+) -> MatchServer:
+    """Return a server of the games of a journal."""
+    return MatchServer(
         house.tables.main.lexicon,
         journal,
         Gatekeeper(journal, doors.tokens),
@@ -483,12 +495,15 @@ async def _serve_games(
         retention=_retention(settings),
         offered=Offered({name: about(spec) for name, spec in specs.items()}),
     )
-    again = Rereading(server, doors, read, tell)
+
+
+def _kept(journal: Journal, settings: ServerFile) -> str:
+    """Say where games are kept, and what of them is rated."""
     kept = f"journal {journal.name}"
     if "ladder" in settings:
         names = " and ".join(settings["ladder"].tables)
         kept += f", ladder at {names}" if names else ", ladder"
-    return await until_stopped(server, _started(server, kept, again, doors))
+    return kept
 
 
 def _started(server: MatchServer, kept: str, again: Rereading, doors: Doors) -> Callable[[], None]:

@@ -169,10 +169,13 @@ def is_any(host: str) -> bool:
     return not host
 
 
-async def until_stopped(server: MatchServer, started: Callable[[], None]) -> str | None:
+async def until_stopped(
+    server: MatchServer, started: Callable[[], None], told: asyncio.Future[asyncio.Event]
+) -> str | None:
     """Run a server until a signal comes, its tournament can't go on, or its journal is lost.
 
-    ``started`` is called when it listens. Return why the journal is lost, if it is.
+    ``started`` is called when it listens; ``told`` is done by the signal. Return why the journal is
+    lost, if it is.
     """
     lost = server.journal.lost()
     await server.start()
@@ -181,13 +184,11 @@ async def until_stopped(server: MatchServer, started: Callable[[], None]) -> str
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, FULL_EVERY)
     started()
-    told = asyncio.ensure_future(options.until_told_to_stop())
     ends: set[asyncio.Future[Any]] = {told, lost}
     if server.playing is not None:
         ends.add(server.playing)
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     if not told.done():
-        told.cancel()
         at_once = asyncio.Event()
         at_once.set()
         await server.stop(at_once)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import suppress
+from typing import Any
 
 from harness.arbiter.database import InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
 from harness.server.passing_on import PassingOn
 
-from . import options
 from .doors import Doors
 from .rereading import renew
 from .serving import RESERVE_BYTES, advertised, tell
@@ -28,8 +29,8 @@ class Standby:
         self._address = advertised(advertise, passing_on.host, passing_on.port)
         self._said = ""
 
-    async def wait(self, *, patient: bool) -> Journal | None:
-        """Return the journal once no other host has it; None if a signal ends the wait.
+    async def wait(self, told: asyncio.Future[asyncio.Event], *, patient: bool) -> Journal | None:
+        """Return the journal once no other host has it; None if a signal ends the wait: ``told``.
 
         ``patient`` is who had it before, and waits for a database that can't be reached as well.
         Everybody waits for one that is slow.
@@ -38,14 +39,15 @@ class Standby:
             JournalError: it can't be used, not only by now.
         """
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reread)
-        told = asyncio.ensure_future(options.until_told_to_stop())
         while not told.done():
             opening = asyncio.ensure_future(
                 asyncio.to_thread(Journal, self._db, RESERVE_BYTES, self._address)
             )
-            await asyncio.wait({told, opening}, return_when=asyncio.FIRST_COMPLETED)
+            ends: set[asyncio.Future[Any]] = {told, opening}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if not opening.done():
-                opening.cancel()
+                with suppress(JournalError):
+                    (await opening).close()  # or it would have the lease as long as this lives
                 break
             try:
                 journal = opening.result()
@@ -54,17 +56,17 @@ class Standby:
                 self._note(error)
             except JournalError as error:
                 if not (patient or isinstance(error, NoAnswer)):
-                    told.cancel()
                     raise
+                self._passing_on.unsure = str(error)
                 self._tell(str(error))
                 await asyncio.wait({told}, timeout=RETRY_S)
             else:
-                told.cancel()
                 return journal
         return None
 
     def _note(self, error: InUse) -> None:
         """Pass conversations on to the host that has the journal, unless it says it is this one."""
+        self._passing_on.unsure = ""
         if error.serving and error.serving == self._address:
             self._passing_on.pass_to("")
             self._tell(

@@ -45,8 +45,9 @@ class Running:
         self.keeper = Gatekeeper(journal, known)
         self.server = MatchServer(words(), journal, self.keeper, {}, no_bot)
         certificate = Certificate(self.cert, TLS / "localhost.key")
+        doors = Doors(known, None, certificate)
         self.hang_up = Rereading(
-            self.server, Doors(known, None, certificate), lambda: dict(self.said), self.told.append
+            self.server, doors, self.said.copy(), lambda: dict(self.said), self.told.append
         )
 
 

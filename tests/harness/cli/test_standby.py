@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import closing
+from typing import TypeAlias
 
 import pytest
 from postgres import Cluster, tamper
@@ -21,6 +22,12 @@ from harness.server.passing_on import PassingOn
 PATIENCE_S = 60.0
 NO_FILES = Doors(None, None, None)
 
+Told: TypeAlias = "asyncio.Future[asyncio.Event]"
+
+
+def standby_at(url: str, passing_on: PassingOn) -> Standby:
+    return Standby(url, NO_FILES, passing_on, None)
+
 
 @pytest.fixture
 async def passing_on() -> AsyncIterator[PassingOn]:
@@ -28,6 +35,12 @@ async def passing_on() -> AsyncIterator[PassingOn]:
     await passing_on.start()
     yield passing_on
     await passing_on.close()
+
+
+@pytest.fixture
+async def told() -> Told:
+    """What a signal would end."""
+    return asyncio.get_running_loop().create_future()
 
 
 @pytest.fixture
@@ -39,11 +52,14 @@ def said(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[str]:
 
 
 async def test_it_passes_on_until_it_has_the_journal(
-    cluster: Cluster, passing_on: PassingOn, said: asyncio.Queue[str]
+    cluster: Cluster,
+    passing_on: PassingOn,
+    said: asyncio.Queue[str],
+    told: asyncio.Future[asyncio.Event],
 ) -> None:
     url = cluster.database()
     first = await asyncio.to_thread(Journal, url, 0, "192.0.2.1:8484")
-    waiting = asyncio.create_task(Standby(url, NO_FILES, passing_on, None).wait(patient=False))
+    waiting = asyncio.create_task(standby_at(url, passing_on).wait(told, patient=False))
     async with asyncio.timeout(PATIENCE_S):
         sentence = await said.get()
         assert "is in use by another server or match (" in sentence
@@ -58,12 +74,15 @@ async def test_it_passes_on_until_it_has_the_journal(
 
 
 async def test_two_hosts_with_one_address_are_told_so(
-    cluster: Cluster, passing_on: PassingOn, said: asyncio.Queue[str]
+    cluster: Cluster,
+    passing_on: PassingOn,
+    said: asyncio.Queue[str],
+    told: asyncio.Future[asyncio.Event],
 ) -> None:
     url, ours = cluster.database(), "192.0.2.1:8484"
     with closing(await asyncio.to_thread(Journal, url, 0, ours)) as first:
         standby = Standby(url, NO_FILES, passing_on, ours)
-        waiting = asyncio.create_task(standby.wait(patient=False))
+        waiting = asyncio.create_task(standby.wait(told, patient=False))
         async with asyncio.timeout(PATIENCE_S):
             assert "which this host advertises as its own: give each an --adv" in await said.get()
         assert passing_on.serving == ""
@@ -72,25 +91,38 @@ async def test_two_hosts_with_one_address_are_told_so(
 
 
 async def test_a_database_that_cant_be_used_is_no_reason_to_wait(
-    cluster: Cluster, passing_on: PassingOn
+    cluster: Cluster, passing_on: PassingOn, told: Told
 ) -> None:
     url = cluster.database()
     await asyncio.to_thread(lambda: Journal(url).close())
     tamper(url, "UPDATE state SET value = '9' WHERE key = 'version'")
     with pytest.raises(JournalError, match="has a journal of version 9"):
-        await Standby(url, NO_FILES, passing_on, None).wait(patient=False)
+        await standby_at(url, passing_on).wait(told, patient=False)
 
 
 async def test_a_database_that_is_slow_is_waited_for(
-    passing_on: PassingOn, said: asyncio.Queue[str]
+    passing_on: PassingOn, said: asyncio.Queue[str], told: Told
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:  # which takes nobody in
         url = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/x?sslmode=disable"
-        waiting = asyncio.create_task(Standby(url, NO_FILES, passing_on, None).wait(patient=False))
+        waiting = asyncio.create_task(standby_at(url, passing_on).wait(told, patient=False))
         async with asyncio.timeout(PATIENCE_S):
             assert "as a journal: connection timeout expired" in await said.get()
+        assert "connection timeout expired" in passing_on.unsure, "another may serve by now"
         assert not waiting.done()
         waiting.cancel()
+
+
+async def test_who_is_told_to_stop_while_it_opens_the_journal_leaves_it_free(
+    cluster: Cluster, passing_on: PassingOn, told: Told
+) -> None:
+    url = cluster.database()
+    waiting = asyncio.create_task(standby_at(url, passing_on).wait(told, patient=True))
+    await asyncio.sleep(0)
+    told.set_result(asyncio.Event())
+    async with asyncio.timeout(PATIENCE_S):
+        assert await waiting is None
+    await asyncio.to_thread(lambda: Journal(url).close())
 
 
 @pytest.mark.parametrize(
