@@ -50,6 +50,7 @@ from protocol.session import BotSession
 from protocol.websocket import WebSocketChannel, dial
 
 RETRY_S = 0.02
+OPENING = f"{'/'.join(['15'] * 15)} AEINRST/ 0/0 0"
 STEP_MS = 50
 """How often it is looked whether this process stands still."""
 
@@ -136,6 +137,8 @@ class Ordeal:
 
     async def run(self, kills: int) -> None:
         """Kill the server so many times, then let the games end, and read its journal."""
+        # Compiled before clocks run: guests and the lines to the database are in this process.
+        legal_moves(read_cgp(OPENING, self.rules).position, self.lexicon, self.rules)
         if isinstance(self.server, Hosts):
             await self.server.open_lines()
         await asyncio.to_thread(self.server.start)
@@ -388,7 +391,8 @@ class Guest:
         self._resumed = None
         if offer.clocks is not None and offer.seq > 0:
             ordeal = self._ordeal
-            ordeal.back_ms[ordeal.kills] = now_ms() - ordeal.died_ms[1]
+            if ordeal.kills:
+                ordeal.back_ms[ordeal.kills] = now_ms() - ordeal.died_ms[1]
             self._check_clocks(offer, offer.clocks)
             self._after_the_kill(offer, offer.clocks, acknowledged)
 

@@ -107,12 +107,6 @@ class Hosts:
     stop = kill
 
     @property
-    def unasked(self) -> int:
-        """How often a host lost the lease to which nothing was done: something was too slow."""
-        lost = sum("are left to whoever" in line for line in self.said)
-        return lost - sum(ENDS[number % len(ENDS)] != "kill" for number in range(self._ends))
-
-    @property
     def said(self) -> list[str]:
         """What they said."""
         return [line for host in self._hosts for line in host.said]

@@ -17,8 +17,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from e2e.crashes import Ordeal
-from e2e.hosts import Hosts
-from e2e.processes import Server
 from postgres import cluster
 
 
@@ -29,8 +27,7 @@ def shown(ordeal: Ordeal) -> str:
         f"moves in flight: {dict(ordeal.in_flight)}",
         f"listens again after {_spread(ordeal.up_ms)}",
         f"every guest has its game again after {_spread([*ordeal.back_ms.values()])}",
-        f"the guests' own process stood still for {ordeal.stood_ms} ms at most"
-        f"{_further(ordeal.server)}",
+        f"the guests' own process stood still for {ordeal.stood_ms} ms at most",
         "kill  thought   down  clock above the truth",
     ]
     lines += [
@@ -39,12 +36,6 @@ def shown(ordeal: Ordeal) -> str:
         for one in sorted(ordeal.restored, key=lambda one: -one.above_ms)
     ]
     return "\n".join([*lines[:15], "   …", *lines[15:][-3:]])
-
-
-def _further(server: Server | Hosts) -> str:
-    if not isinstance(server, Hosts):
-        return ""
-    return f"; the lease was lost {server.unasked} times without an end of ours"
 
 
 def _spread(times_ms: list[int]) -> str:
