@@ -127,6 +127,12 @@ async def proxied(url: str, port: int) -> AsyncIterator[tuple[Proxy, str]]:
         proxy.close()
 
 
+def give_up_line(journal: Journal) -> None:
+    """Have the time be over for an answer to a commit."""
+    store = cast("PostgresStore", journal._store)
+    journal_postgres._patience._until[store._connection] = 0.0
+
+
 async def test_a_commit_whose_answer_is_lost_is_made_once(
     cluster: Cluster, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,8 +145,7 @@ async def test_a_commit_whose_answer_is_lost_is_made_once(
             appended = asyncio.create_task(journal.append("g", [failed(number)]))
             await proxy.silent.wait()
             proxy.silent.clear()
-            store = cast("PostgresStore", journal._store)
-            journal_postgres._patience._until[store._connection] = 0.0
+            give_up_line(journal)
             await appended
         await asyncio.to_thread(journal.close)
         assert kept(url) == [0, 1, 2]
@@ -191,12 +196,11 @@ async def test_a_commit_that_is_under_way_when_the_line_is_cut_is_made_once(
         journal = await asyncio.to_thread(Journal, detour)
         for game in "ab":
             await journal.create(replace(opened(), game=game), {})
-        store = cast("PostgresStore", journal._store)
         with psycopg.connect(url) as slow:  # as a disk may be, or a replica
             slow.execute("SELECT FROM tilewire.lease FOR UPDATE")
             appended = [asyncio.create_task(journal.append(game, [failed(0)])) for game in "ab"]
             await asyncio.sleep(1)  # so that the first is there
-            journal_postgres._patience._until[store._connection] = 0.0
+            give_up_line(journal)
             await asyncio.sleep(0.5)
         await asyncio.gather(*appended)
         await asyncio.to_thread(journal.close)

@@ -55,7 +55,7 @@ async def test_it_passes_on_until_it_has_the_journal(
     cluster: Cluster,
     passing_on: PassingOn,
     said: asyncio.Queue[str],
-    told: asyncio.Future[asyncio.Event],
+    told: Told,
 ) -> None:
     url = cluster.database()
     first = await asyncio.to_thread(Journal, url, 0, "192.0.2.1:8484")
@@ -77,7 +77,7 @@ async def test_two_hosts_with_one_address_are_told_so(
     cluster: Cluster,
     passing_on: PassingOn,
     said: asyncio.Queue[str],
-    told: asyncio.Future[asyncio.Event],
+    told: Told,
 ) -> None:
     url, ours = cluster.database(), "192.0.2.1:8484"
     with closing(await asyncio.to_thread(Journal, url, 0, ours)) as first:
