@@ -24,7 +24,7 @@ from .database import JournalError
 from .journal import Journal
 from .lag import LagMeter
 from .lease import LeaseLost
-from .records import Began, ClockNote, Ended, Record, Turn
+from .records import Began, ClockNote, Ended, Record, RefusedMove, Turn
 from .scorebook import Scorebook
 from .seat import Came, Given, Gone, Happening, Noted, Said, Seat
 from .table import Effects, Sends, Table
@@ -203,7 +203,10 @@ class GameHost:
 
     async def _carry_out(self, effects: Effects) -> None:
         if effects.records:
+            began_ms = now_ms()
             await self._journal.append(self.game, effects.records, last=self._table.over)
+            if any(isinstance(record, RefusedMove) for record in effects.records):
+                self.book.excuse(now_ms() - began_ms)  # its player waits to be told
         if any(isinstance(record, Began) for record in effects.records):
             log.info("game began", game=self.game)
         self._tell(effects.sends)

@@ -170,6 +170,11 @@ class Scorebook:
         if self._started_ms is None and self.on_turn is not None:
             self._started_ms = now_ms
 
+    def excuse(self, ms: int) -> None:
+        """Take time off the turn that is on: the seat to move could do nothing meanwhile."""
+        if self._started_ms is not None:
+            self._started_ms += ms
+
     def elapsed(self, now_ms: int) -> int:
         """Return the duration of the current turn, in milliseconds."""
         running = 0 if self._started_ms is None else max(0, now_ms - self._started_ms)

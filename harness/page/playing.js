@@ -36,7 +36,7 @@ export class Playing {
     /** @type {0 | 1} */
     this.seat = 0;
     this.rack = "";
-    /** @type {{ seq: number, attempt: number } | null} The turn that we are asked for. */
+    /** @type {{ seq: number, attempt: number, deadline_ms: number } | null} The turn that we are asked for; when it is lost, as the server last said. */
     this.turn = null;
     /** Until when the last play may be challenged, on the clock of `performance.now`; 0: it can't be. */
     this.challengeUntil = 0;
@@ -296,7 +296,8 @@ export class Playing {
       this.connection.say({ type: "reveal", game: this.id, nonce: this.nonce(this.witness) });
     } else if (message.type === "your_turn") this.onTurn(message, at);
     else if (message.type === "refused") {
-      this.turn = { seq: message.seq, attempt: message.attempt + 1 };
+      this.charged(message.deadline_ms, at);
+      this.turn = { seq: message.seq, attempt: message.attempt + 1, deadline_ms: message.deadline_ms };
       if (CHALLENGE_REFUSED.has(message.code)) this.challengeUntil = 0;
       this.sentence = texts.moveRefused(message.message, message.attempts_left);
     } else if (game.take(message, at)) this.resume(this.id);
@@ -314,8 +315,8 @@ export class Playing {
   }
 
   /** @param {any} message @param {number} at */
-  onTurn({ seq, attempt = 1, rack, bag, clocks, challenge_ms = 0 }, at) {
-    this.turn = { seq, attempt };
+  onTurn({ seq, attempt = 1, rack, bag, clocks, challenge_ms = 0, deadline_ms }, at) {
+    this.turn = { seq, attempt, deadline_ms };
     this.challengeUntil = challenge_ms && at + challenge_ms;
     this.rack = rack;
     this.phase = "playing";
@@ -326,6 +327,14 @@ export class Playing {
     }
     const { pending } = this; // sent before the connection was lost, and maybe never taken
     if (pending) this.connection.say({ type: "move", ...pending });
+  }
+
+  /** Charge our clock with what the server says of the turn so far: not while it writes a refusal down. @param {number} deadline_ms @param {number} at */
+  charged(deadline_ms, at) {
+    const { game, turn } = this;
+    if (!game || !turn) return;
+    game.clocks[this.seat] -= turn.deadline_ms - deadline_ms;
+    game.at = at;
   }
 
   /** @param {any} message */

@@ -389,6 +389,7 @@ class Person:
         await self.page.get_by_text("(not a word)").first.wait_for()
         await self.page.get_by_role("button", name="Play for").tap()
         await self.page.locator(".banner", has_text="2 more such moves lose").wait_for()
+        await self.check()
         assert await self.page.locator("tile-board .placed").count() == len(phony.placed)
         await self.page.get_by_role("button", name="Recall").tap()
 

@@ -20,7 +20,7 @@ from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.lease import LeaseLost
-from harness.arbiter.records import Draws, Ended, Record, Thought, Turn, new_game
+from harness.arbiter.records import Draws, Ended, Record, RefusedMove, Thought, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
@@ -35,9 +35,11 @@ from protocol.messages import (
     Error,
     GameOver,
     Message,
+    Move,
     NewGame,
     Ping,
     Pong,
+    Refused,
     Resign,
     Resume,
     Seeking,
@@ -137,6 +139,32 @@ async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
     may_go_on.set()
     assert (await back.expect(GameOver)).outcome == "resign"
     for client in (mover, back):
+        await client.close()
+
+
+async def test_a_player_waits_for_a_refusal_in_nobodys_time(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = Journal.append
+    took_ms = 3_000
+
+    async def slowly(
+        journal: Journal, game: str, records: Sequence[Record], *, last: bool = False
+    ) -> None:
+        if any(isinstance(record, RefusedMove) for record in records):
+            await asyncio.sleep(took_ms / 1_000)
+        await append(journal, game, records, last=last)
+
+    monkeypatch.setattr(Journal, "append", slowly)
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    await mover.channel.send(Move(game=game, seq=turn.seq, move="8D QQQQ", attempt=1))
+    await mover.expect(Refused)
+    await mover.resume(game, 0)
+    again = await mover.expect(NewGame)
+    assert again.clocks is not None
+    assert min(turn.clocks) - min(again.clocks) < took_ms
+    for client in (mover, other):
         await client.close()
 
 
