@@ -102,6 +102,7 @@ def _checked(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=8)
 def rules_on_wire(rules: Rules) -> RulesInPlay:
     """Return the engine's rules as a game's first message has them.
 

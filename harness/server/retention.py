@@ -78,8 +78,9 @@ class Retention:
             text = _gcg(kept, tables)
             if text is None:
                 continue
-            path = month_folder(self.archive, kept.created) / f"{kept.game}.gcg"
-            with path.open("w", encoding="utf-8") as file:
+            month = month_folder(self.archive, kept.created)
+            # A path would have its last part interned, and nobody ever asks for that again.
+            with open(f"{month}/{kept.game}.gcg", "w", encoding="utf-8") as file:  # noqa: PTH123
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())

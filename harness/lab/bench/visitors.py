@@ -10,10 +10,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from random import Random
 
-from engine.movegen.generator import legal_moves
+from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move
 from engine.rules.rules import Rules, standard_rules
@@ -67,12 +67,15 @@ class Visitor:
     token: str
     strength: int
     chance: Random
-    lexicon: Lexicon
+    lexicon: InitVar[Lexicon]
     deeds: Counter[str] = field(default_factory=Counter)
     """What it has done, by kind."""
     outcomes: Counter[str] = field(default_factory=Counter)
     """How its games ended."""
     _rules: Rules = field(default_factory=standard_rules)
+
+    def __post_init__(self, lexicon: Lexicon) -> None:
+        self._generator = Generator(lexicon, self._rules)
 
     async def live(self) -> None:
         """Come and go until cancelled."""
@@ -141,12 +144,11 @@ class Visitor:
             return "-"
         position = read_cgp(turn.position, self._rules).position
         plain = tuple(tile for tile in position.racks[0] if tile != BLANK)
-        moves = legal_moves(replace(position, racks=(plain, ())), self.lexicon, self._rules)
+        moves = self._generator.legal_moves(replace(position, racks=(plain, ())))
         if not moves:
             return "-"
-        some = self.chance.sample(moves, min(self.strength, len(moves)))
-        best = max(some, key=lambda scored: scored.score)
-        return format_move(best.move, self._rules.distribution.alphabet)
+        best = min(self.chance.sample(range(len(moves)), min(self.strength, len(moves))))
+        return format_move(moves[best].move, self._rules.distribution.alphabet)
 
 
 async def _play_illegally(client: Client, turn: YourTurn) -> None:
