@@ -61,7 +61,7 @@ async def test_a_game_goes_on_when_the_machine_of_a_bot_dies(tmp_path: Path) -> 
                 await asyncio.to_thread(server.start)
             ann = await Client.login(host.url, "ann")
             await ann.seek("static")
-            moves = []
+            moves: list[tuple[int, str]] = []
             while not isinstance(message := await ann.receive(), GameOver):
                 match message:
                     case NewGame(game=game):
