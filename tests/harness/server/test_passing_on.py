@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -46,7 +47,9 @@ class Place:
             self._stack.push_async_callback(ended, writer)
             await serve(reader, writer)
 
-        server = await asyncio.start_server(attend, "127.0.0.1", 0, ssl=tls)
+        listener = socket.create_server(("127.0.0.1", 0))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # soon full
+        server = await asyncio.start_server(attend, sock=listener, ssl=tls)
         self._stack.callback(server.close)
         return f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
@@ -224,6 +227,36 @@ def host_is_reading(host: PassingOn) -> bool:
     """Return whether a host still takes in what the one that serves sends."""
     (client,) = host.here
     return client.other is None or client.other.transport.is_reading()
+
+
+async def test_a_host_that_serves_slowly_holds_up_who_sends_much_from_the_first() -> None:
+    size, may_read = 64 << 20, asyncio.Event()
+    came = 0
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal came
+        await may_read.wait()
+        while data := await reader.read(1 << 20):
+            came += len(data)
+        writer.close()
+
+    async with place() as here:
+        host = await here.stand_by(await here.serve(take))
+        reader, writer = await here.come(host)
+        writer.write(HEAD + bytes(size))
+        writer.write_eof()
+        async with asyncio.timeout(PATIENCE_S):
+            while not is_held_up(host):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert writer.transport.get_write_buffer_size() > 0
+        may_read.set()
+        await reader.read()
+        assert came == len(SEEN) + size
+
+
+def is_held_up(host: PassingOn) -> bool:
+    """Return whether a host passes a conversation on, and reads no more of it now."""
+    return any(client.other and not client.transport.is_reading() for client in host.here)
 
 
 async def test_when_the_host_that_serves_is_gone_so_are_its_conversations() -> None:
