@@ -209,6 +209,12 @@ class _Session:
             )
         return game
 
+    def _forget_ended(self) -> None:
+        """Forget old games, so that a connection of a thousand games stays small."""
+        ended = [name for name, game in self.games.items() if game.state is State.OVER]
+        for name in ended[:-KEPT_ENDED]:
+            del self.games[name]
+
 
 class ArbiterSession(_Session):
     """The arbiter's end towards one bot."""
@@ -252,12 +258,6 @@ class ArbiterSession(_Session):
         """Check whether a started game was offered anew and is not resumed yet."""
         return game.next_seq > 0 and game.state in (State.OFFERED, State.READY)
 
-    def _forget_ended(self) -> None:
-        """Forget old games, so that a connection of a thousand games stays small."""
-        ended = [name for name, game in self.games.items() if game.state is State.OVER]
-        for name in ended[:-KEPT_ENDED]:
-            del self.games[name]
-
 
 class BotSession(_Session):
     """The bot's end towards an arbiter.
@@ -277,7 +277,10 @@ class BotSession(_Session):
     def send(self, message: GameMessage) -> GameMessage:
         """Note the bot's message, and return it for sending."""
         self.keep(message)
-        return self._send(message)
+        self._send(message)
+        if isinstance(message, Decline):  # its end is still to come
+            self._forget_ended()
+        return message
 
     def keep(self, *messages: GameMessage) -> None:
         """Keep an answer for when the turn is asked again, if these messages end in any."""

@@ -137,16 +137,20 @@ class GameRegistry:
         rules = rules_in_play(offer.rules)
         resources = await asyncio.to_thread(resources_for, self._bot.equipment, offer, rules)
         player = ThreadPlayer(self._bot, f"player of {offer.game}", self._failed)
-        game = GameSession(
-            offer,
-            rules,
-            resources,
-            player,
-            seed=self._seed(offer),
-            say=self._say,
-            failed=self._failed,
-        )
-        await game.prepare()
+        try:
+            game = GameSession(
+                offer,
+                rules,
+                resources,
+                player,
+                seed=self._seed(offer),
+                say=self._say,
+                failed=self._failed,
+            )
+            await game.prepare()
+        except BaseException:
+            player.leave()
+            raise
         return game
 
     def _seed(self, offer: NewGame) -> int:

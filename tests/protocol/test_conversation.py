@@ -10,6 +10,7 @@ from small_messages import ONE_OF_EACH, committed, offer, over, played, refusal,
 
 from protocol.errors import PeerError
 from protocol.messages import (
+    Decline,
     GameMessage,
     Hello,
     Info,
@@ -189,3 +190,13 @@ def test_a_connection_of_many_games_stays_small() -> None:
         bot.receive(arbiter.send(over(0, game=game)))
     assert len(arbiter.games) <= KEPT_ENDED
     assert not bot.games
+
+
+def test_a_connection_of_many_declined_games_stays_small() -> None:
+    arbiter, bot = ArbiterSession(), BotSession()
+    for number in range(100):
+        game = f"g{number}"
+        bot.receive(arbiter.send(offer(game=game)))
+        bot.send(Decline(game=game, code="busy", message=""))
+    assert len(bot.games) <= KEPT_ENDED
+    assert bot.receive(over(0, game="g0")) == (over(0, game="g0"), []), "it still counts"

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
+from bot.seat.worker_handle import worker_command
 from harness.matches.rating_list import RatingList, rate_list
 from harness.matches.significance import Floats
 
 from .tally import Sums, meetings_of
 
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-_COMMAND = (sys.executable, "-c", f"from {__name__} import main; main()")
+_COMMAND = worker_command(module="harness.server.ladder.rating_process")
 
 
 class DayEnd(NamedTuple):
@@ -90,3 +91,7 @@ def main() -> None:
     os.nice(5)
     task = pickle.loads(sys.stdin.buffer.read())
     sys.stdout.buffer.write(pickle.dumps(rated(task)))
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
 from protocol.messages import Decline, Error, Goodbye, NewGame, Ping, Pong, Ready, Seek
 from protocol.parts import Retry, RulesInPlay
+from protocol.session import KEPT_ENDED
 
 # --- getting ready, and not -----------------------------------------------------------------------
 
@@ -43,6 +44,19 @@ async def test_what_cannot_be_played_is_declined_with_a_reason(
         declined = await table.hear(Decline)
     assert declined.code == code
     assert says in declined.message
+
+
+async def test_nothing_is_left_of_games_that_were_declined(table: TestArbiter) -> None:
+    offer: NewGame = msgspec.structs.replace(table.offer(), opening="nonsense")
+    names = [f"g{number}" for number in range(3 * KEPT_ENDED)]
+    async with seated(a_bot("b", GreedyPlayer), table):
+        for name in names:
+            await table.channel.send(msgspec.structs.replace(offer, game=name))
+            assert (await table.hear(Decline)).code == "unsupported_opening"
+        players = [each for each in threading.enumerate() if each.name.startswith("player of g")]
+        for thread in players:
+            await asyncio.to_thread(thread.join, 2)
+    assert not any(thread.is_alive() for thread in players)
 
 
 async def test_the_same_words_under_another_name_will_do(table: TestArbiter) -> None:

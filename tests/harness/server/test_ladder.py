@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import permutations
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -330,7 +331,11 @@ def test_nothing_is_computed_anew_without_games() -> None:
     assert season.computed == 1
 
 
-async def test_ratings_are_computed_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ratings_are_computed_in_another_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bot.py").write_text("raise SystemExit('no part of ours')")
+    monkeypatch.chdir(tmp_path)
     season = Season()
     for _ in range(3):
         season.play("ann", "bob", ended(0))
