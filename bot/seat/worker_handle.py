@@ -242,7 +242,11 @@ class ForkServer(SeatProcess):
         request = json.dumps({**told, "confinement": confinement._asdict()}).encode()
         with contextlib.ExitStack() as theirs:
             ends = _Ends(theirs, pipes=pipes)
-            socket.send_fds(self._control, [request], [ends.theirs[name] for name in FORKED])
+            try:
+                socket.send_fds(self._control, [request], [ends.theirs[name] for name in FORKED])
+            except BaseException:
+                ends.close()
+                raise
         return await ends.spawned()
 
     async def kill(self) -> None:
@@ -270,12 +274,21 @@ class _Ends:
 
     async def spawned(self) -> Spawned:
         """Wait until the guard says its number; OSError if it does not."""
-        process = await Forked.on(self.ours)
-        if not process.pid:
+        process = Forked()
+        try:
+            await process.meet(self.ours)
+            if not process.pid:
+                raise OSError("the warm parent of the players' processes ended")
+        except BaseException:  # cancelled, too: whoever was forked ends with its lifeline
+            self.close()
             process.close()
-            os.close(self.ours["lifeline"])
-            raise OSError("the warm parent of the players' processes ended")
-        return Spawned(process, self.ours["lifeline"])
+            raise
+        return Spawned(process, self.ours.pop("lifeline"))
+
+    def close(self) -> None:
+        """Close those of our ends that nobody has taken over."""
+        while self.ours:
+            os.close(self.ours.popitem()[1])
 
 
 class Forked:
@@ -288,28 +301,27 @@ class Forked:
         self.stdout: asyncio.StreamReader | None = None
         self.stderr: asyncio.StreamReader | None = None
         self._transports: list[asyncio.BaseTransport] = []
-        self._ended: asyncio.Task[int]
+        self._ended: asyncio.Task[int] | None = None
 
-    @classmethod
-    async def on(cls, ends: Mapping[str, int]) -> Forked:
-        """Return what runs at the other ends of these pipes; its ``pid`` is 0 if nothing does."""
-        forked = cls()
-        status = await forked._reader(ends["status"])
-        forked.pid = int(await status.readline() or 0)
-        forked.stderr = await forked._reader(ends["stderr"])
+    async def meet(self, ends: dict[str, int]) -> None:
+        """Take over our ends of its pipes, all but the lifeline; ``pid`` stays 0 if it is gone."""
+        status = await self._reader(ends.pop("status"))
+        self.pid = int(await status.readline() or 0)
+        self.stderr = await self._reader(ends.pop("stderr"))
         if "stdout" in ends:
-            forked.stdout = await forked._reader(ends["stdout"])
-            forked.stdin = await forked._writer(ends["stdin"])
-        forked._ended = asyncio.create_task(forked._end(status))
-        return forked
+            self.stdout = await self._reader(ends.pop("stdout"))
+            self.stdin = await self._writer(ends.pop("stdin"))
+        self._ended = asyncio.create_task(self._end(status))
 
     async def wait(self) -> int:
         """Wait for its end; return its exit status."""
+        assert self._ended is not None, "it was met"
         return await asyncio.shield(self._ended)
 
     def close(self) -> None:
         """Close the pipes."""
-        self._ended.cancel()
+        if self._ended is not None:
+            self._ended.cancel()
         for transport in self._transports:
             transport.close()
 

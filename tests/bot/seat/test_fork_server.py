@@ -13,6 +13,7 @@ from processes_left import pid_here, wait_for_end
 
 from bot.equipment import Equipment
 from bot.seat import containment, worker_handle
+from bot.seat.confinement import Confinement
 from bot.seat.worker_handle import ForkServer, SeatProcess
 from bot.seat_text import parse_seat
 from engine.rules.rules import standard_rules
@@ -152,6 +153,29 @@ async def test_the_folder_of_a_guard_that_was_killed_goes_at_the_next_start(
         assert held != left
         await lives.kill()
         assert list(room.iterdir()) == []
+    finally:
+        await parent.kill()
+
+
+async def test_who_is_waited_for_no_more_leaves_no_descriptor(bots: Path) -> None:
+    spec = parse_seat(f"{bots}:Leaves")
+    parent = await ForkServer.warm(spec, Equipment())
+
+    async def start() -> None:
+        await parent.fork([], {}, Confinement(), pipes=True)
+
+    def opened() -> int:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    try:
+        before = opened()
+        for _ in range(5):
+            starting = asyncio.create_task(start())
+            await asyncio.sleep(0)
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
+        await asyncio.sleep(0)  # for transports to close
+        assert opened() == before
     finally:
         await parent.kill()
 
