@@ -106,6 +106,8 @@ WHERE until <= clock_timestamp() RETURNING number, commit
 _ADD_ADDRESS = "ALTER TABLE lease ADD COLUMN address TEXT NOT NULL DEFAULT ''"
 """Of a journal that was made before hosts told it; an older program goes on with it as well."""
 
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
 PASSED, MADE = "TW001", "TW002"
 """Codes of the errors of ``hold``."""
 
@@ -146,7 +148,7 @@ class PostgresDatabase:
         try:
             with closing(_connect(self._url)) as connection:  # there is nothing to commit
                 with _patience.lasts(connection, ANSWER_S):
-                    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    connection.execute(_SNAPSHOT)
                     if _version(connection, self.name) is None:
                         raise JournalError(f"{self.name} has no journal")
                 yield _Connection(connection, self.name)
@@ -199,10 +201,17 @@ class _Connection:
                     with _patience.lasts(self._connection, ANSWER_S):
                         rows.close()
         except psycopg.Error as error:
-            if self._connection.closed or _ends_session(error):
+            if self._connection.closed or _ends_session(error) or _is_passing(error):
                 why = f"{self._name} can't be read as a journal: {_sentence(error)}"
                 raise JournalError(why) from None
+            self._begin_again()
             raise Unreadable(_sentence(error)) from None
+
+    def _begin_again(self) -> None:
+        """Read on as of now: after an error a transaction answers nothing more."""
+        with _patience.lasts(self._connection, ANSWER_S):
+            self._connection.execute("ROLLBACK")
+            self._connection.execute(_SNAPSHOT)
 
     def _next_of(self, rows: Rows) -> tuple[Any, ...] | None:
         with _patience.lasts(self._connection, ANSWER_S):
@@ -335,8 +344,10 @@ class PostgresStore:
                 )
             time.sleep(RETRY_S)
 
-    def _rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        with _patience.lasts(self._connection, lease.LEASE_S):
+    def _rows(
+        self, statement: str, *values: Any, patience_s: float = lease.LEASE_S
+    ) -> list[tuple[Any, ...]]:
+        with _patience.lasts(self._connection, patience_s):
             return self._connection.execute(statement, values or None).fetchall()
 
     # --- writing --------------------------------------------------------------------------------
@@ -408,8 +419,9 @@ class PostgresStore:
     def _ask_size(self) -> None:
         if (now := time.monotonic()) >= self._sized_at + SIZED_S:
             self._sized_at = now
-            with suppress(Exception):  # the next commit finds out what is wrong
-                ((self._bytes,),) = self._rows("SELECT pg_database_size(current_database())")
+            asked = "SELECT pg_database_size(current_database())"
+            with suppress(Exception):  # the next commit finds out what is wrong, and is due soon
+                ((self._bytes,),) = self._rows(asked, patience_s=lease.BEAT_S)
 
     def full(self) -> None:
         """Return None: the room of the database is not known here."""
@@ -487,6 +499,11 @@ def _ends_session(error: psycopg.Error) -> bool:
     if state is None:
         return isinstance(error, psycopg.OperationalError)
     return state.startswith(("08", "25006", "25P03", "57P"))
+
+
+def _is_passing(error: psycopg.Error) -> bool:
+    """Return whether a question has no answer now, and may have one soon, whatever the data."""
+    return (error.sqlstate or "").startswith(("57014", "53"))
 
 
 def _placed(statement: str) -> Any:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from postgres import Cluster, tamper
 
 from harness.arbiter import journal_postgres, lease
-from harness.arbiter.database import InUse, JournalError, NoAnswer
+from harness.arbiter.database import InUse, JournalError, NoAnswer, Unreadable
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_postgres import PostgresStore
 from harness.arbiter.journal_reading import database_at, read_games, rows_at
@@ -247,6 +247,26 @@ async def test_no_game_is_taken_for_damaged_when_the_line_is_cut(
     with pytest.raises(JournalError, match="can't be read as a journal: terminating connection"):
         next(games)
     assert damaged == []
+
+
+async def test_after_a_question_without_an_answer_another_has_one(
+    url: str, journal: Journal
+) -> None:
+    await journal.create(opened(), {})
+    with database_at(url).reading() as reader:
+        with pytest.raises(Unreadable, match="division by zero"):
+            next(reader.rows("SELECT 1 / 0"))
+        assert list(reader.rows("SELECT game FROM games")) == [("g",)]
+
+
+async def test_no_game_is_taken_for_damaged_when_a_question_is_cancelled(
+    url: str, journal: Journal
+) -> None:
+    await journal.create(opened(), {})
+    database = url.rpartition("/")[2]
+    tamper(url, f"ALTER DATABASE {database} SET statement_timeout = 50")
+    with database_at(url).reading() as reader, pytest.raises(JournalError, match="timeout"):
+        next(reader.rows("SELECT pg_sleep(10)"))
 
 
 async def test_a_database_that_restarts_is_waited_for(
