@@ -24,7 +24,7 @@ from .database import JournalError
 from .journal import Journal
 from .lag import LagMeter
 from .lease import LeaseLost
-from .records import Began, ClockNote, Ended, Record, RefusedMove, Turn
+from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Turn
 from .scorebook import Scorebook
 from .seat import Came, Given, Gone, Happening, Noted, Said, Seat
 from .table import Effects, Sends, Table
@@ -60,6 +60,11 @@ class GameHost:
         self.guests = guests
         self.is_given_up = False
         """Whether another host has the game; then it stands still, whatever its book says."""
+        self.is_told = False
+        """Whether the game is over, and who comes later is to be told so by others."""
+        self.is_durable = asyncio.Event()
+        """Set unless the book has what is being written down: nobody may know of that yet."""
+        self.is_durable.set()
         self._unproven = unproven
         self._seats = seats
         self._journal = journal
@@ -68,6 +73,8 @@ class GameHost:
         self._spectators = Audience()
         self._owners = Audience()
         """The host's own screens."""
+        self._newcomers: list[tuple[Spectator, Viewer]] = []
+        """Who came to watch while something was being written down."""
         self._table = Table(
             book,
             now_ms(),
@@ -75,6 +82,8 @@ class GameHost:
             (self._own_nonce(0), self._own_nonce(1)),
         )
         self._next_note_ms = 0
+        self._taken_ms = now_ms()
+        """When that arrived which is being dealt with."""
 
     async def run(self) -> Ended:
         """Play the game; the seats are stopped when this returns."""
@@ -84,16 +93,13 @@ class GameHost:
                 seat.start(self._reporter(number))
             while not self._table.over:
                 await self._carry_out(await self._next_effects())
-            self._tell_latecomers()
             self._keep_styles()
         except asyncio.CancelledError:  # the server stops; the game goes on from here in another
             if self.book.clock_runs:
                 self._note(now_ms())
             raise
-        except LeaseLost:  # another host goes on with the game; whoever plays here is told nothing
-            log.error("game given up", game=self.game)
-            self.is_given_up = True
-            await asyncio.get_running_loop().create_future()  # until the server stops
+        except LeaseLost:
+            await self._give_up()
         except JournalError as error:
             log.error("journal", game=self.game, reason=str(error))
             await self._abandon("the game can't be kept", replace=True)
@@ -101,6 +107,8 @@ class GameHost:
             log.exception("host error", game=self.game)
             await self._abandon(f"the host failed ({type(error).__name__})", replace=False)
         finally:
+            if self.book.ended is not None and not self.is_given_up:
+                self._tell_latecomers()
             for seat in self._seats:
                 await seat.stop()
         await asyncio.gather(self._spectators.told(), self._owners.told())
@@ -125,7 +133,13 @@ class GameHost:
     # --- spectators -----------------------------------------------------------------------------
 
     def watch(self, spectator: Spectator, recipient: Viewer = None) -> None:
-        """Show a spectator, or the host's own screen, the game so far, and each later event."""
+        """Show a spectator, or the host's own screen, the game so far, and each later event.
+
+        While something is being written down it waits for that.
+        """
+        if not self.is_durable.is_set():
+            self._newcomers.append((spectator, recipient))
+            return
         for message in self._table.watched(now_ms(), recipient):
             spectator(message)
         if self.book.ended is None:
@@ -133,6 +147,7 @@ class GameHost:
 
     def unwatch(self, spectator: Spectator) -> None:
         """Stop showing a spectator the game."""
+        self._newcomers = [each for each in self._newcomers if each[0] != spectator]
         self._spectators.leave(spectator)
         self._owners.leave(spectator)
 
@@ -179,6 +194,7 @@ class GameHost:
         return self._table.tick(now_ms())
 
     def _take(self, seat: int, happening: Happening) -> Effects:
+        self._taken_ms = happening.at_ms if isinstance(happening, Said) else now_ms()
         match happening:
             case Came(seen=seen):
                 return self._table.attach(seat, now_ms(), seen=seen)
@@ -189,7 +205,10 @@ class GameHost:
                     return self._table.void(why, now_ms())
                 return self._table.fail(seat, failure, why, now_ms(), evidence)
             case Given(ms=ms, why=why):
-                return self._table.give(seat, ms, why)
+                given = self._table.give(seat, ms, why)
+                if given.records:  # the last note lacks it: a restart would take it for time spent
+                    self._note(now_ms())
+                return given
             case Noted(code=code, message=message, evidence=evidence):
                 return self._table.note(seat, code, message, evidence)
             case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):
@@ -203,14 +222,14 @@ class GameHost:
 
     async def _carry_out(self, effects: Effects) -> None:
         if effects.records:
-            began_ms = now_ms()
-            await self._journal.append(self.game, effects.records, last=self._table.over)
-            if any(isinstance(record, RefusedMove) for record in effects.records):
-                self.book.excuse(now_ms() - began_ms)  # its player waits to be told
+            await self._append(effects.records)
+            if any(isinstance(record, RefusedMove | Commitments) for record in effects.records):
+                self._table.excuse(now_ms() - self._taken_ms)  # who waits to be told can do nothing
         if any(isinstance(record, Began) for record in effects.records):
             log.info("game began", game=self.game)
         self._tell(effects.sends)
         self._tell_owners(effects.records)
+        self._let_in()
         for seat in effects.restart:
             log.info("seat restarted", game=self.game, seat=seat)
             self._seats[seat].restart()
@@ -218,6 +237,17 @@ class GameHost:
             now = now_ms()
             self._next_note_ms = now + NOTE_EVERY_MS
             await self._carry_out(self._table.begin_turn(now))
+
+    async def _append(self, records: Sequence[Record]) -> None:
+        self.is_durable.clear()
+        await self._journal.append(self.game, records, last=self._table.over)
+
+    def _let_in(self) -> None:
+        """Show the game to those who came while something was being written down."""
+        self.is_durable.set()
+        newcomers, self._newcomers = self._newcomers, []
+        for spectator, recipient in newcomers:
+            self.watch(spectator, recipient)
 
     def _tell(self, sends: Sends) -> None:
         for recipient, message in sends:
@@ -228,6 +258,7 @@ class GameHost:
 
     def _tell_latecomers(self) -> None:
         """Tell the verdict to guests who came back while it was being written."""
+        self.is_told = True
         while not self._inbox.empty():
             seat, happening = self._inbox.get_nowait()
             is_guest = self.book.opened.players[seat] in self.guests
@@ -272,8 +303,17 @@ class GameHost:
         effects = self._table.void(reason, now_ms(), replace=replace)
         try:
             if effects.records:
-                await self._journal.append(self.game, effects.records, last=True)
+                await self._append(effects.records)
+        except LeaseLost:
+            await self._give_up()
         except JournalError as error:
             log.error("verdict not kept, the game stays open", game=self.game, reason=str(error))
         self._tell(effects.sends)
         self._tell_owners(effects.records)
+        self._let_in()
+
+    async def _give_up(self) -> None:
+        """Stand still until the server stops: another host goes on, and nobody is told anything."""
+        log.error("game given up", game=self.game)
+        self.is_given_up = True
+        await asyncio.get_running_loop().create_future()

@@ -124,6 +124,11 @@ class Table:
         """Return the verdict of a finished game."""
         return views.game_over(self.book)
 
+    def excuse(self, ms: int) -> None:
+        """Take time off what is due: whoever has to act next could do nothing meanwhile."""
+        self._hold_until += ms
+        self.book.excuse(ms)
+
     def is_attached(self, seat: int) -> bool:
         """Return whether a seat is told what happens."""
         return self._seats[seat].session is not None

@@ -36,8 +36,10 @@ export class Playing {
     /** @type {0 | 1} */
     this.seat = 0;
     this.rack = "";
-    /** @type {{ seq: number, attempt: number, deadline_ms: number } | null} The turn that we are asked for; when it is lost, as the server last said. */
+    /** @type {{ seq: number, attempt: number } | null} The turn that we are asked for. */
     this.turn = null;
+    /** How long until it was lost on time, as the server last said. */
+    this.deadline = 0;
     /** Until when the last play may be challenged, on the clock of `performance.now`; 0: it can't be. */
     this.challengeUntil = 0;
     /** What the server said last that concerns the person: why it refused, whom it waits for. */
@@ -297,7 +299,7 @@ export class Playing {
     } else if (message.type === "your_turn") this.onTurn(message, at);
     else if (message.type === "refused") {
       this.charged(message.deadline_ms, at);
-      this.turn = { seq: message.seq, attempt: message.attempt + 1, deadline_ms: message.deadline_ms };
+      this.turn = { seq: message.seq, attempt: message.attempt + 1 };
       if (CHALLENGE_REFUSED.has(message.code)) this.challengeUntil = 0;
       this.sentence = texts.moveRefused(message.message, message.attempts_left);
     } else if (game.take(message, at)) this.resume(this.id);
@@ -316,7 +318,8 @@ export class Playing {
 
   /** @param {any} message @param {number} at */
   onTurn({ seq, attempt = 1, rack, bag, clocks, challenge_ms = 0, deadline_ms }, at) {
-    this.turn = { seq, attempt, deadline_ms };
+    this.turn = { seq, attempt };
+    this.deadline = deadline_ms;
     this.challengeUntil = challenge_ms && at + challenge_ms;
     this.rack = rack;
     this.phase = "playing";
@@ -331,10 +334,11 @@ export class Playing {
 
   /** Charge our clock with what the server says of the turn so far: not while it writes a refusal down. @param {number} deadline_ms @param {number} at */
   charged(deadline_ms, at) {
-    const { game, turn } = this;
-    if (!game || !turn) return;
-    game.clocks[this.seat] -= turn.deadline_ms - deadline_ms;
+    const { game } = this;
+    if (!game) return;
+    game.clocks[this.seat] -= this.deadline - deadline_ms;
     game.at = at;
+    this.deadline = deadline_ms;
   }
 
   /** @param {any} message */

@@ -20,11 +20,12 @@ from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_past
+from harness.arbiter.lease import LeaseLost
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat
 from protocol.errors import PeerError
-from protocol.messages import Error, GameMessage, Resume, Seek, Seeking
+from protocol.messages import Error, GameMessage, Info, Resume, Seek, Seeking
 from protocol.parts import PlayerHere, TimeControl
 
 from .admission import block_of
@@ -103,6 +104,10 @@ class Lobby:
             self._stop_seeking(player)
             self.players.forget(player)
 
+    def games_of(self, player: Player) -> tuple[str, ...]:
+        """Return the games that a player may take up again."""
+        return tuple(game for game in player.seats if not self.hosting.games[game].is_told)
+
     def present(self) -> Iterator[PlayerHere]:
         """Yield who is here, or has a game."""
         for player in self.players:
@@ -129,12 +134,13 @@ class Lobby:
         Raises:
             PeerError: the player is not in that game.
         """
+        host = self.hosting.find(message.game)
+        if host is not None and host.is_told and player.name in host.guests:
+            if not isinstance(message, Info):  # which crossed with the end
+                link.send(host.verdict())
+            return
         seat = player.seats.get(message.game)
         if seat is None:
-            past = self.hosting.find(message.game)
-            if past is not None and player.name in past.guests:
-                link.send(past.verdict())  # the game ended in its absence
-                return
             raise PeerError(
                 "unknown_game",
                 f"{player.name} has no seat in a game {message.game!r} that is on",
@@ -392,6 +398,8 @@ class Lobby:
         try:
             took_s = await self.hosting.play(host, label, fresh=fresh)
             self._note_absences(host, guests, took_s)
+        except LeaseLost:  # if it was begun, another host goes on with it
+            log.error("game given up", game=host.game)
         except JournalError as error:
             log.error("game not begun", game=host.game, reason=str(error))
             lost = Error(code="host_error", message="the game can't be kept", retry="later")

@@ -22,6 +22,7 @@ from websockets.http11 import Request
 from bot.seat.link import Link
 from bot.seat.runtime import software
 from harness.analysis.task import GameKind
+from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.seat import Seat
@@ -306,7 +307,8 @@ class MatchServer:
         caller = cast("Caller", channel.visit)
         try:
             await self._converse(channel, request, caller)
-        except PeerError as error:
+        except (PeerError, JournalError) as failed:
+            error = _refusal(failed)
             log.info("turned away", peer=channel.peer, code=error.code)
             self._metrics.turned_away(error.code)
             if error.code == "forbidden":
@@ -395,16 +397,16 @@ class MatchServer:
         older = self._lobby.arrive(player, link)
         if older is not None:
             older.dismiss(1008, "replaced", "you logged in elsewhere, and the newest login counts")
-        bots, games = tuple(sorted(self.bots)), tuple(player.seats)
+        bots, games = tuple(sorted(self.bots)), self._lobby.games_of(player)
         tables = self._tables.names
         link.send(
             Welcome(name="tilewire", software=software(), bots=bots, games=games, tables=tables)
         )
         self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
-        if self.direction is not None:
-            self.direction.arrived(name)
         why = "the host failed"
         try:
+            if self.direction is not None:
+                self.direction.arrived(name)
             why = await link.run()
         finally:
             if player.link is link:
@@ -433,6 +435,15 @@ class MatchServer:
         if self.direction is None:
             raise PeerError("no_tournament", "no tournament is played on this server", retry="no")
         return self.direction
+
+
+def _refusal(failed: PeerError | JournalError) -> PeerError:
+    """Return what a peer is told whose login failed."""
+    if isinstance(failed, PeerError):
+        return failed
+    log.error("login not kept", reason=str(failed))
+    why = "who comes can't be written down now; come again soon"
+    return PeerError("host_error", why, retry="later", close=1013)
 
 
 def _charge(caller: Caller, message: Message) -> None:

@@ -160,7 +160,12 @@ class Invitations:
         self._open.remove(hashed)  # nobody else takes it, nor the name, meanwhile
         self._taken[name] = hashed
         statement = "UPDATE invitations SET name = ? WHERE hash = ?"
-        await self._journal.change((statement, (name, hashed)))
+        try:
+            await self._journal.change((statement, (name, hashed)))
+        except BaseException:
+            del self._taken[name]
+            self._open.add(hashed)
+            raise
         return True
 
 

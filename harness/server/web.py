@@ -19,6 +19,7 @@ from websockets.http11 import Request
 
 from bot.seat.offers import Declined
 from harness.arbiter.database import Address, JournalError
+from harness.arbiter.host import GameHost
 from harness.arbiter.journal_reading import (
     KeptGame,
     PastGame,
@@ -186,11 +187,19 @@ class Web:
 
     def _game(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
         host = self._hosting.games.get(game)
+        if host is not None and not host.is_durable.is_set():
+            return self._once_durable(host)
         if host is None or host.book.ended is not None:
             return self._ended_game(game)
         if self._own is not None and self._own.live:
             return self._told(self._live, game)
         return as_json(_shown(host.book))
+
+    async def _once_durable(self, host: GameHost) -> HttpAnswer:
+        """Return a game once that is written down which its book has."""
+        await host.is_durable.wait()
+        answer = self._game(host.game)
+        return answer if isinstance(answer, HttpAnswer) else await answer
 
     def _file(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
         host = self._hosting.games.get(game)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import urllib.request
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +26,7 @@ from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
 from harness.seats.seat_factory import SeatMaker
-from harness.seats.seats import ProcessSeat, Worker
+from harness.seats.seats import GuestSeat, ProcessSeat, Worker
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
@@ -34,6 +35,8 @@ from protocol.codec import JSON
 from protocol.messages import (
     Error,
     GameOver,
+    Hello,
+    Info,
     Message,
     Move,
     NewGame,
@@ -43,9 +46,11 @@ from protocol.messages import (
     Resign,
     Resume,
     Seeking,
+    Watch,
     YourTurn,
 )
 from protocol.parts import Belief, Search, TimeControl
+from protocol.websocket import dial
 
 
 async def two_at_a_table(url: str) -> tuple[Client, Client, str]:
@@ -142,8 +147,9 @@ async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
         await client.close()
 
 
+@pytest.mark.parametrize("slow", [Thought, RefusedMove])
 async def test_a_player_waits_for_a_refusal_in_nobodys_time(
-    url: str, monkeypatch: pytest.MonkeyPatch
+    url: str, monkeypatch: pytest.MonkeyPatch, slow: type[Record]
 ) -> None:
     append = Journal.append
     took_ms = 3_000
@@ -151,21 +157,104 @@ async def test_a_player_waits_for_a_refusal_in_nobodys_time(
     async def slowly(
         journal: Journal, game: str, records: Sequence[Record], *, last: bool = False
     ) -> None:
-        if any(isinstance(record, RefusedMove) for record in records):
+        if any(isinstance(record, slow) for record in records):
             await asyncio.sleep(took_ms / 1_000)
         await append(journal, game, records, last=last)
 
     monkeypatch.setattr(Journal, "append", slowly)
     a, b, game = await two_at_a_table(url)
     mover, other, turn = await on_turn(a, b)
+    await mover.channel.send(Info(game=game, seq=turn.seq, text="it waits behind this"))
     await mover.channel.send(Move(game=game, seq=turn.seq, move="8D QQQQ", attempt=1))
-    await mover.expect(Refused)
+    refused = await mover.expect(Refused)
     await mover.resume(game, 0)
     again = await mover.expect(NewGame)
     assert again.clocks is not None
     assert min(turn.clocks) - min(again.clocks) < took_ms
+    assert turn.deadline_ms - refused.deadline_ms <= min(turn.clocks) - min(again.clocks)
     for client in (mover, other):
         await client.close()
+
+
+async def test_who_comes_back_while_the_seats_are_stopped_learns_how_it_ended(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopping, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def stop(seat: GuestSeat) -> None:
+        stopping.set()
+        await may_go_on.wait()
+
+    monkeypatch.setattr(GuestSeat, "stop", stop)
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    await other.close()
+    await mover.channel.send(Resign(game=game, seq=turn.seq))
+    await stopping.wait()
+    back = await Client.login(url, "ann" if other is a else "bob")
+    assert back.welcome.games == ()
+    await back.resume(game, 0)
+    assert (await back.expect(GameOver)).outcome == "resign"
+    may_go_on.set()
+    for client in (mover, back):
+        await client.close()
+
+
+async def test_nobody_sees_what_is_not_written_down_yet(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, may_go_on = asyncio.Event(), asyncio.Event()
+    append = Journal.append
+
+    async def slowly(
+        journal: Journal, game: str, records: Sequence[Record], *, last: bool = False
+    ) -> None:
+        if last:
+            writing.set()
+            await may_go_on.wait()
+        await append(journal, game, records, last=last)
+
+    monkeypatch.setattr(Journal, "append", slowly)
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    await mover.channel.send(Resign(game=game, seq=turn.seq))
+    await writing.wait()
+    eve = await Client.login(url, "eve", "spectator")
+    await eve.channel.send(Watch(game=game))
+    await eve.channel.send(Ping(id=1))
+    assert await eve.receive() == Pong(id=1), "of the end, and so of the bag, it hears nothing"
+    asked = asyncio.create_task(asyncio.to_thread(read, f"{url}/api/games/{game}"))
+    await eve.channel.send(Ping(id=2))
+    await eve.receive()
+    assert not asked.done()
+    may_go_on.set()
+    assert isinstance(await eve.receive(), NewGame)
+    assert (await eve.expect(GameOver)).outcome == "resign"
+    assert b'"outcome":"resign"' in await asked
+    for client in (mover, other, eve):
+        await client.close()
+
+
+def read(url: str) -> bytes:
+    """Return what is at an address of a server."""
+    with urllib.request.urlopen(url.replace("ws://", "http://"), timeout=20) as answer:
+        content: bytes = answer.read()
+        return content
+
+
+async def test_a_login_that_cant_be_kept_is_refused_with_a_sentence(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_journal: Journal, _name: str, _token_hash: str) -> None:
+        raise JournalError("the disk is full")
+
+    monkeypatch.setattr(Journal, "claim_name", fails)
+    channel = await dial(url, token="x" * 32)
+    await channel.send(Hello(role="player", name="fay"))
+    refused = (await channel.receive()).content
+    assert isinstance(refused, Error)
+    assert (refused.code, refused.retry) == ("host_error", "later")
+    await channel.close()
 
 
 async def test_a_game_is_freed_as_it_ends_without_the_collector(
@@ -415,6 +504,28 @@ async def test_a_game_that_another_host_has_ends_here_without_a_word(
     assert game.cancelled()
     (kept,) = journal.unfinished()
     assert not any(isinstance(record, kind) for record in kept.records)
+    journal.close()
+
+
+async def test_a_game_that_another_host_has_is_not_voided_either(tmp_path: Path) -> None:
+    class Lost(Failing):
+        async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
+            if self.kind is None:
+                raise LeaseLost("another host took the lease")
+            await super().append(game, records, last=last)
+
+    journal, lexicon = Lost(tmp_path / "j.db", Turn), load_lexicon()
+    opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    seats = Passer("a"), Passer("b")
+    async with LagMeter() as lag:
+        host = GameHost(Scorebook(opened, lexicon), seats, journal, lag)
+        game = asyncio.create_task(host.run())
+        while not host.is_given_up:  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(0)
+        game.cancel()
+        await asyncio.wait([game])
+    assert not any(isinstance(each, GameOver) for seat in seats for each in seat.heard)
     journal.close()
 
 

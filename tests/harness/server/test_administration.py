@@ -219,6 +219,15 @@ async def test_time_that_is_given_outlives_the_server(tmp_path: Path, address: A
         assert clocks[seat] > 590_000
         assert clocks[1 - seat] <= 60_000
         await ann.close()
+    async with running(tmp_path, address) as there:  # whose clock stands still
+        await there.do("adjust", game=kept.game, whom="ann", ms=600_000)
+    async with running(tmp_path, address) as there:
+        ann = await Client.login(there.url, "ann")
+        await ann.resume(kept.game, -1)
+        clocks = (await ann.expect(NewGame)).clocks
+        assert clocks is not None
+        assert clocks[seat] > 1_190_000
+        await ann.close()
 
 
 async def test_an_invitation_is_the_token_of_whoever_uses_it_first(
