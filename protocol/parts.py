@@ -13,6 +13,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 MAX_SENTENCE = 2_000
 """Characters of the longest text that is meant for a person."""
+WITHDRAWN, UPHELD = "--", "(challenge)"
+"""In place of a move, what a challenge came to: the play comes off, or it stands."""
 MAX_COUNT = 1_000_000
 """Largest number of things that are counted one by one."""
 MAX_LEAVES = 20

@@ -37,8 +37,8 @@ _TCP_RTT = struct.Struct("=68xI")
 """Where Linux has the smoothed round-trip time, in microseconds, in its ``struct tcp_info``."""
 
 CLOSE_S = 4.0
-_MOST_SHOWN = 200  # bytes of what a server says when it refuses
 """How long closing may take; then the socket is closed without the other side."""
+_MOST_SHOWN = 200  # bytes of what a server says when it refuses
 
 
 class WebSocketChannel:

@@ -29,12 +29,11 @@ from protocol.messages import (
     Reveal,
     Started,
 )
+from protocol.parts import UPHELD, WITHDRAWN
 
 from .offers import Declined, rules_in_play
 
 NONCE_BYTES = 32
-WITHDRAWN, UPHELD = "--", "(challenge)"
-"""In place of a move: a challenged play comes off, or it stands."""
 _JUDGED = (WITHDRAWN, UPHELD)
 
 

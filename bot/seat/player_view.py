@@ -18,8 +18,8 @@ from engine.rules.position import Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules
 from protocol.errors import PeerError
 from protocol.messages import Drawn, GameOver, NewGame, Played, Refused, Started, YourTurn
+from protocol.parts import UPHELD, WITHDRAWN
 
-from .draws import UPHELD, WITHDRAWN
 from .offers import beginning
 
 

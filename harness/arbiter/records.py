@@ -14,6 +14,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.messages import GameOver
 from protocol.parts import (
+    UPHELD,
+    WITHDRAWN,
     Accusation,
     Belief,
     Candidate,
@@ -25,10 +27,6 @@ from protocol.parts import (
 
 if TYPE_CHECKING:
     from lexicons.store import Lexicon
-
-
-WITHDRAWN, UPHELD = "--", "(challenge)"
-"""In place of a move, what a challenge came to: the play comes off, or it stands."""
 
 SeatNumber: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
 

@@ -21,12 +21,10 @@ from engine.rules.challenges import Ruling, judge
 from engine.rules.game import Game
 from engine.rules.rules import IllegalMove, Rules, stalled
 from lexicons.store import Lexicon
-from protocol.parts import MAX_SENTENCE, Accusation, Outcome, Style
+from protocol.parts import MAX_SENTENCE, UPHELD, WITHDRAWN, Accusation, Outcome, Style
 
 from .clock import Clock
 from .records import (
-    UPHELD,
-    WITHDRAWN,
     Accepted,
     Began,
     ClockNote,

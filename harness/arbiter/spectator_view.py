@@ -15,8 +15,7 @@ from engine.rules.moves import Move, Place
 from engine.rules.position import Board, bag_count, unseen
 from engine.rules.rules import Rules
 from protocol.messages import GameOver, NewGame, Played, Started
-
-from .records import UPHELD, WITHDRAWN
+from protocol.parts import UPHELD, WITHDRAWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from msgspec import UNSET, Struct
 
 from engine.notation.cgp import write_cgp
+from engine.notation.move_text import format_exchange_count
 from engine.rules.bag import commitment
 from protocol.messages import (
     Committed,
@@ -28,9 +29,9 @@ from protocol.messages import (
     Started,
     YourTurn,
 )
-from protocol.parts import Belief, Candidate, Search, Style
+from protocol.parts import WITHDRAWN, Belief, Candidate, Search, Style
 
-from .records import WITHDRAWN, Accepted, Began, Ended, Opened, Record, RefusedMove, Thought, Turn
+from .records import Accepted, Began, Ended, Opened, Record, RefusedMove, Thought, Turn
 from .scorebook import ATTEMPTS, Scorebook
 
 OWNER: Literal["owner"] = "owner"
@@ -189,7 +190,7 @@ def _was_open(book: Scorebook, turn: Turn, later: Turn | None) -> bool:
 def _public_move(move: str) -> str:
     """Hide which tiles were exchanged, not how many, which players also see at a table."""
     is_exchange = move.startswith("-") and len(move) > 1
-    return f"-{exchanged_count(move)}" if is_exchange else move
+    return format_exchange_count(exchanged_count(move)) if is_exchange else move
 
 
 def exchanged_count(move: str) -> int:

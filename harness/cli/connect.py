@@ -24,7 +24,7 @@ from bot.seat.runtime import log_to_stderr, software
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
 from engine.rules.bag import DrawError
-from harness.arbiter.records import WITHDRAWN, charged_seat, verdict
+from harness.arbiter.records import charged_seat, verdict
 from harness.figures import counted, plain
 from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult, counted_challenges
@@ -49,6 +49,7 @@ from protocol.messages import (
     Seek,
     Seeking,
 )
+from protocol.parts import WITHDRAWN
 from protocol.websocket import dial
 
 from . import options

@@ -12,10 +12,11 @@ from bot.seat.offers import rules_in_play
 from engine.notation.cgp import read_cgp
 from engine.rules.rules import Rules
 from harness.arbiter.journal_reading import KeptGame
-from harness.arbiter.records import UPHELD, WITHDRAWN, Ended, Opened, Turn
+from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import plain
 from harness.matches.results import GameResult
 from lexicons.alphabet import EMPTY
+from protocol.parts import UPHELD, WITHDRAWN
 
 MOST_GAMES = 2_000
 """Games to click through; of more, the first and the last of each pairing."""
