@@ -176,8 +176,8 @@ def infer(
 ) -> Inferred:
     """Infer the leave behind a play from at most ``racks`` racks, or for ``seconds``.
 
-    A trivial inference comes first, so that ``seconds`` excludes compiling and loading. ``judges``
-    hold the player's leave values.
+    A trivial inference comes first, so that ``seconds`` excludes compiling and loading; one rack is
+    looked at in any case. ``judges`` hold the player's leave values.
 
     Raises:
         ValueError: the bag is empty.
@@ -190,6 +190,8 @@ def infer(
         inference.advance(racks)
     else:
         Anytime(inference).run(time_until(began + seconds * _LOOKING), lambda: inference.is_over)
+    if not inference.looked_at:
+        inference.advance(1)
     posterior = inference.posterior()
     took = time.perf_counter() - began
     play, before, shown = observed.play, observed.position, Counter(observed.play.tiles)
@@ -199,7 +201,8 @@ def infer(
     again = replace(
         before.after(made, play.score, (), judges.rules), on_turn=before.on_turn
     )  # plays again
-    beliefs = (nothing, posterior.leaves.shape[1] + drawn), (posterior.as_prior(), drawn)
+    # A posterior that rests on nothing has no leaves, and then the whole rack is drawn.
+    beliefs = [(kept, play.kept + drawn - kept.size) for kept in (nothing, posterior.as_prior())]
     tiles = [tile_chances(kept, now, count) for kept, count in beliefs]
     bingo = [
         bingo_chance(judges["static"], again, kept, count, BINGO_SAMPLES, seed)

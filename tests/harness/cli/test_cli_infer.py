@@ -117,6 +117,20 @@ def test_the_budget_says_what_was_not_looked_at(tilewire: CommandLine) -> None:
     assert "100 of 372 leaves looked at, " in tilewire.out
 
 
+def test_a_rack_is_looked_at_when_there_is_no_time(tilewire: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "one.png"
+    found = tilewire.json("infer", OPENING, *IMINO, "--time", "0s", "--plot", path)
+    assert len(found["top"]) == 1
+    assert path.exists()
+
+
+def test_racks_that_tell_nothing_leave_tiles_and_bingos_as_before(tilewire: CommandLine) -> None:
+    found = tilewire.json("infer", OPENING, "--play", "-3", "--racks", 3)
+    assert found["unseen_mass"] == 1
+    assert [one["prior"] for one in found["tiles"]] == [one["posterior"] for one in found["tiles"]]
+    assert found["bingo"]["posterior"] == found["bingo"]["prior"] > 0
+
+
 def test_a_play_that_no_rack_would_make_tells_nothing(tilewire: CommandLine) -> None:
     given = (OPENING, "--play", "8H ZIG", "--model", "deterministic", "--top", 3)
     found = tilewire.json("infer", *given)
@@ -168,7 +182,7 @@ def test_an_exchange_says_what_was_drawn_and_what_before_means(tilewire: Command
 
 
 def test_a_pass_keeps_everything(tilewire: CommandLine) -> None:
-    found = tilewire.json("infer", OPENING, "--play", "-", "--racks", 1_000)
+    found = tilewire.json("infer", OPENING, "--play", "-", "--racks", 20_000)
     assert (found["play"], found["score"]) == ("-", 0)
     assert {len(one["leave"]) for one in found["top"]} == {7}
     assert found["bingo"]["posterior"] < found["bingo"]["prior"]
