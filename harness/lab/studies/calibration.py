@@ -109,10 +109,8 @@ class Calibration(Study):
 
     def settings(self) -> dict[str, object]:
         """Return the settings that decide the records, including the style assumed of strangers."""
-        return {
+        return self.games.settings() | {
             "experiment": "calibration",
-            "lexicon": self.games.field.lexicon.checksum,
-            "seed": self.games.seed,
             "racks": self.racks,
             "stranger": hashlib.sha256(repr(stranger()).encode()).hexdigest()[:16],
         }

@@ -183,6 +183,8 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
     assert ", and no more" in tilewire.err
     assert tilewire.json(*again, 20) == found
     assert tilewire.json(*first, "--positions", 5) == few
+    assert tilewire(*first, "--positions", 5, "--leaves", "formula") == 2
+    assert "is of an experiment that knows no leaves, not " in tilewire.err
 
 
 @pytest.mark.parametrize(
