@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Annotated, Any, Literal, TypedDict, cast
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -399,7 +400,8 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     called = list(names)
     for text in given:
         side, _, name = text.partition("=")
-        at = int(side) - 1 if side.isdecimal() else "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(side or "-")
+        letter = ascii_uppercase.find(side) if len(side) == 1 else -1
+        at = int(side) - 1 if side.isdecimal() else letter
         if not 0 <= at < len(names) or not name:
             raise CommandFailed(
                 f"--name {text}: write A=NAME for the first seat, B=NAME for the second, "

@@ -161,6 +161,7 @@ WRONG = [
     ("match static greedy --rules polish --lexicon scowl", "is not a letter"),
     ("match static greedy --name Old", "--name Old: write A=NAME for the first seat, B=NAME for"),
     ("match static greedy --name C=Old", "--name C=Old: write A=NAME"),
+    ("match static greedy --name AB=Old", "--name AB=Old: write A=NAME"),
     ("match static greedy --name A=", "--name A=: write A=NAME"),
     (f"match static greedy --name A={'x' * 65}", "a name has at most 64 characters"),
     ("match static greedy --name 'A=\x1b[2J'", "64 characters, all of them printable"),
