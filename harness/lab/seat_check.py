@@ -175,7 +175,8 @@ class _Seat:
         self._prints.pass_on()
         if self.start_s is None:
             self.start_s = time.perf_counter() - began - answer.took_ms / 1_000
-        self.memory_mb = peak_memory_mb() or self.memory_mb
+        peaks = peak_memory_mb(), self.memory_mb  # that of a process that ended counts, too
+        self.memory_mb = max((peak for peak in peaks if peak is not None), default=None)
         late = answer.took_ms > self._limit_ms
         problem = f"it took longer than {self._limit_ms:,} ms" if late else ""
         return answer.move, answer.took_ms, answer.illegal or problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -78,6 +79,22 @@ def test_what_is_wrong_comes_with_the_authors_lines(tilewire: CommandLine, file:
     assert "Its process ended too often; 9 positions were not asked." in problems
     assert "Traceback" not in tilewire.out + tilewire.err
     assert tilewire.err.count("a remark\n") > 5
+
+
+def test_what_a_process_held_counts_when_another_follows_it(
+    tilewire: CommandLine, file: Path
+) -> None:
+    lines = """
+        if view.game == "check-0":
+            bytearray(b"x") * 300_000_000
+        if view.game == "check-1":
+            os._exit(1)
+        return"""
+    file.write_text("import os" + BOT.replace("\n        return", lines, 1))
+    assert tilewire("check", "bot.py:Best", "--time", "20s", "--json") == 1
+    found = json.loads(tilewire.out)
+    assert [bool(one["problem"]) for one in found["asked"][:3]] == [False, True, False]
+    assert found["memory_mb"] is None or found["memory_mb"] > 300
 
 
 NOTHING = (
