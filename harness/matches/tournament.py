@@ -154,6 +154,7 @@ class Tournament:
                     self.absentees[entrant] = why
                 case Returned(entrant=entrant):
                     self.absentees.pop(entrant, None)
+                    self._absent[entrant] = 0
         self._games = files.path / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
@@ -308,18 +309,20 @@ class Tournament:
         self, cluster: Cluster, games: list[PlannedGame], journal: Journal
     ) -> None:
         """Have a worker of the cluster play a pair; keep its games as if played here."""
+        books: dict[int, Scorebook] = {}
         for _ in range(HOST_ERRORS):
             pair = [(planned, self._set_up(planned)) for planned in games]
             played = await cluster.call(play_pair, self._config, software(), pair)
             for (planned, opened), records in zip(pair, played, strict=True):
                 await journal.create(opened, asdict(planned), records[1:])
                 book = Scorebook.restored(records, None, self._lexicon)
+                books[planned.number] = book
                 self._keep(planned, book)
                 self._watch_absences(planned, book)
             games = [planned for planned in games if self._is_due(planned)]
             if not games:
                 return
-        self._give_up(games[0], book)
+        self._give_up(games[0], books[games[0].number])
 
     async def _play(self, planned: PlannedGame, open_seat: _OpenSeat, hall: Hall) -> None:
         while self._hold():
