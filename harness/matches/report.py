@@ -258,17 +258,17 @@ def standings_table(
     """Return the standings, the leader first; in a narrow terminal without the last columns."""
     rated = {} if ratings is None else {of.name: of for of in ratings.players}
     rows = [_standing(place, of, rated.get(of.name)) for place, of in enumerate(table, start=1)]
-    columns = fitting(_HEADS, rows, width - 2, drop=_DROPPED, gap=3)
+    there = [at for at, head in enumerate(_HEADS) if ratings is not None or head != "rating"]
+    heads, *rows = [[line[at] for at in there] for line in (_HEADS, *rows)]
+    columns = fitting(heads, rows, width - 4, drop=_DROPPED, gap=3)  # without the frame
     games = sum(of.games for of in table) // 2
     title = f"{TITLES[config.format]}, {counted(games, 'game')}"
     shown = Table(box=box.ROUNDED, title=Text(title, style="bold"), title_style="", header_style="")
-    if ratings is None:
-        columns.remove(_HEADS.index("rating"))
     for at in columns:
-        name = _HEADS[at] == "name"
-        shown.add_column(_HEADS[at], justify="left" if name else "right", no_wrap=True)
+        name = heads[at] == "name"
+        shown.add_column(heads[at], justify="left" if name else "right", no_wrap=True)
     for row in rows:
-        cells = [Text(row[at], style="bold" if _HEADS[at] == "name" else "") for at in columns]
+        cells = [Text(row[at], style="bold" if heads[at] == "name" else "") for at in columns]
         shown.add_row(*cells)
     return shown
 

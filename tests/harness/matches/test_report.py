@@ -13,17 +13,19 @@ from match_samples import game, match_config, seat
 from rich.cells import cell_len
 from rich.console import Console
 
-from harness.figures import duration, number, plain, rate
+from harness.figures import duration, number, plain, plain_text, rate
 from harness.matches.folder import MatchFolder
 from harness.matches.progress import MatchProgress
 from harness.matches.report import (
     match_table,
+    standings_table,
     summary,
     summary_text,
     table_text,
     write_summary,
 )
 from harness.matches.results import GameResult, read_results, result_line
+from harness.matches.standings import standings
 from harness.matches.statistics import match_statistics
 
 
@@ -253,6 +255,18 @@ def test_numbers_and_times_as_read() -> None:
     assert [duration(ms) for ms in times] == ["–", "0.3 ms", "42 ms", "1.50 s", "1:01", "1:02:03"]
     rates = ((0, 5.0), (50, 10.0), (5, 60.0), (2, 3600.0))
     assert [rate(*case) for case in rates] == ["–", "5.0/s", "5.0/min", "2.0/h"]
+
+
+def test_standings_without_ratings_have_all_columns_that_fit() -> None:
+    table = standings(match_config(), [game(1, (400, 300), sides=(seat("Old"), seat("New")))], [])
+
+    def at(width: int) -> str:
+        return plain_text(standings_table(match_config(), table, width), width)
+
+    wide = at(200)
+    needed = max(map(len, wide.splitlines()))
+    assert at(needed).split() == wide.split()
+    assert all("…" not in at(width) for width in range(needed - 20, needed))
 
 
 def test_a_tournament_shows_standings_ratings_and_who_beat_whom(tmp_path: Path) -> None:
