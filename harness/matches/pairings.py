@@ -59,27 +59,19 @@ def round_robin(entrants: int, cycle: int = 0) -> list[Round]:
     return rounds
 
 
-def gauntlet(entrants: int, challengers: int = 1, cycle: int = 0) -> list[Round]:
-    """Pair each of the first entrants with all the others once, in as few rounds as possible.
+def gauntlet(entrants: int, cycle: int = 0) -> list[Round]:
+    """Pair the first entrant with all the others once, one a round.
 
     First moves are balanced as in a round robin. Entrants that wait have no bye.
 
     Args:
-        entrants: all of them, challengers included.
-        challengers: at least 1, fewer than ``entrants``.
+        entrants: all of them, the first included; at least 2.
         cycle: from 0; numbers the rounds on.
     """
-    others = entrants - challengers
-    length = max(challengers, others)
-    rounds = []
-    for turn in range(length):
-        pairings = []
-        for step in range(min(challengers, others)):
-            shifted = (turn + step) % length
-            challenger, other = (step, shifted) if challengers <= others else (shifted, step)
-            pairings.append(_in_cycle(cycle + challenger + other, challenger, challengers + other))
-        rounds.append(Round(cycle * length + turn + 1, tuple(pairings)))
-    return rounds
+    return [
+        Round(cycle * (entrants - 1) + other, (_in_cycle(cycle + other - 1, 0, other),))
+        for other in range(1, entrants)
+    ]
 
 
 def _in_cycle(cycle: int, first: int, second: int) -> Pairing:
