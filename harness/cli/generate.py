@@ -7,7 +7,15 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from .failing import CommandFailed, sentences
-from .options import BoardOptions, Count, JsonOption, SeedOption, TableOptions, ThreadsOption
+from .options import (
+    BoardOptions,
+    Count,
+    JsonOption,
+    LeavesOption,
+    LexiconOption,
+    TableOptions,
+    lexicon_for,
+)
 from .positions import Judge, read_position
 
 
@@ -15,9 +23,8 @@ def generate(
     what: str,
     /,
     *,
-    tables: TableOptions = TableOptions(),
-    threads: ThreadsOption = 1,
-    seed: SeedOption = 0,
+    lexicon: LexiconOption = "scowl",
+    leaves: LeavesOption = None,
     top: Count | None = None,
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
     plain: Annotated[bool, Parameter(negative="")] = False,
@@ -30,7 +37,6 @@ def generate(
     """List the moves of a position, the highest equity first.
 
     Equity is the score, the worth of the leave, and adjustments, each of which can be switched.
-    Win probabilities, threads and seed are accepted, but a list of moves does not depend on them.
 
     Args:
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
@@ -46,11 +52,11 @@ def generate(
     if top is not None and all_:
         raise CommandFailed("--top and --all together: it is so many moves or every one")
     rules = board.load()
-    tables = tables.for_rules(rules)
-    position = read_position(what, rules, tables.lexicon)
+    lexicon = lexicon_for(lexicon, rules)
+    position = read_position(what, rules, lexicon)
     if not position.racks[position.on_turn]:
         raise CommandFailed("the rack of the player on turn is not given")
-    judge = Judge.load(tables, rules)
+    judge = Judge.load(TableOptions(lexicon, leaves), rules)
     from engine.movegen.evaluation import PLAIN, Evaluation
     from harness.analysis.questions import rank_moves
 
