@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from bot.seat.containment import hide, unhide
 
 from .config import TournamentConfig
-from .results import GameResult, Luck, read_results, result_line
+from .results import GameResult, Luck, result_line
 
 CORRECTED = "corrected"
 """The note of a corrected result."""
@@ -149,9 +149,7 @@ class FolderContents:
         self._log = self.path / "results.jsonl"
         self._decided = self.path / "decisions.jsonl"
         self._lucks = self.path / "luck.jsonl"
-        self.results: list[GameResult] = []
-        if self._log.exists():
-            self.results = read_results(self._log)
+        self.results: list[GameResult] = list(_read(self._log, GameResult, "the result of a game"))
         self.decisions: list[Decision] = list(
             _read(self._decided, Decision, "a decision about a tournament")
         )

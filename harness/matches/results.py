@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -137,26 +136,6 @@ class Luck:
 def result_line(result: GameResult) -> bytes:
     """Return a result as a line of JSON, with its line break."""
     return msgspec.json.encode(result) + b"\n"
-
-
-def read_results(path: str | Path) -> list[GameResult]:
-    """Read a file of results, ignoring text after the last line break.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: a line is not a result; the message names file, line and reason.
-    """
-    *lines, _ = Path(path).read_bytes().split(b"\n")
-    results = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            results.append(msgspec.json.decode(line, type=GameResult))
-        except (ValueError, RecursionError) as error:  # msgspec's own errors are ValueErrors
-            raise ValueError(
-                f"{path}, line {number} is not the result of a game: {error}; "
-                "mend or remove the line, or use another folder"
-            ) from error
-    return results
 
 
 def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:

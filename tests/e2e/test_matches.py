@@ -24,7 +24,7 @@ from engine.notation.replaying import replay
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.arbiter.journal import Journal
-from harness.matches.results import read_results
+from harness.matches.folder import FolderContents
 from protocol.channel import now_ms
 
 KEYS = """a b games wins losses ties mean_score opponent_mean_score mean_spread spread_ci95 p_value
@@ -75,9 +75,9 @@ def games_of(folder: Path) -> list[str]:
 
 def check_games(folder: Path, games: int) -> None:
     """See that every game is there, counted once, and adds up by the rules."""
-    results = {result.number: result for result in read_results(folder / "results.jsonl")}
+    results = {result.number: result for result in FolderContents(folder).results}
     assert sorted(results) == list(range(1, games + 1))
-    assert len(read_results(folder / "results.jsonl")) == games
+    assert len(FolderContents(folder).results) == games
     assert len(games_of(folder)) == games
     for number, result in results.items():
         gcg = read_gcg((folder / "games" / f"{number:05d}.gcg").read_text())
@@ -134,7 +134,7 @@ def test_a_match_by_rules_of_ones_own_with_tiles_of_several_characters(
     assert "[CH]" in text
     replayed = replay(read_gcg(text), load_rules(rules))
     assert replayed.final.board.layout.rows == 21
-    (result,) = read_results(out / "results.jsonl")
+    (result,) = FolderContents(out).results
     assert set(replayed.final.scores) == {side.score for side in result.sides}
 
 
@@ -268,7 +268,7 @@ def kill_after(wanted: int, folder: Path, *arguments: str | Path) -> None:
             assert now_ms() < until
             time.sleep(0.01)
         host.kill()
-    assert len(read_results(results)) >= wanted
+    assert len(FolderContents(folder).results) >= wanted
 
 
 def test_a_match_that_was_killed_goes_on_where_it_was(
@@ -278,7 +278,7 @@ def test_a_match_that_was_killed_goes_on_where_it_was(
     play = ["match", *PLAY, "--time", "1m", "--games", "9"]
     kill_after(2, folder, *play, "--out", folder)
     kill_after(5, folder, "match", "--resume", folder)
-    assert len(read_results(folder / "results.jsonl")) < 9
+    assert len(FolderContents(folder).results) < 9
     # The last pair had one game only: the match is extended in the middle of it.
     done = run_command("match", "--resume", folder, "--games", str(GAMES), "--json")
     assert json.loads(done.stdout.splitlines()[-1])["games"] == GAMES

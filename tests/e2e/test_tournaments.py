@@ -11,8 +11,7 @@ from typing import Any
 from e2e.processes import COMMAND, PATIENCE_S, run_command
 from e2e.test_matches import check_games, games_of
 
-from harness.matches.folder import MatchFolder, Paired
-from harness.matches.results import read_results
+from harness.matches.folder import FolderContents, MatchFolder, Paired
 
 FIELD = ("static", "greedy", "static")
 PLAY = (
@@ -50,7 +49,7 @@ def test_a_round_robin_that_was_killed_ends_as_if_it_had_not_been(tmp_path: Path
                 assert time.monotonic() < until
                 time.sleep(0.01)
             host.kill()
-        assert wanted <= len(read_results(results)) < 6
+        assert wanted <= len(FolderContents(folder).results) < 6
     resumed = play("--resume", folder)
     check_games(folder, 6)
     assert games_of(folder) == games_of(tmp_path / "whole")

@@ -21,9 +21,8 @@ from harness.matches.event_report import games, tables
 from harness.matches.event_report.charts import Bar, Range, columns, ranges, ticks
 from harness.matches.event_report.event import read_event
 from harness.matches.event_report.formats import as_csv, as_html, as_markdown
-from harness.matches.folder import MatchFolder
+from harness.matches.folder import FolderContents, MatchFolder
 from harness.matches.ratings import rate_results
-from harness.matches.results import read_results
 from harness.matches.sequential import SequentialTest, state_of
 from harness.matches.standings import standings
 
@@ -72,7 +71,7 @@ class Page(HTMLParser):
 
 def test_a_page_has_the_values_of_the_event(folder: Path) -> None:
     page = Page(as_html(read_event(folder)))
-    results = read_results(folder / "results.jsonl")
+    results = FolderContents(folder).results
     config = match_config(names=FIELD, seats=("static",) * 4)
     table = standings(config, results)
     rows = page.tables["standings"][1:]
@@ -137,7 +136,7 @@ def test_a_game_of_a_page_that_began_in_a_position_has_it(tmp_path: Path) -> Non
     write_event(tmp_path / "event", ("static", "greedy"), games=1, openings=(opening,))
     (told,) = read_event(tmp_path / "event").games["games"]
     assert told["b"] == [(3, "H"), (4, "O"), (5, "u"), (6, "S"), (7, "E")]
-    (result,) = read_results(tmp_path / "event" / "results.jsonl")
+    (result,) = FolderContents(tmp_path / "event").results
     for at, begun in enumerate((20, 5)):
         scored = begun + sum(turn[2] for turn in told["t"][at::2])
         assert scored + told["x"][at] == result.sides[at].score
@@ -148,7 +147,7 @@ def test_the_games_of_a_page_are_those_of_the_journal(folder: Path) -> None:
     told = read_event(folder)
     games = told.games["games"]
     assert [one["n"] for one in games] == list(range(1, GAMES + 1))
-    results = {result.number: result for result in read_results(folder / "results.jsonl")}
+    results = {result.number: result for result in FolderContents(folder).results}
     for one in games:
         result = results[one["n"]]
         names = [plain(result.sides[at].name) for at in (result.first, 1 - result.first)]
@@ -278,7 +277,7 @@ def test_a_sequential_test_is_told(tmp_path: Path) -> None:
     test = SequentialTest(0.5, 0.6)
     write_config(msgspec.structs.replace(config, test=test), tmp_path)
     told = read_event(tmp_path)
-    state = state_of(test, read_results(tmp_path / "results.jsonl"))
+    state = state_of(test, FolderContents(tmp_path).results)
     assert f"unfinished, after 2 pairs; LLR {number(state.llr, 2, sign=True)}" in as_html(told)
     assert f"match,test,llr,{state.llr}\n" in as_csv(told)
 

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from harness.figures import duration, number, plain, plain_text, rate
-from harness.matches.folder import MatchFolder
+from harness.matches.folder import FolderContents, MatchFolder
 from harness.matches.progress import MatchProgress
 from harness.matches.report import (
     match_table,
@@ -24,7 +24,7 @@ from harness.matches.report import (
     table_text,
     write_summary,
 )
-from harness.matches.results import GameResult, read_results, result_line
+from harness.matches.results import GameResult, result_line
 from harness.matches.standings import standings
 from harness.matches.statistics import match_statistics
 
@@ -207,7 +207,7 @@ def test_the_folder_of_a_match(tmp_path: Path) -> None:
     with MatchFolder(tmp_path / "deep" / "match") as folder:
         for result in results[:4]:
             folder.append(result)
-        assert len(read_results(folder.path / "results.jsonl")) == 4
+        assert len(FolderContents(folder.path).results) == 4
     with MatchFolder(tmp_path / "deep" / "match") as folder:
         assert folder.results == results[:4]
         for result in results[4:]:
@@ -232,7 +232,7 @@ def test_a_folder_is_taken_up_after_a_torn_line(tmp_path: Path) -> None:
         folder.append(game(1, (370, 390)))
         with pytest.raises(ValueError, match="a game counts once"):
             folder.append(game(0, (400, 390)))
-    assert [result.spread for result in read_results(path)] == [10, -1, -20]
+    assert [result.spread for result in FolderContents(tmp_path).results] == [10, -1, -20]
 
 
 def test_results_that_are_none_are_refused_and_left_alone(tmp_path: Path) -> None:
