@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +12,7 @@ from cyclopts import Parameter
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import counted, plain, table
 
+from .board_view import terminal_width
 from .failing import CommandFailed, print_json, sentences
 from .journals import journal_at
 from .options import JsonOption, LexiconOption, load_words, say, writable_folder
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
     from harness.arbiter.journal_reading import KeptGame
     from lexicons.store import Lexicon
 
-
-_LEAST = 3
-"""Columns that are there on any terminal."""
+_DROPPED = ("lexicon", "turns", "game", "outcome")
+"""Columns that are left out, one after another, where there is no room."""
 
 
 def games(
@@ -101,14 +99,8 @@ def _table(games: Sequence[dict[str, Any]]) -> str:
         "turns": [str(game["turns"]) for game in games],
         "lexicon": [plain(game["lexicon"]) for game in games],
     }
-    width = sys.maxsize
-    if sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
-    while True:
-        text = table(list(columns), list(zip(*columns.values(), strict=True)))
-        if len(columns) == _LEAST or max(map(len, text.splitlines())) <= width:
-            return text
-        columns.popitem()
+    rows = list(zip(*columns.values(), strict=True))
+    return table(list(columns), rows, terminal_width(), drop=_DROPPED)
 
 
 def _local(utc: str) -> str:
