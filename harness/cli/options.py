@@ -240,11 +240,9 @@ class TableOptions:
         """Return the same with the lexicon that is meant where none is named."""
         return replace(self, lexicon=lexicon_for(self.lexicon, rules))
 
-    def equipment(
-        self, threads: int = 1, *, ponder: bool = False, rules: str = "english"
-    ) -> Equipment:
+    def equipment(self, threads: int = 1, *, rules: str = "english") -> Equipment:
         """Return what local seats are given; paths in it are absolute."""
-        return equip(self.lexicon, self.leaves, self.winprob, threads, ponder=ponder, rules=rules)
+        return equip(self.lexicon, self.leaves, self.winprob, threads, rules=rules)
 
 
 @Parameter(name="*")
@@ -279,10 +277,6 @@ class SearchOptions:
     tables: TableOptions = TableOptions()
     threads: ThreadsOption = 1
     ponder: PonderOption = False
-
-    def equipment(self) -> Equipment:
-        """Return what local seats are given; paths in it are absolute."""
-        return self.tables.equipment(self.threads, ponder=self.ponder)
 
 
 # --- what options name ----------------------------------------------------------------------------
