@@ -10,7 +10,7 @@ from bot.seat.runtime import software
 from harness.figures import counted, plain
 from harness.seats.seats import welcomed
 from lexicons.text import read_text
-from protocol.channel import ChannelClosed
+from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import Error, Hello, Message, Ping, Pong
 from protocol.parts import Role
@@ -64,13 +64,25 @@ async def _ask(
     url: str, hello: Hello, token: str | None, ca: Path | None, asked: Message, kind: type[_A]
 ) -> _A:
     channel = await dial(url, token=token, tls=options.client_tls(url, ca))
-    answer: _A | None = None
-    is_settled = False
     try:
         await channel.send(hello)
         await welcomed(channel)
-        await channel.send(asked)
-        await channel.send(Ping(id=0))  # what came before its answer may be news, not the answer
+        return await answered(channel, asked, kind)
+    finally:
+        await channel.close()
+
+
+async def answered(channel: Channel, asked: Message, kind: type[_A]) -> _A:
+    """Send a message and return the answer, or fail with a sentence; what else comes is skipped.
+
+    Raises:
+        ChannelClosed: the connection is lost, or the server doesn't answer.
+    """
+    answer: _A | None = None
+    is_settled = False
+    await channel.send(asked)
+    await channel.send(Ping(id=0))  # what came before its answer may be news, not the answer
+    try:
         async with asyncio.timeout(ANSWER_S):
             while answer is None or not is_settled:
                 match (await channel.receive()).content:
@@ -87,5 +99,3 @@ async def _ask(
             return answer
     except TimeoutError:
         raise ChannelClosed(f"{channel.peer} does not answer") from None
-    finally:
-        await channel.close()

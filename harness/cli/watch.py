@@ -36,16 +36,15 @@ from protocol.messages import (
     Started,
     Watch,
 )
-from protocol.parts import ListedGame
 from protocol.websocket import dial
 
+from .asking import answered
 from .board_view import SideView, clock_text, fresh_squares, game_view
 from .failing import CommandFailed
 from .options import client_tls, run, say
 
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
-ANSWER_S = 10.0
 ASK_AGAIN_S = 1.0
 """Between questions whether a game has begun."""
 LAST_MOVES = 8
@@ -200,12 +199,12 @@ async def _join_again(
 
 async def _only_game(channel: Channel) -> str:
     """Return the game that is on, or wait for one; fail if there are several."""
-    games = await _games_on(channel)
+    games = (await answered(channel, Games(), GameList)).games
     if not games:
         say(f"no game is on at {channel.peer}; waiting for one (Ctrl-C ends this)")
     while not games:
         await asyncio.sleep(ASK_AGAIN_S)
-        games = await _games_on(channel)
+        games = (await answered(channel, Games(), GameList)).games
     if len(games) == 1:
         return games[0].game
     lines = [f"{len(games)} games are on at {channel.peer}; name the one to follow:"]
@@ -214,23 +213,6 @@ async def _only_game(channel: Channel) -> str:
         score = " to ".join(map(str, game.scores))
         lines.append(plain(f"  {game.game}  {names}, {score} after {counted(game.turns, 'turn')}"))
     raise CommandFailed("\n".join(lines))
-
-
-async def _games_on(channel: Channel) -> tuple[ListedGame, ...]:
-    """Ask which games are on."""
-    await channel.send(Games())
-    try:
-        async with asyncio.timeout(ANSWER_S):
-            while True:
-                match (await channel.receive()).content:
-                    case GameList(games=games):
-                        return games
-                    case Ping(id=number):
-                        await channel.send(Pong(id=number))
-                    case Error(message=message):
-                        raise CommandFailed(f"{channel.peer}: {plain(message)}", status=1)
-    except TimeoutError:
-        raise ChannelClosed(f"{channel.peer} does not say which games are on") from None
 
 
 async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncIterator[Followed]:

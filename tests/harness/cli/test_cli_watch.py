@@ -128,6 +128,8 @@ class Script:
                     await channel.send(Ping(id=7))
                     await channel.send(GameList(games=() if self.empty else self.games))
                     self.empty = max(0, self.empty - 1)
+                case Ping(id=asked):
+                    await channel.send(Pong(id=asked))
                 case Watch():
                     for answer in self.connections[number]:
                         await channel.send(answer)
