@@ -30,8 +30,8 @@ CLAIMED = "claimed"
 """A name that has a token."""
 
 HANDSHAKE = (
-    "GET /{path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
 
 
@@ -139,7 +139,6 @@ class Attack:
     what: str
     connections: int
     talk: _Talk
-    path: str = ""
     reads: bool = True
     upgrades: bool = True
 
@@ -259,7 +258,7 @@ ATTACKS = {
 
 async def _keep_on(attack: Attack, target: Target, number: int) -> None:
     """Attack by one connection; open it again whenever it ends."""
-    first = HANDSHAKE.format(path=attack.path).encode() if attack.upgrades else b"GET / HTTP/1.1"
+    first = HANDSHAKE if attack.upgrades else b"GET / HTTP/1.1"
     while True:
         wire = None
         try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import resource
 import tempfile
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from protocol.messages import Ping
 
@@ -34,6 +36,9 @@ SETTLE_S = 3.0
 
 TALKING = 20
 """Connections that send messages."""
+
+AT_ONCE = 100
+"""Connections that are opened at once."""
 
 ROUNDS = 4
 """How often server and echo are measured, in turn."""
@@ -62,9 +67,7 @@ class Idle:
 class Peer(asyncio.Protocol):
     """A raw client: it says hello, answers WebSocket pings, and counts messages."""
 
-    def __init__(
-        self, first: bytes = HANDSHAKE.format(path="").encode() + hello("spectator", "idle")
-    ) -> None:
+    def __init__(self, first: bytes = HANDSHAKE + hello("spectator", "idle")) -> None:
         self.is_open = True
         self._first = first
         self._due = 0
@@ -130,6 +133,9 @@ class Peer(asyncio.Protocol):
             self._heard.set_exception(ConnectionError(why))
 
 
+P = TypeVar("P", bound=Peer)
+
+
 def raise_files(needed: int) -> None:
     """Allow this process and those that it starts as many open files.
 
@@ -154,9 +160,9 @@ async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
         settings = SETTINGS.format(most=connections + TALKING)
         served = await stack.enter_async_context(serving(folder, settings))
         port = int(served.url.rpartition(":")[2])
-        warm = await _open(port, TALKING)  # what the server needs for any connection
+        warm = await open_peers(port, TALKING, Peer, 1)  # what the server needs for any connection
         before_mb = memory_mb(served.pid)
-        peers = await _open(port, connections)
+        peers = await open_peers(port, connections, Peer, 1)
         grown_mb = memory_mb(served.pid) - before_mb
         busy_s = cpu_s(served.pid)
         await asyncio.sleep(KEEPALIVE_S)
@@ -166,7 +172,7 @@ async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
             peer.close()
         await asyncio.sleep(SETTLE_S)
         echo_port, echo_pid = await echoing(stack)
-        echo_peers = await _open(echo_port, TALKING)
+        echo_peers = await open_peers(echo_port, TALKING, Peer, 1)
         count = TALKING * max(1, int(rate * seconds / ROUNDS / TALKING))
         ours_s = echo_s = 0.0
         for _ in range(ROUNDS):
@@ -188,14 +194,13 @@ async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
     )
 
 
-async def _open(port: int, count: int) -> list[Peer]:
-    """Open connections, a hundred at a time."""
+async def open_peers(port: int, count: int, make: Callable[[], P], messages: int) -> list[P]:
+    """Open connections, a hundred at a time, and wait for the first messages to each."""
     loop = asyncio.get_running_loop()
-    peers: list[Peer] = []
+    peers: list[P] = []
     while len(peers) < count:
-        some = min(100, count - len(peers))
-        new = [Peer() for _ in range(some)]
-        heard = [peer.expect(1) for peer in new]
+        new = [make() for _ in range(min(AT_ONCE, count - len(peers)))]
+        heard = [peer.expect(messages) for peer in new]
         for peer in new:
             await loop.create_connection(lambda peer=peer: peer, "127.0.0.1", port)  # type: ignore[misc]
         await asyncio.gather(*heard)

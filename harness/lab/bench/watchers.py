@@ -12,19 +12,17 @@ import json
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 
 from bot.seat import runtime
 from protocol.codec import JSON
 from protocol.messages import Hello, Message, Watch
 
 from .attackers import HANDSHAKE, frame
-from .idle import Peer, raise_files
+from .idle import Peer, open_peers, raise_files
 
 JOINING = 2
 """Messages to whoever begins to watch: ``welcome``, ``new_game``."""
-
-AT_ONCE = 100
-"""Connections that are opened at once."""
 
 
 def as_text(message: Message) -> bytes:
@@ -40,26 +38,13 @@ class Watcher(Peer):
     def __init__(self, game: str) -> None:
         protocol = f"Sec-WebSocket-Protocol: {JSON.subprotocol}\r\n\r\n"
         hello = as_text(Hello(role="spectator", name="page")) + as_text(Watch(game=game))
-        super().__init__((HANDSHAKE.format(path="")[:-2] + protocol).encode() + hello)
+        super().__init__(HANDSHAKE[:-2] + protocol.encode() + hello)
         self.times: list[float] = []
 
     def message(self) -> None:
         """Note when a message came."""
         self.times.append(time.perf_counter())
         super().message()
-
-
-async def _watch(port: int, game: str, count: int) -> list[Watcher]:
-    loop = asyncio.get_running_loop()
-    watchers: list[Watcher] = []
-    while len(watchers) < count:
-        new = [Watcher(game) for _ in range(min(AT_ONCE, count - len(watchers)))]
-        joined = [watcher.expect(JOINING) for watcher in new]
-        for watcher in new:
-            await loop.create_connection(lambda it=watcher: it, "127.0.0.1", port)  # type: ignore[misc]
-        await asyncio.gather(*joined)
-        watchers += new
-    return watchers
 
 
 def _last_times(watchers: list[Watcher]) -> list[float]:
@@ -77,7 +62,8 @@ async def _obey(count: int) -> None:
     async for line in lines:
         match line.decode().split():
             case ["watch", port, game]:
-                watchers = await _watch(int(port), game, count)
+                watch = partial(Watcher, game)
+                watchers = await open_peers(int(port), count, watch, JOINING)
                 print("watching", flush=True)
             case ["stop"]:
                 gone = sum(not watcher.is_open for watcher in watchers)

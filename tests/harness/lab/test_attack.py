@@ -20,10 +20,10 @@ from protocol.messages import Hello, Ping, Pong
 def opened() -> ServerProtocol:
     """A server's end that has taken the attackers' handshake."""
     protocol = ServerProtocol()
-    protocol.receive_data(HANDSHAKE.format(path="static").encode())
+    protocol.receive_data(HANDSHAKE)
     (request,) = protocol.events_received()
     assert isinstance(request, Request)
-    assert request.path == "/static"
+    assert request.path == "/"
     protocol.send_response(protocol.accept(request))
     protocol.data_to_send()
     return protocol

@@ -237,7 +237,7 @@ async def test_a_page_that_does_not_read_is_cut_off_and_the_game_goes_on(
     await bob.seek("ann")
     game = await ann.get_ready()
     reader, writer = await asyncio.open_connection("127.0.0.1", int(running.url.split(":")[2]))
-    writer.write(HANDSHAKE.format(path="").encode() + hello("spectator", "page"))
+    writer.write(HANDSHAKE + hello("spectator", "page"))
     await reader.readuntil(b"\r\n\r\n")
     reader._transport.pause_reading()  # type: ignore[attr-defined]
     asking = said(Watch(game=game)) * 100
