@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bot.search.anytime import Anytime, time_until
 from engine.inference.equity_loss import Judges, Play
@@ -31,10 +31,12 @@ from engine.rules.rules import (
     canonical,
     check_move,
     may_exchange,
+    rack_without,
     stalled,
     used_tiles,
 )
 from lexicons.alphabet import Alphabet
+from lexicons.arrays import F64
 from lexicons.jit import warm_up
 from lexicons.store import Lexicon
 
@@ -42,8 +44,6 @@ BINGO_SAMPLES = 400
 
 _REHEARSED = 200  # racks
 _LOOKING = 0.9  # of the time; the rest sums up the result
-
-F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     play = Play(before.board, seen, score, rules.rack_size, bag, may_exchange(position, rules))
     leave = None
     if known is not None and not isinstance(move, int):
-        leave = tuple(sorted((Counter(known) - Counter(used_tiles(move))).elements()))
+        leave = tuple(rack_without(known, used_tiles(move)))
     return Observed(before, move, play, counts, leave)
 
 
@@ -184,17 +184,10 @@ def infer(
     """
     style, nothing = Style.of(model), LeavePrior.nothing()
     _rehearse(judges, style)
-    began = time.perf_counter()
-    inference = Inference(judges, observed.play, observed.counts, nothing, style, seed=seed)
-    if seconds is None:
-        inference.advance(racks)
-    else:
-        Anytime(inference).run(time_until(began + seconds * _LOOKING), lambda: inference.is_over)
-    if not inference.looked_at:
-        inference.advance(1)
-    posterior = inference.posterior()
-    took = time.perf_counter() - began
     play, before, shown = observed.play, observed.position, Counter(observed.play.tiles)
+    posterior, took = look(
+        judges, play, observed.counts, style, racks=racks, seconds=seconds, seed=seed
+    )
     now = tuple(count - shown[tile] for tile, count in enumerate(observed.counts))  # unseen
     drawn = min(play.held - play.kept, play.bag)
     made = PASS if isinstance(play.move, int) else play.move
@@ -209,6 +202,35 @@ def infer(
         for kept, count in beliefs
     ]
     return Inferred(observed, model, posterior, took, (tiles[0], tiles[1]), (bingo[0], bingo[1]))
+
+
+def look(
+    judges: Judges,
+    play: Play,
+    counts: Sequence[int],
+    style: Style,
+    *,
+    racks: int,
+    seconds: float | None = None,
+    seed: int = 0,
+) -> tuple[Posterior, float]:
+    """Look at no more than ``racks`` racks, or for ``seconds``; return the belief and the time.
+
+    One rack is looked at in any case. ``counts`` are the unseen tiles before the play.
+
+    Raises:
+        ValueError: the bag is empty.
+    """
+    began = time.perf_counter()
+    inference = Inference(judges, play, counts, LeavePrior.nothing(), style, seed=seed)
+    if seconds is None:
+        inference.advance(racks)
+    else:
+        Anytime(inference).run(time_until(began + seconds * _LOOKING), lambda: inference.is_over)
+    if not inference.looked_at:
+        inference.advance(1)
+    posterior = inference.posterior()
+    return posterior, time.perf_counter() - began
 
 
 def _rehearse(judges: Judges, style: Style) -> None:

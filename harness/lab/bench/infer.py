@@ -6,7 +6,6 @@ opponent with a random rack.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, islice
@@ -15,14 +14,13 @@ from typing import Annotated
 
 import numpy as np
 
-from bot.search.anytime import Anytime, time_until
 from engine.inference.equity_loss import Judges, Play
-from engine.inference.inference import Inference, Posterior
-from engine.inference.leave_prior import LeavePrior
+from engine.inference.inference import Posterior
 from engine.inference.likelihood import MODELS, Model, Style
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
 from engine.rules.position import Position, unseen
+from harness.analysis.inferred import look
 from harness.lab.positions import situation_in_play
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
@@ -30,7 +28,7 @@ from lexicons.jit import warm_up
 
 KEPT = (2, 3, 4, 5)
 BUDGET_S = 0.3
-_LOOKING = 0.9  # of a budget; summation takes the rest
+_ALL = 1 << 30  # racks
 
 
 @dataclass(frozen=True)
@@ -45,10 +43,10 @@ class InferRow:
     ms: Annotated[float, Column("ms")]
     """Median per play."""
     most_ms: Annotated[float, Column("most ms")]
-    us_a_leaf: Annotated[float | None, Column("µs a leaf", decimals=2)]
-    """Over all plays; None if no leaf was looked at."""
-    surviving: Annotated[float | None, percent("survive")]
-    """The share of leaves still possible; all with the soft model, None if none was looked at."""
+    us_a_leaf: Annotated[float, Column("µs a leaf", decimals=2)]
+    """Over all plays."""
+    surviving: Annotated[float, percent("survive")]
+    """The share of leaves still possible; all with the soft model."""
     effective: Annotated[float, Column("sample", decimals=0)]
     """Median of the effective sample size."""
 
@@ -121,8 +119,8 @@ def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | Non
         leaves=round(float(np.mean(looked)), 1),
         ms=round(1_000 * median(seconds), 2),
         most_ms=round(1_000 * max(seconds), 2),
-        us_a_leaf=round(1e6 * sum(seconds) / total, 2) if total else None,
-        surviving=round(sum(item.surviving for item, _ in timings) / total, 4) if total else None,
+        us_a_leaf=round(1e6 * sum(seconds) / total, 2),
+        surviving=round(sum(item.surviving for item, _ in timings) / total, 4),
         effective=round(median(item.effective for item, _ in timings), 1),
     )
 
@@ -130,12 +128,4 @@ def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | Non
 def _timed(
     judges: Judges, seen: _Seen, model: Model, budget_s: float | None
 ) -> tuple[Posterior, float]:
-    play, counts = seen
-    began = time.perf_counter()
-    inference = Inference(judges, play, counts, LeavePrior.nothing(), Style.of(model))
-    if budget_s is None:
-        inference.advance(1 << 30)
-    else:
-        Anytime(inference).run(time_until(began + budget_s * _LOOKING), lambda: inference.is_over)
-    posterior = inference.posterior()
-    return posterior, time.perf_counter() - began
+    return look(judges, *seen, Style.of(model), racks=_ALL, seconds=budget_s)

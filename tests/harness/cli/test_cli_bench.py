@@ -171,17 +171,14 @@ def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
     assert few["leaves"] <= all_of_five["leaves"]
 
 
-def test_no_leaf_is_looked_at_without_time(
+def test_one_leaf_is_looked_at_without_time(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.lab.bench.infer.BUDGET_S", 0.0)
     monkeypatch.setattr("harness.lab.bench.infer.KEPT", (2,))
     rows: list[dict[str, Any]] = tilewire.json("bench", "infer", "--plays", "1")["within_budget"]
-    known = [(one["leaves"], one["us_a_leaf"], one["surviving"], one["effective"]) for one in rows]
-    assert known == [(0, None, None, 0)] * 2
-    assert tilewire("bench", "infer", "--plays", "1") == 0
-    _, within = tilewire.out.split("\n\n")
-    assert "–" in within
+    assert [one["leaves"] for one in rows] == [1, 1]
+    assert all(one["us_a_leaf"] > 0 for one in rows)
 
 
 def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
