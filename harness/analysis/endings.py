@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -14,7 +13,7 @@ from engine.endgame.solver import EndgameSolver, Solution
 from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import Rules, passes_left, score_play, used_tiles
+from engine.rules.rules import Rules, passes_left, rack_without, score_play, used_tiles
 
 OpponentModel: TypeAlias = Literal["rational", "pessimistic", "static"]
 
@@ -86,8 +85,8 @@ def proof_so_far(
     line, at, scores = solver.line(), position, []
     for move in line:
         score = score_play(at.board, move, rules).score if isinstance(move, Place) else 0
-        left = Counter(at.racks[at.on_turn]) - Counter(used_tiles(move))
-        at = at.after(move, score, tuple(left.elements()), rules)
+        left = tuple(rack_without(at.racks[at.on_turn], used_tiles(move)))
+        at = at.after(move, score, left, rules)
         scores.append(score)
     # ``engine.kernels.endgame`` explains why two passes will do.
     ends_game = not all(at.racks) or line[-2:] == (PASS, PASS) or passes_left(at, rules) < 1

@@ -7,7 +7,6 @@ and so plays here only.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from dataclasses import replace
 
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
@@ -15,9 +14,9 @@ from bot.players.sim import settings_of
 from bot.search.strategy import Searching, Strategy
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game, Turn
-from engine.rules.moves import Exchange, Place
+from engine.rules.moves import Exchange
 from engine.rules.position import Position, Rack
-from engine.rules.rules import Rules, rack_tiles
+from engine.rules.rules import Rules, rack_without, used_tiles
 from harness.lab.positions import Situation
 from harness.lab.study_context import Field
 from protocol.parts import TimeControl
@@ -70,10 +69,7 @@ def dealt(rules: Rules, secret: bytes) -> Game:
 
 def kept_by(turn: Turn) -> Rack:
     """Return the tiles left on the rack before the draw, sorted."""
-    move = turn.move
-    used = rack_tiles(move.placed) if isinstance(move, Place) else ()
-    used = move.tiles if isinstance(move, Exchange) else used
-    return tuple(sorted((Counter(turn.rack) - Counter(used)).elements()))
+    return tuple(rack_without(turn.rack, used_tiles(turn.move)))
 
 
 def last_turn(game: Game) -> Observed:
