@@ -23,8 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .ratings import ELO, MOST_STEPS, NEAR, Bools, expected_points, log_tie_of
-from .significance import CONFIDENCE, Floats, Ints
+from lexicons.arrays import F64, I64, Bools
+
+from .ratings import ELO, MOST_STEPS, NEAR, expected_points, log_tie_of
+from .significance import CONFIDENCE
 
 CENTRE = 1_500.0
 SPREAD = 300.0
@@ -42,16 +44,16 @@ FIRST_MOVE, MEAN = -2, -1
 class Meetings(NamedTuple):
     """Games as arrays, each [meetings]; a meeting is a number of games that ended alike."""
 
-    first: Ints
+    first: I64
     """Index of the player who moved first; likewise ``second``."""
-    second: Ints
-    points: Floats
+    second: I64
+    points: F64
     """Points of the first in each of them: 1, ½ or 0."""
-    games: Ints
+    games: I64
     """How many they are, at least 1."""
 
     @classmethod
-    def single(cls, first: Ints, second: Ints, points: Floats) -> Meetings:
+    def single(cls, first: I64, second: I64, points: F64) -> Meetings:
         """Return games one by one."""
         return cls(first, second, points, np.ones_like(first))
 
@@ -59,8 +61,8 @@ class Meetings(NamedTuple):
 class RatingList(NamedTuple):
     """Ratings and errors on the Elo scale, each [players]."""
 
-    ratings: Floats
-    errors: Floats
+    ratings: F64
+    errors: F64
     """Half the widths of the 95 % intervals; 0 for anchors."""
     first_move: float
     """Elo points that the first move is worth."""
@@ -69,7 +71,7 @@ class RatingList(NamedTuple):
     """The deviation of the ratings that are not held, as fitted."""
 
 
-def rate_list(games: Meetings, held: Floats, start: Floats | None = None) -> RatingList:
+def rate_list(games: Meetings, held: F64, start: F64 | None = None) -> RatingList:
     """Rate players from all of their games.
 
     Args:
@@ -101,10 +103,10 @@ def rate_list(games: Meetings, held: Floats, start: Floats | None = None) -> Rat
 class _Totals(NamedTuple):
     """Games by who met whom in which order, each [meetings]."""
 
-    first: Ints
-    second: Ints
-    games: Floats
-    points: Floats
+    first: I64
+    second: I64
+    games: F64
+    points: F64
     """Points of the first in all of them."""
     log_tie: float
 
@@ -120,14 +122,14 @@ def _totals(games: Meetings, players: int) -> _Totals:
     return _Totals(key // max(players, 1), key % max(players, 1), met, points, log_tie)
 
 
-def _start(held: Floats, start: Floats | None, centre: float) -> Floats:
+def _start(held: F64, start: F64 | None, centre: float) -> F64:
     """Return ratings, the first move and the mean, in natural units from the centre."""
     known = np.full(held.size, math.nan) if start is None else start
     at = np.nan_to_num((np.where(np.isnan(held), known, held) - centre) / ELO)
     return np.append(at, [0.0, at.mean()])
 
 
-def _most_likely(at: Floats, totals: _Totals, free: Bools, spread: float) -> tuple[Floats, Floats]:
+def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[F64, F64]:
     """Return the most likely parameters at a deviation of ratings, and their covariance.
 
     By Newton's method, as in ``ratings``; the prior makes it certain that there is a step.
@@ -157,7 +159,7 @@ def _most_likely(at: Floats, totals: _Totals, free: Bools, spread: float) -> tup
     return at, covariance
 
 
-def _prior(free: Bools, spread: float) -> Floats:
+def _prior(free: Bools, spread: float) -> F64:
     """Return the precision of the prior: of ratings about their mean, of that, and the first move.
 
     The mean is a parameter: about a number that is given, a thousand weak priors are a strong one.
@@ -169,7 +171,7 @@ def _prior(free: Bools, spread: float) -> Floats:
     return precision
 
 
-def _spread(at: Floats, covariance: Floats, counted: Bools) -> float:
+def _spread(at: F64, covariance: F64, counted: Bools) -> float:
     """Return the deviation of ratings from their mean that is most likely, in natural units."""
     own = np.diag(covariance)[:-2] + covariance[MEAN, MEAN] - 2 * covariance[MEAN, :-2]
     squares = ((at[:-2] - at[MEAN]) ** 2 + own)[counted]
@@ -177,14 +179,14 @@ def _spread(at: Floats, covariance: Floats, counted: Bools) -> float:
     return math.sqrt(total / (squares.size + SPREAD_PLAYERS))
 
 
-def _against(totals: _Totals, values: Floats, players: int) -> Floats:
+def _against(totals: _Totals, values: F64, players: int) -> F64:
     """Return each player's sum as the first less that as the second, and the sum of all."""
     own = np.bincount(totals.first, weights=values, minlength=players)
     other = np.bincount(totals.second, weights=values, minlength=players)
     return np.append(own - other, [values.sum(), 0.0])
 
 
-def _information(totals: _Totals, weights: Floats, players: int) -> Floats:
+def _information(totals: _Totals, weights: F64, players: int) -> F64:
     """Return Σ weight · x xᵀ, where x is 1 at the first and the first move, -1 at the second."""
     key = totals.first * players + totals.second
     between = np.bincount(key, weights=weights, minlength=players**2).reshape(players, players)
@@ -197,7 +199,7 @@ def _information(totals: _Totals, weights: Floats, players: int) -> Floats:
     return information
 
 
-def _to_their_mean(at: Floats, covariance: Floats, played: Bools) -> tuple[Floats, Floats]:
+def _to_their_mean(at: F64, covariance: F64, played: Bools) -> tuple[F64, F64]:
     """Return ratings, and their covariance, as differences to the mean of those who have played."""
     share = np.append(played / np.maximum(np.count_nonzero(played), 1), [0.0, 0.0])
     level = np.append(np.ones(played.size), [0.0, 0.0])
@@ -206,5 +208,5 @@ def _to_their_mean(at: Floats, covariance: Floats, played: Bools) -> tuple[Float
     return at - level * (share @ at), off + np.outer(level, level) * (share @ with_mean)
 
 
-def _half_width(variances: Floats) -> Floats:
+def _half_width(variances: F64) -> F64:
     return WIDTH * np.sqrt(np.maximum(variances, 0.0)) * ELO

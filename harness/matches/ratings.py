@@ -30,13 +30,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from lexicons.arrays import F64, I64, Bools
 
 from .results import GameResult
-from .significance import CONFIDENCE, FEWEST_UNITS, Floats, Interval, Ints, around
+from .significance import CONFIDENCE, FEWEST_UNITS, Interval, around
 
 ELO = 400 / math.log(10)
 """Points of Elo in a natural unit of log odds."""
@@ -49,18 +50,16 @@ MOST_ANCHOR = 10_000.0
 FURTHEST = 4_000.0
 """Bounds are sought so far from the ratings of the others."""
 
-Bools: TypeAlias = npt.NDArray[np.bool_]
-
 
 class Games(NamedTuple):
     """Games as arrays, each [games]."""
 
-    first: Ints
+    first: I64
     """Index of the player who moved first; likewise ``second``."""
-    second: Ints
-    points: Floats
+    second: I64
+    points: F64
     """Points of the first: 1, ½ or 0."""
-    unit: Ints
+    unit: I64
     """Games with the same number are a unit: a pair, or a single game."""
 
     def only(self, chosen: Bools) -> Games:
@@ -72,7 +71,7 @@ class Games(NamedTuple):
         first, second = self.first, self.second
         return self.only((first == player) & others[second] | (second == player) & others[first])
 
-    def points_of(self, player: int) -> Floats:
+    def points_of(self, player: int) -> F64:
         """Return a player's points in its own games, in any order."""
         return np.append(self.points[self.first == player], 1 - self.points[self.second == player])
 
@@ -114,11 +113,11 @@ class Ratings:
 class _Fit(NamedTuple):
     """Ratings [players] and the first-move term, in natural units."""
 
-    at: Floats
+    at: F64
     log_tie: float
     """ln ν."""
     has_first: bool
-    covariance: Floats
+    covariance: F64
     """Of ``at``; 0 where it is unknown."""
     units: int
 
@@ -214,7 +213,7 @@ def rate_games(
 # --- who can be compared --------------------------------------------------------------------------
 
 
-def _components(games: Games, held: Floats) -> tuple[Ints, Bools]:
+def _components(games: Games, held: F64) -> tuple[I64, Bools]:
     """Return each player's component, and whether it can be rated.
 
     In a rated group each player is connected with each other by chains of wins, a tie being one
@@ -249,7 +248,7 @@ def _design(games: Games, players: int) -> Any:
     return csr_array((sign, (np.tile(np.arange(size), 3), column)), shape=(size, players + 1))
 
 
-def _has_first_move(games: Games, held: Floats) -> bool:
+def _has_first_move(games: Games, held: F64) -> bool:
     """Return whether the first-move term has a finite estimate.
 
     It has not if it can grow, or fall, for ever, with ratings that follow so that no game becomes
@@ -276,14 +275,14 @@ def _has_first_move(games: Games, held: Floats) -> bool:
 # --- the most likely ratings ----------------------------------------------------------------------
 
 
-def log_chances(ahead: Floats, log_tie: float) -> tuple[Floats, Floats, Floats]:
+def log_chances(ahead: F64, log_tie: float) -> tuple[F64, F64, F64]:
     """Return the log chances that the first wins, ties and loses, by δ = ``ahead`` [games]."""
     half = ahead / 2
     total = np.logaddexp(np.logaddexp(half, -half), log_tie)
     return half - total, log_tie - total, -half - total
 
 
-def expected_points(ahead: Floats, log_tie: float) -> tuple[Floats, Floats, Floats]:
+def expected_points(ahead: F64, log_tie: float) -> tuple[F64, F64, F64]:
     """Return the points that the first and the second expect, and their variance, each [games]."""
     win, tie, loss = map(np.exp, log_chances(ahead, log_tie))
     own, other = win + tie / 2, loss + tie / 2
@@ -300,7 +299,7 @@ def _log_likelihood(games: Games, fit: _Fit) -> float:
     return float(np.select([games.points == 1, games.points == 0.5], [win, tie], loss).sum())
 
 
-def _fit(games: Games, component: Ints, rated: Bools, held: Floats) -> _Fit:
+def _fit(games: Games, component: I64, rated: Bools, held: F64) -> _Fit:
     """Fit the games between rated players.
 
     By Newton's method, at first with steps so short that each goes uphill from any distance (Sun &
@@ -351,13 +350,13 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _units_of(games: Games, players: int) -> Ints:
+def _units_of(games: Games, players: int) -> I64:
     """Return how many units each player has, [players]."""
     player, unit = np.append(games.first, games.second), np.tile(games.unit, 2)
     return np.bincount(np.unique(np.stack((player, unit)), axis=1)[0], minlength=players)
 
 
-def _half_widths(variances: Floats, units: Ints) -> Floats:
+def _half_widths(variances: F64, units: I64) -> F64:
     """Return half the widths of 95 % intervals, in Elo; nan if unknown."""
     from scipy.special import stdtrit
 
@@ -366,7 +365,7 @@ def _half_widths(variances: Floats, units: Ints) -> Floats:
     return np.where(known, student_t * np.sqrt(np.abs(variances)) * ELO, math.nan)
 
 
-def _superiority(fit: _Fit, units: Floats, rated: Bools) -> Floats:
+def _superiority(fit: _Fit, units: F64, rated: Bools) -> F64:
     """Return how likely each rated player is stronger than each other; nan if unknown."""
     from scipy.special import stdtr
 

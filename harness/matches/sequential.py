@@ -32,8 +32,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from lexicons.arrays import F64
+
 from .results import GameResult
-from .significance import Floats
 
 FEWEST_PAIRS = 16
 """With fewer, chance values of the variance would decide too often."""
@@ -142,7 +143,7 @@ def state_of(test: SequentialTest, results: Sequence[GameResult]) -> State:
     )
 
 
-def state_of_pairs(test: SequentialTest, means: Floats) -> State:
+def state_of_pairs(test: SequentialTest, means: F64) -> State:
     """Return how far a test is after side a's ``means`` a game, [pairs] in their order."""
     lower, upper = test.bounds
     ratios = log_likelihood_ratios(test, means)
@@ -156,7 +157,7 @@ def state_of_pairs(test: SequentialTest, means: Floats) -> State:
     return State(llr, lower, upper, "unfinished", pairs, _further_games(test, means, llr))
 
 
-def log_likelihood_ratios(test: SequentialTest, means: Floats) -> Floats:
+def log_likelihood_ratios(test: SequentialTest, means: F64) -> F64:
     """Return the LLR after each pair; ``means`` are [pairs]."""
     if test.measure == "points":
         counts = np.cumsum(means[:, np.newaxis] == PAIR_POINTS, axis=0)
@@ -165,14 +166,14 @@ def log_likelihood_ratios(test: SequentialTest, means: Floats) -> Floats:
     return spread_llr(pairs, np.cumsum(means), np.cumsum(means**2), test.h0, test.h1)
 
 
-def points_llr(counts: npt.ArrayLike, h0: float, h1: float) -> Floats:
+def points_llr(counts: npt.ArrayLike, h0: float, h1: float) -> F64:
     """Return LLRs [...] of counts [..., 5] of pairs with 0, ½, 1, 1½ and 2 points."""
     pairs = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
     pairs = np.where(pairs == 0, RARE, pairs)
     return _deficit(pairs, h0) - _deficit(pairs, h1)
 
 
-def _deficit(pairs: Floats, mean: float) -> Floats:
+def _deficit(pairs: F64, mean: float) -> F64:
     """Return how much less likely than their shares are chances of this mean, at most; in logs.
 
     ``pairs`` are [5, ...]. The most likely chances of a given mean are the shares over
@@ -193,13 +194,13 @@ def _deficit(pairs: Floats, mean: float) -> Floats:
         theta = nearer
         if np.all(moved < 1e-6):  # the log likelihood is flat here: its error is a square
             break
-    deficit: Floats = (pairs * np.log1p(theta * off)).sum(axis=0)
+    deficit: F64 = (pairs * np.log1p(theta * off)).sum(axis=0)
     return deficit
 
 
 def spread_llr(
     pairs: npt.ArrayLike, total: npt.ArrayLike, squares: npt.ArrayLike, h0: float, h1: float
-) -> Floats:
+) -> F64:
     """Return LLRs of numbers of pairs, totals of their mean spreads, and totals of the squares."""
     number = np.asarray(pairs, dtype=np.float64)
     mean = np.asarray(total) / number
@@ -208,7 +209,7 @@ def spread_llr(
     return number / 2 * np.log(ratio)
 
 
-def _further_games(test: SequentialTest, means: Floats, llr: float) -> int | None:
+def _further_games(test: SequentialTest, means: F64, llr: float) -> int | None:
     """Return the mean time until the LLR, as Brownian motion, is at a bound (Siegmund 1985, §III).
 
     Near its middle the LLR of a pair is (h1 − h0) · (x − (h0 + h1) / 2) / s².

@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from lexicons.arrays import F64, I64
+
 CONFIDENCE = 0.95
 SIGNIFICANT = 0.05
 """What a p-value must be below, and an interval leaves out."""
@@ -23,11 +25,9 @@ NO_VARIANCE = 1e-12
 
 Interval: TypeAlias = tuple[float | None, float | None]
 """Lower and upper end; None if unknown or unbounded."""
-Floats: TypeAlias = npt.NDArray[np.float64]
-Ints: TypeAlias = npt.NDArray[np.int64]
 
 
-def mean_and_error(values: Floats, unit_of: Ints, units: int) -> tuple[float | None, float | None]:
+def mean_and_error(values: F64, unit_of: I64, units: int) -> tuple[float | None, float | None]:
     """Return the mean over games, and half the width of its 95 % interval over units.
 
     ``values`` and ``unit_of`` (unit indices) are [games].
@@ -110,7 +110,7 @@ def sign_flip_interval(sums: npt.ArrayLike, games: npt.ArrayLike) -> Interval:
     return 0.0 - _upper_end(-values, counts, exact=exact), upper
 
 
-def _upper_end(sums: Ints, games: Ints, *, exact: bool) -> float:
+def _upper_end(sums: I64, games: I64, *, exact: bool) -> float:
     """Find the largest mean that is not rejected: from the observed mean on p only falls."""
     total, played = int(sums.sum()), int(games.sum())
     nearest = -(-GRID * total // played)  # rounded up
@@ -125,12 +125,12 @@ def _upper_end(sums: Ints, games: Ints, *, exact: bool) -> float:
     return max(total / played, (nearest + first - 1) / GRID)
 
 
-def _feasible(sums: Ints) -> bool:
+def _feasible(sums: I64) -> bool:
     """Whether the exact test of these sums, on the grid, is within ``EXACT_WORK``."""
     return sums.size * GRID * int(np.abs(sums).sum()) <= EXACT_WORK
 
 
-def _share(values: Ints, *, exact: bool) -> float:
+def _share(values: I64, *, exact: bool) -> float:
     """Return the share of the sign choices whose total is at least as far from 0."""
     observed = abs(int(values.sum()))
     if observed == 0:
@@ -140,7 +140,7 @@ def _share(values: Ints, *, exact: bool) -> float:
     return math.erfc(observed / math.sqrt(2 * float(values @ values)))
 
 
-def _exact_share(sizes: Ints, observed: int) -> float:
+def _exact_share(sizes: I64, observed: int) -> float:
     """Return the share of the sign choices with |total| ≥ ``observed`` > 0.
 
     ``chance[s]`` is the probability that the units with a plus sum to s; the total is 2s − Σ. Only

@@ -23,7 +23,7 @@ from scipy.special import ndtr
 
 from harness.figures import number, table
 from harness.matches.ratings import ELO, Games, rate_games
-from harness.matches.significance import Floats, Ints
+from lexicons.arrays import F64, I64
 
 EVENTS = (
     # players, pairs of games between each two, or rounds of one pair each
@@ -74,7 +74,7 @@ PUDDING_FIT = (0.1388005, 0.1729985, 0.1617420, 0.1653930, 0.1586805, 0.2023855)
 # --- coverage -------------------------------------------------------------------------------------
 
 
-def pairings(players: int, number: int, kind: str, chance: np.random.Generator) -> Ints:
+def pairings(players: int, number: int, kind: str, chance: np.random.Generator) -> I64:
     """Return who meets whom, [pairs, 2]."""
     if kind == "rounds":
         shuffled = [chance.permutation(players).reshape(-1, 2) for _ in range(number)]
@@ -82,9 +82,7 @@ def pairings(players: int, number: int, kind: str, chance: np.random.Generator) 
     return np.repeat(np.array(list(combinations(range(players), 2))), number, axis=0)
 
 
-def play(
-    meetings: Ints, strengths: Floats, correlation: float, chance: np.random.Generator
-) -> Games:
+def play(meetings: I64, strengths: F64, correlation: float, chance: np.random.Generator) -> Games:
     """Play pairs of games, each player moving first once."""
     normal = chance.standard_normal((2, len(meetings)))
     normal[1] = correlation * normal[0] + np.sqrt(1 - correlation**2) * normal[1]

@@ -29,7 +29,7 @@ from harness.matches.sequential import (
     points_llr,
     spread_llr,
 )
-from harness.matches.significance import Floats, Ints
+from lexicons.arrays import F64, I64
 from lexicons.store import load_lexicon
 
 TESTS = (
@@ -45,7 +45,7 @@ ROWS = 128
 """Matches whose ratios are computed at a time: what fits into a cache."""
 
 
-def played_pairs(pairs: int, seed: int) -> tuple[Floats, Floats]:
+def played_pairs(pairs: int, seed: int) -> tuple[F64, F64]:
     """Play pairs of games; return the first player's mean points and spread a game, [pairs]."""
     field = Field.of(load_lexicon(), standard_rules())
     one, other = judge_of("greedy", field), judge_of("vanilla", field)
@@ -66,19 +66,17 @@ def played_pairs(pairs: int, seed: int) -> tuple[Floats, Floats]:
     return (np.sign(ahead) + 1).reshape(-1, 2).mean(axis=1) / 2, ahead.reshape(-1, 2).mean(axis=1)
 
 
-def tilted(shares: Floats, mean: float) -> Floats:
+def tilted(shares: F64, mean: float) -> F64:
     """Weight shares of the results of pairs so that they have a mean."""
 
-    def weighted(tilt: float) -> Floats:
+    def weighted(tilt: float) -> F64:
         weights = shares * np.exp(tilt * PAIR_POINTS)
         return weights / weights.sum()
 
     return weighted(brentq(lambda tilt: weighted(tilt) @ PAIR_POINTS - mean, -50, 50))
 
 
-def simulate(
-    test: SequentialTest, draw: Callable[[int], Floats], matches: int
-) -> tuple[Ints, Ints]:
+def simulate(test: SequentialTest, draw: Callable[[int], F64], matches: int) -> tuple[I64, I64]:
     """Play out a test in many matches; return 1 where H1 was accepted, and the pairs it took."""
     points = test.measure == "points"
     sums = np.zeros((matches, 5 if points else 2))
@@ -147,7 +145,7 @@ def main() -> None:
             deviation = np.sqrt(chances @ (values - mean) ** 2)
             steps = chances.cumsum()[:-1]
 
-            def draw(size: int, values: Floats = values, steps: Floats = steps) -> Floats:
+            def draw(size: int, values: F64 = values, steps: F64 = steps) -> F64:
                 return values[np.searchsorted(steps, chance.random(size))]
 
             accepted, length = simulate(test, draw, given.matches)

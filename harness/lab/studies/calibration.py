@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.inference.equity_loss import Judges
 from engine.inference.inference import Posterior
@@ -34,8 +33,9 @@ from engine.rules.moves import Place
 from engine.rules.position import Rack
 from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
-from harness.matches.significance import Floats, mean_and_error
+from harness.matches.significance import mean_and_error
 from harness.pictures import picture
+from lexicons.arrays import F64, I64
 from lexicons.tables import leaves_for
 
 from .duel import Games, create
@@ -240,7 +240,7 @@ def _doubt(belief: str, seen: Record, least: float) -> float:
 def _loss_row(belief: str, which: str, positions: _Positions, doubt: float) -> LossRow:
     chosen = [(pair, seen) for pair, seen in positions if which in ("all", _kind(seen))]
 
-    def losses(of: str) -> Floats:
+    def losses(of: str) -> F64:
         return np.array(
             [
                 loss_of(seen["shares"][of], _doubt(of, seen, doubt), seen["random"], seen["size"])
@@ -254,7 +254,7 @@ def _loss_row(belief: str, which: str, positions: _Positions, doubt: float) -> L
     return LossRow(belief, which, len(chosen), *_mean(own, pairs), against, *less)
 
 
-def _mean(values: Floats, pairs: npt.NDArray[np.int64]) -> tuple[float | None, float | None]:
+def _mean(values: F64, pairs: I64) -> tuple[float | None, float | None]:
     units, unit_of = np.unique(pairs, return_inverse=True)
     return mean_and_error(values, unit_of, len(units))
 

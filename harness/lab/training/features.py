@@ -22,10 +22,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bot.player import Budget, Choice, Player, View
 from bot.players.cs221 import sampled_choice
@@ -40,6 +39,7 @@ from harness.lab.in_process import kept_by, play_game
 from harness.lab.study_context import Field
 from harness.pictures import picture
 from lexicons.alphabet import BLANK
+from lexicons.arrays import F64, I64, U64
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import (
     RackWeights,
@@ -71,8 +71,6 @@ _SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint6
 
 _SECRET_BYTES = 32
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Generation:
@@ -97,9 +95,9 @@ class Generation:
 class Turns(NamedTuple):
     """Examples from games; at least one row."""
 
-    features: Floats
+    features: F64
     """[turns, features + 1] of the leaves kept a turn before, and 1 for the intercept."""
-    equities: Floats
+    equities: F64
     """[turns] of the moves, in points."""
 
 
@@ -170,7 +168,7 @@ class _Learner:
                 self._step(turns.features, targets, order[first : first + BATCH])
         return loss, float(np.mean(targets**2))
 
-    def _step(self, features: Floats, targets: Floats, batch: npt.NDArray[np.int64]) -> None:
+    def _step(self, features: F64, targets: F64, batch: I64) -> None:
         rows = features[batch]
         off = rows @ self._weights - targets[batch]
         step = FIRST_STEP / math.sqrt(1 + self._steps / STEPS_BEFORE_DECAY)
@@ -214,7 +212,7 @@ def observe(played: StaticGames, rules: Rules) -> Turns:
     return _turns(kept, equities, len(results.turns), rules)
 
 
-def _turns(kept: npt.NDArray[np.int64], equities: Floats, games: int, rules: Rules) -> Turns:
+def _turns(kept: I64, equities: F64, games: int, rules: Rules) -> Turns:
     """Pair leaves, as counts of their tiles, with the equities that followed."""
     if not len(equities):
         full = rules.rack_size
@@ -226,7 +224,7 @@ def _turns(kept: npt.NDArray[np.int64], equities: Floats, games: int, rules: Rul
     return Turns(np.column_stack((features, np.ones(len(features)))), equities)
 
 
-def _used(moves: npt.NDArray[np.uint64], kinds: int) -> npt.NDArray[np.int64]:
+def _used(moves: U64, kinds: int) -> I64:
     """Count the rack's tiles that packed moves use, [moves, kinds]."""
     codes = moves[:, np.newaxis] >> _SHIFTS & (LETTER_MASK | BLANK_CODE)
     letters = np.where(codes, codes & LETTER_MASK, np.uint64(kinds))

@@ -24,11 +24,12 @@ import numpy as np
 from engine.rules.rules import Rules
 from harness.lab.study_context import Field
 from harness.workers import Workers
+from lexicons.arrays import F64
 from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable
 from lexicons.store import Lexicon
 
 from .checkpoint import CheckpointError, read_checkpoint, write_checkpoint
-from .racks import Floats, Racks
+from .racks import Racks
 from .shares import Share, Totals, missing, play_share, room_for
 from .smoothing import smooth
 
@@ -308,7 +309,7 @@ class LeaveTraining:
         self.progress.round = 0
         return made
 
-    def _table(self, means: Floats) -> LeaveTable:
+    def _table(self, means: F64) -> LeaveTable:
         """Return the table of values above the empty leave's."""
         values = np.zeros(len(means), np.int32)
         for places in self.racks.places[1:-1]:

@@ -16,9 +16,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from lexicons.alphabet import TileDistribution
+from lexicons.arrays import F64, I64
 from lexicons.jit import kernel
 from lexicons.leaves import (
     RACK_SIZE,
@@ -28,9 +28,6 @@ from lexicons.leaves import (
     leave_places,
     possible_leaves,
 )
-
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
 
 
 class Racks:
@@ -55,15 +52,15 @@ class Racks:
         return list(possible_leaves(self.distribution, self.rack_size + 1))
 
     @cached_property
-    def places(self) -> list[Longs]:
+    def places(self) -> list[I64]:
         """The places of ``by_size``."""
         return [leave_places(matrix, self.index) for matrix in self.by_size]
 
-    def numbers(self, racks: LeaveMatrix) -> Longs:
+    def numbers(self, racks: LeaveMatrix) -> I64:
         """Return the place of each rack of a matrix, relative to the first rack's."""
         return leave_places(racks, self.index) - self.first
 
-    def means(self, worths: Floats) -> Floats:
+    def means(self, worths: F64) -> F64:
         """Return the worth of each leave, by place, from that of each rack, by number.
 
         Both are ``float64`` in the same unit, [``len(worths)``] racks and [``first``] leaves.
@@ -75,7 +72,7 @@ class Racks:
             _draw_one(self.by_size[size], counts, self.index, flat)
         return flat[: self.first]
 
-    def samples(self, counts: Longs) -> Longs:
+    def samples(self, counts: I64) -> I64:
         """Count how often each leave was in a rack, by place, from the count of each rack.
 
         Both are ``int64``, ``counts`` by rack number, the result [``first``].
@@ -88,7 +85,7 @@ class Racks:
 
 
 @kernel
-def _draw_one(leaves: LeaveMatrix, counts: Longs, index: LeaveArrays, worths: Floats) -> None:
+def _draw_one(leaves: LeaveMatrix, counts: I64, index: LeaveArrays, worths: F64) -> None:
     """Compute the worth of a size's leaves from the leaves one tile larger.
 
     ``counts`` are the tiles of a full bag; ``worths`` is modified in place.
@@ -118,7 +115,7 @@ def _draw_one(leaves: LeaveMatrix, counts: Longs, index: LeaveArrays, worths: Fl
 
 
 @kernel
-def _count_leaves(racks: LeaveMatrix, counts: Longs, index: LeaveArrays, found: Longs) -> None:
+def _count_leaves(racks: LeaveMatrix, counts: I64, index: LeaveArrays, found: I64) -> None:
     """Add the count of each rack to each leave in it, once; ``found`` is modified in place."""
     size = racks.shape[1]
     places = np.zeros(1 << size, np.int64)

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.moves import MAX_PLACED
 from engine.simulation.selfplay import Forced, play_static_games
 from harness.lab.study_context import Field
+from lexicons.arrays import I64, U32
 from lexicons.leaves import LeaveMatrix
 
-from .racks import Longs, Racks
+from .racks import Racks
 from .smoothing import Samples
 
 FORCED_TURNS = 6
@@ -38,7 +38,7 @@ _MOST_AT_ONCE = 100
 """Most times that a leave is listed for a round."""
 
 
-def missing(racks: Racks, counts: Longs, floor: float, room: int, seed: int) -> LeaveMatrix:
+def missing(racks: Racks, counts: I64, floor: float, room: int, seed: int) -> LeaveMatrix:
     """List leaves that have fewer samples than the floor, each as often as it should be forced.
 
     ``counts`` are occurrences by rack number, ``floor`` samples per leave; at most ``room`` leaves
@@ -96,10 +96,10 @@ class Tally(NamedTuple):
     games: int
     points: int
     """Of both players in all games."""
-    racks: npt.NDArray[np.uint32]
+    racks: U32
     """By number (``Racks.numbers``), ascending."""
-    counts: npt.NDArray[np.uint32]
-    sums: Longs
+    counts: U32
+    sums: I64
     squares: int
     """Of all equities, in tenths of a point."""
 
@@ -108,8 +108,8 @@ class Tally(NamedTuple):
 class Totals:
     """The sum of shares, in integers, so that the order makes no difference."""
 
-    counts: Longs
-    sums: Longs
+    counts: I64
+    sums: I64
     squares: int = 0
     games: int = 0
     points: int = 0

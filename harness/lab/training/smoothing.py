@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lexicons.arrays import F64, I64
 from lexicons.jit import kernel
 from lexicons.leaves import LeaveArrays, LeaveMatrix
 
-from .racks import Floats, Longs, Racks
+from .racks import Racks
 
 REACH = (8_000.0, 3_000.0, 2_000.0)
 """Standard deviations of the effects of one, two and three tiles, in thousandths of a point."""
@@ -35,8 +36,8 @@ _MOST_ROUNDS = 50
 class Samples(NamedTuple):
     """Samples of each rack, by its number (``Racks.numbers``), in thousandths of a point."""
 
-    counts: Longs
-    sums: Longs
+    counts: I64
+    sums: I64
     squares: float
     """The sum of the squares of all samples, together."""
 
@@ -44,7 +45,7 @@ class Samples(NamedTuple):
 class Smoothed(NamedTuple):
     """Rack values."""
 
-    worths: Floats
+    worths: F64
     """By number, in thousandths of a point, including unseen racks."""
     noise: float
     """The standard deviation of a sample, in thousandths of a point."""
@@ -84,9 +85,7 @@ def _noise(samples: Samples, total: int) -> float:
     return max(_LEAST_NOISE, float(np.sqrt(max(within, 0.0) / max(again, 1))))
 
 
-def _effects(
-    racks: LeaveMatrix, counts: Floats, sums: Floats, noise: float, index: LeaveArrays
-) -> Floats:
+def _effects(racks: LeaveMatrix, counts: F64, sums: F64, noise: float, index: LeaveArrays) -> F64:
     """Solve for the parts' effects, by place; ``sums`` are of samples less their mean."""
     from scipy.sparse.linalg import LinearOperator, cg
 
@@ -97,7 +96,7 @@ def _effects(
         pull[index.offsets[tiles] : index.offsets[tiles + 1]] = (noise / reach) ** 2
     pull[0] = 1.0  # the empty part's effect is the mean, already subtracted
 
-    def weigh(effects: Floats) -> Floats:
+    def weigh(effects: F64) -> F64:
         totals = _totals_of_parts(racks, counts * _sums_of_parts(racks, effects, index), index)
         return totals + pull * effects
 
@@ -111,17 +110,17 @@ def _effects(
         maxiter=_MOST_ROUNDS,
         M=nearly,
     )
-    effects: Floats = found
+    effects: F64 = found
     return effects
 
 
-def _sums_of_parts(racks: LeaveMatrix, effects: Floats, index: LeaveArrays) -> Floats:
+def _sums_of_parts(racks: LeaveMatrix, effects: F64, index: LeaveArrays) -> F64:
     sums = np.zeros(len(racks))
     _add_parts(racks, len(REACH), index, np.ascontiguousarray(effects), sums)
     return sums
 
 
-def _totals_of_parts(racks: LeaveMatrix, weights: Floats, index: LeaveArrays) -> Floats:
+def _totals_of_parts(racks: LeaveMatrix, weights: F64, index: LeaveArrays) -> F64:
     """Sum, for each part, the weights of the racks that contain it."""
     totals = np.zeros(int(index.offsets[len(REACH) + 1]))
     _add_to_parts(racks, len(REACH), index, weights, totals)
@@ -131,7 +130,7 @@ def _totals_of_parts(racks: LeaveMatrix, weights: Floats, index: LeaveArrays) ->
 
 @kernel
 def _add_parts(
-    racks: LeaveMatrix, longest: int, index: LeaveArrays, effects: Floats, sums: Floats
+    racks: LeaveMatrix, longest: int, index: LeaveArrays, effects: F64, sums: F64
 ) -> None:
     """Add the effects of all parts of up to ``longest`` tiles; modifies ``sums`` in place."""
     places = np.zeros(1 << racks.shape[1], np.int64)
@@ -150,7 +149,7 @@ def _add_parts(
 
 @kernel
 def _add_to_parts(
-    racks: LeaveMatrix, longest: int, index: LeaveArrays, weights: Floats, totals: Floats
+    racks: LeaveMatrix, longest: int, index: LeaveArrays, weights: F64, totals: F64
 ) -> None:
     """Add weights to all parts of up to ``longest`` tiles; modifies ``totals`` in place."""
     places = np.zeros(1 << racks.shape[1], np.int64)

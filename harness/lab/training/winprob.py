@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,8 @@ from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
 from harness.pictures import picture
 from harness.workers import Workers
+from lexicons.arrays import F64, I64
 from lexicons.win_probability import WinProbabilities
-
-Counts: TypeAlias = npt.NDArray[np.int64]
-Reals: TypeAlias = npt.NDArray[np.float64]
 
 MOST_SPREAD = 300
 """Larger spreads, either way, are clipped to this."""
@@ -56,8 +54,8 @@ class Tally:
     Rows are spreads from −MOST_SPREAD to MOST_SPREAD, columns counts of unseen tiles from 1.
     """
 
-    games: Counts
-    half_wins: Counts
+    games: I64
+    half_wins: I64
     """2 per win, 1 per tie."""
     rack_size: int
     """With at most this many tiles unseen the bag is empty."""
@@ -133,7 +131,7 @@ def tally_results(results: Results, rules: Rules) -> Tally:
     return Tally(lost + tied + gained, tied + 2 * gained, rules.rack_size)
 
 
-def effective_spreads(results: Results) -> Counts:
+def effective_spreads(results: Results) -> I64:
     """Return [games, room] the effective spread of the player on turn before each turn."""
     worth = results.spreads.astype(np.int64) * 1000
     kept = results.leaves.astype(np.int64)
@@ -145,12 +143,12 @@ def effective_spreads(results: Results) -> Counts:
     return np.rint(worth / 1000).astype(np.int64)
 
 
-def unseen_tiles(results: Results, rules: Rules) -> Counts:
+def unseen_tiles(results: Results, rules: Rules) -> I64:
     """Return [games, room] how many tiles are unseen to the player on turn."""
     fields = np.arange(MAX_PLACED, dtype=np.uint64) * np.uint64(TILE_BITS)
     tiles = results.moves[..., np.newaxis] >> fields & np.uint64((1 << TILE_BITS) - 1)
     counts = np.count_nonzero(tiles, axis=2)
-    placed: Counts = np.where(results.moves < EXCHANGE, counts, 0).astype(np.int64)
+    placed: I64 = np.where(results.moves < EXCHANGE, counts, 0).astype(np.int64)
     on_board = np.cumsum(placed, axis=1) - placed
     return sum(rules.distribution.counts) - on_board - results.sizes.astype(np.int64)
 
@@ -181,12 +179,12 @@ def fit_win_probabilities(tally: Tally) -> WinProbabilities:
     )
 
 
-def _fit(games: Counts, wins: Reals, spreads: Counts, unseen: Counts, trust: float) -> Reals:
+def _fit(games: I64, wins: F64, spreads: I64, unseen: I64, trust: float) -> F64:
     """Return [spreads, unseen] the probabilities of some columns."""
     from scipy.optimize import isotonic_regression
     from scipy.special import ndtr
 
-    believed: Reals = ndtr(spreads[:, np.newaxis] / (_DEVIATION * np.sqrt(unseen)))
+    believed: F64 = ndtr(spreads[:, np.newaxis] / (_DEVIATION * np.sqrt(unseen)))
     seen = np.zeros_like(believed)
     for window in _WINDOWS:
         seen = _within(window, games)
@@ -197,11 +195,11 @@ def _fit(games: Counts, wins: Reals, spreads: Counts, unseen: Counts, trust: flo
     return believed
 
 
-def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> Reals:
+def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> F64:
     """Return each cell's weighted sum over the window about it; its own weight is 1."""
     from scipy.ndimage import gaussian_filter
 
-    mean: Reals = gaussian_filter(counts.astype(np.float64), window, mode="constant")
+    mean: F64 = gaussian_filter(counts.astype(np.float64), window, mode="constant")
     return mean * (2 * np.pi * window[0] * window[1])
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from bot.seat.worker_handle import worker_command
 from harness.matches.rating_list import RatingList, rate_list
-from harness.matches.significance import Floats
+from lexicons.arrays import F64
 
 from .tally import Sums, meetings_of
 
@@ -37,9 +37,9 @@ class RatingTask(NamedTuple):
     """A history to rate: as it is now, and as it was at the end of some days."""
 
     sums: Sums
-    held: Floats
+    held: F64
     """Ratings of anchors, nan for all others."""
-    start: Floats | None
+    start: F64 | None
     """As in ``rate_list``."""
     after: Sequence[int]
     """Numbers of rows, each of which asks for a list: all, and those by the end of each day."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.matches.rating_list import CENTRE, SPREAD, WIDTH, RatingList
-from harness.matches.significance import Floats
+from lexicons.arrays import F64
 from protocol.parts import TimeControl
 
 from .history import History
@@ -45,8 +45,8 @@ class Day(NamedTuple):
 
     day: date
     games: int
-    ratings: Floats
-    errors: Floats
+    ratings: F64
+    errors: F64
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.matches.rating_list import Meetings
-from harness.matches.significance import Ints
+from lexicons.arrays import I64
 
 POINTS = np.array([1.0, 0.5, 0.0])
 """Of who moved first, in the order in which games are counted."""
@@ -26,20 +26,20 @@ LOOSE_SHARE = 16
 class Sums(NamedTuple):
     """Games by who moved first and who second, each [rows]; a pair may have several rows."""
 
-    pair: Ints
+    pair: I64
     """The first, 32 bits to the left, and the second."""
     counts: npt.NDArray[np.uint32]
     """Wins, ties and losses of the first; [rows, 3]."""
-    spread: Ints
+    spread: I64
     """Scores of the first less those of the second."""
 
     @property
-    def first(self) -> Ints:
+    def first(self) -> I64:
         """Who moved first."""
         return self.pair >> 32
 
     @property
-    def second(self) -> Ints:
+    def second(self) -> I64:
         """Who moved second."""
         return self.pair & 0xFFFF_FFFF
 

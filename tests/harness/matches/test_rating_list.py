@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from harness.matches.rating_list import CENTRE, SPREAD, Meetings, RatingList, rate_list
 from harness.matches.ratings import ELO
-from harness.matches.significance import Floats
+from lexicons.arrays import F64
 
 FREE = math.nan
 
@@ -21,7 +21,7 @@ def meetings(*rows: tuple[int, int, float]) -> Meetings:
     return Meetings.single(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
 
 
-def played(strengths: Floats, games: int, chance: np.random.Generator) -> Meetings:
+def played(strengths: F64, games: int, chance: np.random.Generator) -> Meetings:
     """Play games of pairs that chance chooses; the first move is worth 30 Elo."""
     first = chance.integers(0, strengths.size, games)
     second = (first + chance.integers(1, strengths.size, games)) % strengths.size
@@ -30,13 +30,13 @@ def played(strengths: Floats, games: int, chance: np.random.Generator) -> Meetin
     return Meetings.single(first, second, won.astype(np.float64))
 
 
-def twin(games: Meetings, held: Floats, spread: float) -> tuple[Floats, float]:
+def twin(games: Meetings, held: F64, spread: float) -> tuple[F64, float]:
     """Return ratings and the first move by a general minimizer, in plain words."""
     free = np.flatnonzero(np.isnan(held))
     ties = int((games.points == 0.5).sum())
     tie = 2 * ties / (games.points.size - ties)
 
-    def loss(at: Floats) -> float:
+    def loss(at: F64) -> float:
         ratings = held.copy()
         ratings[free] = at[:-2]
         total = (at[-2] / SPREAD) ** 2 / 2 + ((at[-1] - np.nanmean(held)) / SPREAD) ** 2 / 2

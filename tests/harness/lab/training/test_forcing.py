@@ -9,9 +9,10 @@ import pytest
 
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
-from harness.lab.training.racks import Longs, Racks
+from harness.lab.training.racks import Racks
 from harness.lab.training.shares import FORCED_TURNS, force, missing, room_for
 from lexicons.alphabet import Alphabet, TileDistribution
+from lexicons.arrays import I64
 from lexicons.leaves import LeaveMatrix
 from lexicons.store import load_lexicon
 
@@ -26,7 +27,7 @@ def racks() -> Racks:
     return Racks(TILES, 4)
 
 
-def counts_of(*seen: tuple[str, int]) -> Longs:
+def counts_of(*seen: tuple[str, int]) -> I64:
     """Count racks: each so often."""
     counts = np.zeros(racks().count, np.int64)
     for rack, often in seen:

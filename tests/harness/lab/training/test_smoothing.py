@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,8 +15,7 @@ from hypothesis import strategies as st
 from harness.lab.training.racks import Racks
 from harness.lab.training.smoothing import REACH, REST, Samples, smooth
 from lexicons.alphabet import Alphabet, TileDistribution
-
-Floats: TypeAlias = npt.NDArray[np.float64]
+from lexicons.arrays import F64
 
 LETTERS = ("?", *"ABCD")
 TILES = TileDistribution(
@@ -65,7 +62,7 @@ def by_chance(worths: Mapping[str, float], often: int, noise: float, seed: int =
 # --- a slow twin ----------------------------------------------------------------------------------
 
 
-def solved(samples: Samples, noise: float) -> Floats:
+def solved(samples: Samples, noise: float) -> F64:
     """Give what each rack is worth, in the order of ``every_rack``."""
     parts = [Counter(part for size in (1, 2, 3) for part in combinations(rack, size))
              for rack in every_rack()]  # fmt: skip
@@ -81,7 +78,7 @@ def solved(samples: Samples, noise: float) -> Floats:
     pull = np.diag([(noise / REACH[len(part) - 1]) ** 2 for part in columns])
     effects = np.linalg.solve(holds.T @ (counts[:, np.newaxis] * holds) + pull, holds.T @ above)
     trusted = (noise / REST) ** 2
-    worths: Floats = mean + (above + trusted * (holds @ effects)) / (counts + trusted)
+    worths: F64 = mean + (above + trusted * (holds @ effects)) / (counts + trusted)
     return worths
 
 
