@@ -62,7 +62,6 @@ class _Playing:
 
     rules: StudyRulesOption = None
     lexicon: LexiconOption = "scowl"
-    """An embedded or installed lexicon, or a word list or KWG file."""
     words: Count | None = None
     """Play with this many of its words, chosen by the seed. [default: all]"""
     leaves: Annotated[

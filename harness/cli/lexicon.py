@@ -7,12 +7,12 @@ import textwrap
 from collections import Counter
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from lexicons import package_lists
-from lexicons.alphabet import BLANK, Alphabet, load_distribution
+from lexicons.alphabet import BLANK, Alphabet
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.package_lists import PACKAGE_LISTS, installed_note
 from lexicons.store import Lexicon, lexicon_names
@@ -20,18 +20,17 @@ from lexicons.store import Lexicon, lexicon_names
 from .board_view import terminal_width
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
 from .lexicon_stats import stats
-from .options import JsonOption, LexiconOption, load_words, say
+from .options import (
+    JsonOption,
+    LexiconOption,
+    WordsDistributionOption,
+    load_words,
+    load_words_in,
+    say,
+)
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
 app.command(stats, usage="Usage: tilewire lexicon stats [OPTIONS] [LEXICON]")
-
-DistributionOption: TypeAlias = Annotated[
-    str | None,
-    Parameter(
-        help="Whose letters the words are in: an embedded distribution or a CSV file. "
-        "[default: those of an installed lexicon, else english]"
-    ),
-]
 
 _VALID = "valid"
 _NARROWEST = 20  # columns of a text, even if that is more than a terminal has
@@ -78,7 +77,7 @@ def install(language: str, /) -> None:
 
 
 @app.command
-def build(source: str, out: Path, /, *, distribution: DistributionOption = None) -> None:
+def build(source: str, out: Path, /, *, distribution: WordsDistributionOption = None) -> None:
     """Build a word graph (KWG) of a word list.
 
     Args:
@@ -90,7 +89,7 @@ def build(source: str, out: Path, /, *, distribution: DistributionOption = None)
         raise CommandFailed(f"{out}: the name of a word graph ends in {endings}")
     if not out.parent.is_dir():
         raise CommandFailed(f"{out}: there is no folder {out.parent}")
-    lexicon = _load(source, distribution)
+    lexicon = load_words_in(distribution, source)
     with sentences(f"{out} can't be written: ", UNREADABLE):
         write_kwg(out, lexicon.graph)
     words = sum(1 for _ in lexicon.graph.words())
@@ -102,7 +101,7 @@ def info(
     name: str = "scowl",
     /,
     *,
-    distribution: DistributionOption = None,
+    distribution: WordsDistributionOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Describe a lexicon.
@@ -111,7 +110,7 @@ def info(
         name: An embedded or installed lexicon, or a word list or KWG file.
         json_: Print one JSON object; lengths is how many words have so many letters.
     """
-    lexicon = _load(name, distribution)
+    lexicon = load_words_in(distribution, name)
     alphabet = lexicon.distribution.alphabet
     lengths = Counter(map(len, lexicon.graph.words()))
     letters = alphabet.text(range(1, len(alphabet) + 1))
@@ -146,7 +145,7 @@ def info(
 def check(
     *words: str,
     lexicon: LexiconOption = "scowl",
-    distribution: DistributionOption = None,
+    distribution: WordsDistributionOption = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     json_: JsonOption = False,
 ) -> None:
@@ -159,7 +158,7 @@ def check(
     """
     if not words:
         raise CommandFailed("no words to check; write: tilewire lexicon check WORD…")
-    loaded = _load(lexicon, distribution)
+    loaded = load_words_in(distribution, lexicon)
     width = max(map(len, words))
     verdicts = [_verdict(word, loaded) for word in words]
     if json_:
@@ -176,7 +175,7 @@ def check(
 def words(
     *,
     lexicon: LexiconOption = "scowl",
-    distribution: DistributionOption = None,
+    distribution: WordsDistributionOption = None,
     out: Path | None = None,
 ) -> None:
     """Print the words, one a line, in upper case and in the order of the tiles.
@@ -186,7 +185,7 @@ def words(
     Args:
         out: The file to write them to, UTF-8.
     """
-    loaded = _load(lexicon, distribution)
+    loaded = load_words_in(distribution, lexicon)
     text = loaded.distribution.alphabet.text
     lines = (f"{text(word)}\n" for word in loaded.graph.words())
     if out is None:
@@ -232,12 +231,6 @@ def _origin(name: str) -> tuple[str | None, str | None]:
         return _ORIGINS[name]
     note = installed_note(name)
     return (note.origin, f"{note.licence} ({note.copyright_file})") if note else (None, None)
-
-
-def _load(name: str, distribution: str | None) -> Lexicon:
-    with sentences(kinds=UNREADABLE):
-        tiles = None if distribution is None else load_distribution(distribution)
-    return load_words(name, tiles)
 
 
 def _verdict(word: str, lexicon: Lexicon) -> str:

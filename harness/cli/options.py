@@ -176,6 +176,13 @@ WinprobOption: TypeAlias = Annotated[
 DistributionOption: TypeAlias = Annotated[
     str, Parameter(help="The tiles: an embedded distribution or a CSV file.")
 ]
+WordsDistributionOption: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        help="Whose letters the words are in: an embedded distribution or a CSV file. "
+        "[default: those of an installed lexicon, else english]"
+    ),
+]
 ThreadsOption: TypeAlias = Annotated[
     int, Parameter(help="Threads for each search."), Meta(ge=1, le=MOST_THREADS)
 ]
@@ -324,6 +331,15 @@ def load_words(name_or_path: str, distribution: TileDistribution | None = None) 
 
     with sentences(kinds=UNREADABLE):
         return load_lexicon(name_or_path, distribution, progress=say)
+
+
+def load_words_in(distribution: str | None, name_or_path: str) -> Lexicon:
+    """Load a lexicon in the letters of ``WordsDistributionOption``, or fail with a sentence."""
+    from lexicons.alphabet import load_distribution
+
+    with sentences(kinds=UNREADABLE):
+        tiles = None if distribution is None else load_distribution(distribution)
+    return load_words(name_or_path, tiles)
 
 
 def equip(

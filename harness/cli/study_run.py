@@ -57,7 +57,6 @@ class StudyRun:
 
     rules: StudyRulesOption = None
     lexicon: LexiconOption = "scowl"
-    """An embedded or installed lexicon, or a word list or KWG file."""
     leaves: LeavesOption = None
     workers: WorkersOption = 1
     """How many games or positions at once, each in a process and on a core of its own."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 from msgspec import Meta
@@ -24,10 +24,11 @@ from .options import (
     LeavesOption,
     LexiconOption,
     ThreadsOption,
+    WordsDistributionOption,
     WorkersOption,
     equip,
     load_given,
-    load_words,
+    load_words_in,
     say,
 )
 from .study_run import Many, explaining, show_rows, telling
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 app = App(name="train", help="Learn from self-play what leaves and leads are worth.")
 
-OutOption: TypeAlias = Annotated[Path, Parameter(name="--out")]
-
 _SHOWN_LEAVES = ("?", "S", "Q", "QU", "EEIO", "AEINST")
 
 
@@ -51,10 +50,7 @@ class _Playing:
     """Words, tiles, chance and workers."""
 
     lexicon: LexiconOption = "scowl"
-    """An embedded or installed lexicon, or a word list or KWG file."""
-    distribution: Annotated[str | None, Parameter(name="--distribution")] = None
-    """The tiles: an embedded distribution or a CSV file. [default: those of an installed lexicon,
-    else english]"""
+    distribution: WordsDistributionOption = None
     seed: Annotated[int, Meta(ge=0)] = 0
     """For all that chance does; the same seed learns the same."""
     workers: WorkersOption = 1
@@ -64,15 +60,10 @@ class _Playing:
 
     def load(self) -> tuple[Lexicon, Rules]:
         from engine.rules.rule_sets import rules_for
-        from lexicons.alphabet import load_distribution
         from lexicons.jit import announce_compilation
 
         announce_compilation(say)
-        try:
-            tiles = None if self.distribution is None else load_distribution(self.distribution)
-        except (ValueError, OSError) as error:
-            raise CommandFailed(f"--distribution: {error}") from None
-        lexicon = load_words(self.lexicon, tiles)
+        lexicon = load_words_in(self.distribution, self.lexicon)
         return lexicon, rules_for(lexicon.distribution)
 
     def options(self) -> str:
@@ -84,7 +75,7 @@ class _Playing:
 @app.command
 def leaves(
     *,
-    out: OutOption,
+    out: Path,
     games: Many | None = None,
     minutes: Annotated[float, Meta(ge=0.01)] | None = None,
     floor: Annotated[int, Meta(ge=0)] = 100,
@@ -129,7 +120,7 @@ def leaves(
 @app.command
 def winprob(
     *,
-    out: OutOption,
+    out: Path,
     leaves: Annotated[
         LeavesOption,
         Parameter(help="What the players judge leaves by. [default: what built-in players have]"),
@@ -183,7 +174,7 @@ def winprob(
 @app.command
 def features(
     *,
-    out: OutOption,
+    out: Path,
     games: Many | None = None,
     with_simulation: Annotated[bool, Parameter(negative="")] = False,
     threads: Annotated[

@@ -196,7 +196,7 @@ def refused(tilewire: CommandLine, says: str, *arguments: object) -> None:
         ((), "a training has a number of games or of minutes, and not both"),
         (("--games", "500", "--minutes", "1"), "a number of games or of minutes, and not both"),
         (("--games", "500", "--lexicon", "nosuch"), "no lexicon is called 'nosuch'"),
-        (("--games", "500", "--distribution", "no.csv"), "--distribution: "),
+        (("--games", "500", "--distribution", "no.csv"), "no tile distribution is called 'no.csv'"),
         (("--games", "500", "--distribution", "english"), "is not a letter"),
     ],
 )
