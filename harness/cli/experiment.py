@@ -103,7 +103,6 @@ def _judge(name: str, field: Field) -> Judge:
 
 def _drawing(path: Path | None) -> Callable[[Tables], None]:
     """Return a function that draws duels into the file of ``--plot``, if it is asked for."""
-    check_plot(path)
     from harness.lab.studies.duel import draw_duels
 
     return lambda rows: draw(path, lambda at: draw_duels(rows["duels"], at))

@@ -155,19 +155,11 @@ class TournamentProgress:
     On a terminal a table that is drawn anew; else a line for each game.
     """
 
-    def __init__(
-        self,
-        config: TournamentConfig,
-        files: MatchFolder,
-        *,
-        console: Console | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.console = console or Console(stderr=True)
+    def __init__(self, config: TournamentConfig, files: MatchFolder) -> None:
+        self.console = Console(stderr=True)
         self._config = config
         self._files = files
-        self._clock = clock
-        self._began = clock()
+        self._began = time.monotonic()
         self._fresh = 0
         self._live: Live | None = None
         self._tournament: Tournament | None = None
@@ -219,7 +211,7 @@ class TournamentProgress:
     def _left(self) -> str:
         if not self._fresh:
             return ""
-        elapsed, expected = self._clock() - self._began, self._expected()
+        elapsed, expected = time.monotonic() - self._began, self._expected()
         speed = f", {rate(self._fresh, elapsed)}"
         if expected is None or (left := expected - len(self._files.counted)) <= 0:
             return speed

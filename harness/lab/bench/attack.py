@@ -20,7 +20,7 @@ import numpy as np
 
 from harness.lab.rows import Column, percent
 from protocol.channel import ChannelClosed, now_ms
-from protocol.messages import Message, Move, NewGame, Ping, Played, Pong, Ready, Seek, YourTurn
+from protocol.messages import Message, NewGame, Ping, Played, Pong, Ready, YourTurn
 
 from .attackers import ATTACKS, CLAIMED
 from .client import Client, serving
@@ -91,8 +91,6 @@ class Honest:
     pings: list[tuple[float, float | None]] = field(default_factory=list)
     """When sent, and the round trip in milliseconds; None while it is not answered."""
     overcharges: list[tuple[float, int]] = field(default_factory=list)
-    lost: int = 0
-    """Connections lost."""
     _own_ms: dict[int, int] = field(default_factory=dict)
     """What it took for a move, by the move's number."""
     _thinking: set[asyncio.Task[None]] = field(default_factory=set)
@@ -104,10 +102,9 @@ class Honest:
                 client = await Client.login(self.url, self.name)
                 for game in client.welcome.games:
                     await client.resume(game, -1)
-                await client.channel.send(Seek(opponent=self.opponent, games=10_000))
+                await client.seek(self.opponent, games=10_000)
                 await self._talk(client)
             except ChannelClosed:
-                self.lost += 1
                 await asyncio.sleep(0.1)
 
     async def _talk(self, client: Client) -> None:
@@ -148,7 +145,7 @@ class Honest:
         with suppress(ChannelClosed):
             await asyncio.sleep(THINK_S)
             self._own_ms[turn.seq] = now_ms() - at_ms
-            await client.channel.send(Move(game=turn.game, seq=turn.seq, move="-", attempt=1))
+            await client.play(turn)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
+
 from bot.seat_text import parse_seat
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -173,11 +175,7 @@ async def _overtakes(client: Client) -> int:
     """Move out of turn, twice, with forged numbers; the game must go on undisturbed."""
     turn, _ = await _first_turn(client)
     for _ in range(2):
-        forged = YourTurn(
-            **{field: getattr(turn, field) for field in turn.__struct_fields__ if field != "seq"},
-            seq=turn.seq + 7,
-        )
-        await client.play(forged)
+        await client.play(msgspec.structs.replace(turn, seq=turn.seq + 7))
     await client.play(turn)
     await client.expect(Played)
     await client.pass_to_the_end()
@@ -223,10 +221,10 @@ _MISFIT = Path(__file__).with_name("misfit.py")
 class Passes:
     """A seat that gets ready, and always passes."""
 
+    name = "passes"
     is_ours = False
 
-    def __init__(self, name: str = "passes") -> None:
-        self.name = name
+    def __init__(self) -> None:
         self.began_ms = 0
         self.over_ms = 0
         self._report: Report = lambda _happening: None

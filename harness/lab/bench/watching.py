@@ -27,9 +27,9 @@ from harness.lab.rows import Column, percent
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed, now_ms
 from protocol.codec import JSON
-from protocol.messages import GameOver, Message, Move, NewGame, Played, YourTurn
+from protocol.messages import GameOver, Message, NewGame, Played, YourTurn
 
-from .attack import Honest, Span, cpu_s, end, process, seen
+from .attack import Honest, cpu_s, end, process, seen
 from .client import Client, serving
 from .watchers import JOINING
 
@@ -107,7 +107,7 @@ class Mover(Honest):
         with suppress(ChannelClosed):
             move = await self._game.move(turn)
             self._own_ms[turn.seq] = now_ms() - at_ms
-            await client.channel.send(Move(game=turn.game, seq=turn.seq, move=move, attempt=1))
+            await client.play(turn, move)
 
 
 class Game:
@@ -190,7 +190,15 @@ class Bench:
             late = [at - when for when, at in zip(told, arrived, strict=False)]
             last_ms = round(statistics.median(late) * 1_000, 1)
         span = replace(seen(self.bots, since, until), cpu=busy_s / (until - since))
-        return _row(kind, span, len(told), last_ms)
+        return Watched(
+            game=kind,
+            p50_ms=span.p50_ms,
+            p99_ms=span.p99_ms,
+            overcharge_ms=span.overcharge_ms,
+            moves=len(told),
+            cpu=round(span.cpu, 3),
+            last_ms=last_ms,
+        )
 
     def _note(self, told: list[float], kind: Kind, played: Played) -> None:
         told.append(time.perf_counter())
@@ -205,18 +213,6 @@ class Bench:
         if not answer:
             raise ChannelClosed("the watchers ended")
         return answer.decode()
-
-
-def _row(kind: Kind, span: Span, moves: int, last_ms: float | None) -> Watched:
-    return Watched(
-        game=kind,
-        p50_ms=span.p50_ms,
-        p99_ms=span.p99_ms,
-        overcharge_ms=span.overcharge_ms,
-        moves=moves,
-        cpu=round(span.cpu, 3),
-        last_ms=last_ms,
-    )
 
 
 async def watch(

@@ -135,10 +135,9 @@ def as_markdown(event: Event) -> str:
 
 
 def _markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)]]
-    cells = [[_escaped(head) for head in heads], lines[1]]
-    cells += [[_escaped(cell) for cell in row] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+    lines = [[_escaped(head) for head in heads], ["---", *["---:"] * (len(heads) - 1)]]
+    lines += [[_escaped(cell) for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _escaped(text: str) -> str:
