@@ -294,7 +294,7 @@ def faults(*, json_: JsonOption = False) -> None:
     """Misbehave on real sockets, and as a foreign engine; print each outcome and how soon it came.
 
     Args:
-        json_: Print one JSON object.
+        json_: Print a list of JSON objects.
     """
     from harness.lab.bench.faults import call_engine_faults, call_faults
 
@@ -343,7 +343,7 @@ def attack(
         attack: Which attacks, by name; may be repeated. [default: all]
         seconds: How long each, and its control.
         addresses: Addresses of loopback from which attackers come.
-        json_: Print a JSON object for each attack.
+        json_: Print a list of JSON objects, one for each attack.
     """
     from harness.lab.bench.attack import Siege, besiege
     from harness.lab.bench.attackers import ATTACKS
@@ -383,7 +383,7 @@ def watch(
         pages: How many.
         rounds: How many; medians of all are printed.
         think: Time that a player takes for a move.
-        json_: Print a JSON object for each kind of game.
+        json_: Print a list of JSON objects, one for each kind of game.
     """
     from harness.lab.bench.watching import Watched, medians
     from harness.lab.bench.watching import watch as measure
@@ -446,7 +446,7 @@ def soak(
         resume: Add a piece to those in the folder, on the same journal.
         ladder: Have the server run a ladder, on which the bots are rated.
         seed: For what bots and attackers do.
-        json_: Print a JSON object for each piece.
+        json_: Print a list of JSON objects, one for each piece.
     """
     from harness.lab.bench import soak as soaking
     from protocol.channel import ChannelClosed

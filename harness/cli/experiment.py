@@ -79,7 +79,7 @@ def duel(
             "leave --out and --cluster out"
         )
     field = run.field()
-    with explaining("--plot", plot):
+    with explaining():
         judges = _judge(player, field), _judge(opponent, field)
         number = _KERNEL_GAMES if games is None else games
         row = play_duel(*judges, field, number, threads=run.workers, seed=run.seed)
@@ -128,7 +128,7 @@ def cs221(*, games: Many = 300, weights: Path | None = None, run: StudyRun | Non
     field = run.field()
     with explaining("--weights", weights):
         features = None if weights is None else read_rack_weights(weights)
-    with explaining("--out", run.out):
+    with explaining():
         in_kernels = kernel_duels(field, games, run.workers, run.seed, features)
     field = replace(field, own_leaves=True)  # --leaves are for the kernels
     given = "" if weights is None else f"?weights={quote(str(weights))}"

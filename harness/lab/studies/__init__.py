@@ -1,1 +1,1 @@
-"""Experiments of others, played again with built-in players."""
+"""Questions of strength and belief, each a ``Study``."""
