@@ -23,9 +23,15 @@ from urllib.parse import unquote, urlsplit
 
 from .registry import DIALECTS, SeatError, SeatSpec, seat_of
 
-_LONGEST_NAME = 64
+LONGEST_NAME = 64
+"""The protocol's limit."""
 _SHOWN = 80
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is one printable word of at most ``LONGEST_NAME`` characters."""
+    return len(text) <= LONGEST_NAME and text.isprintable() and text.split() == [text]
 
 
 def parse_seat(text: str) -> SeatSpec:
@@ -85,14 +91,14 @@ def _remote(text: str) -> SeatSpec:
         shown = text.replace(f"{parts.netloc.rpartition('@')[0]}@", "…@", 1)
         raise SeatError(f"{shown!r}: a secret does not belong in an address, which is logged")
     name = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
-    return SeatSpec("remote", name[:_LONGEST_NAME], text, _options(parts.query, text), text)
+    return SeatSpec("remote", name[:LONGEST_NAME], text, _options(parts.query, text), text)
 
 
 def _guest(text: str) -> SeatSpec:
     name = text.removeprefix("guest:")
-    if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable() or name.split() != [name]:
+    if not is_name(name):
         raise SeatError(
-            f"{text!r}: a guest's name is one word of 1 to {_LONGEST_NAME} printable characters"
+            f"{text!r}: a guest's name is one word of 1 to {LONGEST_NAME} printable characters"
         )
     return SeatSpec("guest", name, name, (), text)
 
@@ -117,7 +123,7 @@ def _engine(
     written = f"{dialect}:{target.replace('%', '%25').replace('?', '%3F')}"
     return SeatSpec(
         "engine",
-        name[:_LONGEST_NAME],
+        name[:LONGEST_NAME],
         target,
         options,
         f"{written}?{query}" if query else written,

@@ -9,6 +9,7 @@ from typing import cast
 
 from msgspec.structs import fields, replace
 
+from bot.seat_text import is_name
 from harness.matches.config import TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
 from harness.server.direction import Plan
@@ -59,7 +60,7 @@ def plan_of(
     if is_open and said.get("format") != "swiss":
         raise CommandFailed(f'{file}: open = true needs format = "swiss"')
     for name in said.get("directors", []):
-        if not name.isprintable() or name.split() != [name] or "/" in name or len(name) > 64:
+        if not is_name(name) or "/" in name:
             raise CommandFailed(f"directors: {name!r} can't be a name: one word without /")
     config, words = configure(seats, settings, guests_at=host)
     time = replace(config.time, ready_ms=said.get("no_show", NO_SHOW_MS))

@@ -18,14 +18,13 @@ from msgspec import Meta
 from bot.cores import usable_cores
 from bot.registry import SeatSpec
 from bot.seat.offers import rules_on_wire
-from bot.seat_text import parse_seat
+from bot.seat_text import LONGEST_NAME, parse_seat
 from engine.rules.challenges import ChallengeRule
 from engine.rules.rules import Rules
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.config_file import read_config_file
 from harness.figures import counted, plain
 from harness.matches.config import (
-    MAX_NAME,
     Format,
     MatchError,
     TournamentConfig,
@@ -407,9 +406,9 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
                 f"--name {text}: write A=NAME for the first seat, B=NAME for the second, "
                 "as many as there are"
             )
-        if len(name) > MAX_NAME or plain(name) != name or name != name.strip():
+        if len(name) > LONGEST_NAME or plain(name) != name or name != name.strip():
             raise CommandFailed(
-                f"--name {plain(text)}: a name has at most {MAX_NAME} characters, all of them "
+                f"--name {plain(text)}: a name has at most {LONGEST_NAME} characters, all of them "
                 "printable, and no space at its ends"
             )
         called[at] = name

@@ -17,11 +17,11 @@ from rich.console import Console
 from bot.cores import usable_cores
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, about, did_you_mean, known_bots
-from bot.seat_text import parse_seat
+from bot.seat_text import LONGEST_NAME, parse_seat
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.figures import plain
-from harness.matches.config import MAX_NAME, told_apart
+from harness.matches.config import told_apart
 from harness.server.admission import Admission
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.ladder.settings import ServerTime
@@ -138,11 +138,11 @@ def _person(name: str | None, bots: dict[str, SeatSpec]) -> str:
     if name is not None:
         if name in bots:
             raise CommandFailed(f"--name {name}: a bot has that name; choose another")
-        if not name.isprintable() or len(name) > MAX_NAME:
-            raise CommandFailed(f"--name has at most {MAX_NAME} printable characters")
+        if not name.isprintable() or len(name) > LONGEST_NAME:
+            raise CommandFailed(f"--name has at most {LONGEST_NAME} printable characters")
         return name
     try:
-        login = getpass.getuser()[:MAX_NAME]
+        login = getpass.getuser()[:LONGEST_NAME]
     except (KeyError, OSError):
         return NOBODY
     return login if login.isprintable() and login not in bots else NOBODY

@@ -8,14 +8,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from bot.seat_text import LONGEST_NAME, is_name
 from harness.server.tokens import hash_token, new_token, read_token_file, write_private
 from lexicons.cache import replacing
 from lexicons.text import read_text
 
 from .failing import CommandFailed, sentences
 from .options import say
-
-_LONGEST_NAME = 64
 
 
 def token(
@@ -35,9 +34,9 @@ def token(
         tokens: The file to add the line to; made if it isn't there, readable by you alone.
         replace: Replace the token that the name has in the file.
     """
-    if not name.isprintable() or name.split() != [name] or len(name) > _LONGEST_NAME:
+    if not is_name(name):
         raise CommandFailed(
-            f"{name!r} can't be a name: a name is one word of 1 to {_LONGEST_NAME} characters"
+            f"{name!r} can't be a name: a name is one word of 1 to {LONGEST_NAME} characters"
         )
     if name.startswith("#"):
         raise CommandFailed(f"{name!r} can't be a name: '#' begins a comment in a file of tokens")

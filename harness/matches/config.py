@@ -16,7 +16,7 @@ import msgspec
 
 from bot.equipment import Equipment
 from bot.registry import SeatSpec
-from bot.seat_text import parse_seat
+from bot.seat_text import LONGEST_NAME, parse_seat
 from harness.arbiter.seat import Seat
 from harness.figures import plain
 from harness.seats.seat_factory import seating
@@ -27,9 +27,6 @@ from protocol.parts import RulesInPlay, TimeControl
 from .sequential import SequentialTest
 
 Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "knockout"]
-
-MAX_NAME = 64
-"""The protocol's limit."""
 
 
 class MatchError(Exception):
@@ -136,12 +133,12 @@ def told_apart(*specs: SeatSpec) -> tuple[str, ...]:
     unclear = {
         spec.name
         for spec, name in zip(specs, names, strict=True)
-        if times[name] > 1 or len(name) > MAX_NAME
+        if times[name] > 1 or len(name) > LONGEST_NAME
     }
     for at, spec in enumerate(specs):
         if spec.name in unclear:
             number = sum(it.name == spec.name for it in specs[: at + 1])
-            names[at] = f"{plain(spec.name)[: MAX_NAME - 4]}-{number}"
+            names[at] = f"{plain(spec.name)[: LONGEST_NAME - 4]}-{number}"
     return tuple(names)
 
 

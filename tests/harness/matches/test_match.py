@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.seat_text import parse_seat
-from harness.matches.config import MAX_NAME, told_apart
+from bot.seat_text import LONGEST_NAME, parse_seat
+from harness.matches.config import told_apart
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_versions_of_a_bot_are_told_apart_by_what_differs(
     found = told_apart(parse_seat(first), parse_seat(second))
     assert found == names
     assert told_apart(parse_seat(second), parse_seat(first))[0][:-2] == names[1][:-2]
-    assert max(map(len, found)) <= MAX_NAME
+    assert max(map(len, found)) <= LONGEST_NAME
