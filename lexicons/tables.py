@@ -1,9 +1,9 @@
 """Tables by name, by path, or by default.
 
-Leave tables have two names: ``trained`` comes with the embedded lexicon, ``formula`` is that of
-``lexicons.formula_leaves``. The default is the trained one for the tiles it was trained for, else
-the formula. Win probabilities have the name ``trained``, for its own tiles only. A file with such a
-name is reached by ``./trained``.
+Leave tables and win probabilities have two names: ``trained`` comes with the embedded lexicon, for
+its own tiles only, ``formula`` is that of ``lexicons.formula_leaves`` or
+``lexicons.win_probability``. The default is the trained one for the tiles it was trained for, else
+the formula. A file with such a name is reached by ``./trained``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,17 @@ from .klv import parse_klv, read_klv
 from .leaves import LeaveTable, cached_leaves
 from .manifest import Manifest, manifest_path, parse_manifest, read_manifest
 from .store import Lexicon
-from .win_probability import WinProbabilities, parse_win_probabilities, read_win_probabilities
+from .win_probability import (
+    WinProbabilities,
+    formula_win_probabilities,
+    parse_win_probabilities,
+    read_win_probabilities,
+)
 
 FORMULA = "formula"
 TRAINED = "trained"
 LEAVE_TABLES = (FORMULA, TRAINED)
-WIN_PROBABILITY_TABLES = (TRAINED,)
+WIN_PROBABILITY_TABLES = (FORMULA, TRAINED)
 TRAINED_ON = "scowl"  # the embedded lexicon that the trained tables were trained on
 
 _FILES = {
@@ -40,7 +45,12 @@ _T = TypeVar("_T")
 
 def leaves_for(distribution: TileDistribution) -> LeaveTable:
     """Return the leave table that players use by default for these tiles."""
-    return load_leaves(_own_leaves(distribution), distribution)
+    return load_leaves(_own_table(distribution), distribution)
+
+
+def win_probabilities_for(distribution: TileDistribution) -> WinProbabilities:
+    """Return the win probabilities that players use by default for these tiles."""
+    return load_win_probabilities(_own_table(distribution), distribution)
 
 
 def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable:
@@ -62,14 +72,16 @@ def load_win_probabilities(name_or_path: str, distribution: TileDistribution) ->
     """Load a table of win probabilities, once per process; raises as ``load_leaves``."""
     what = "table of win probabilities"
     if name_or_path == TRAINED:
-        return _for_tiles(what, win_probabilities_for(distribution), distribution)
+        return _for_tiles(what, trained_win_probabilities(distribution), distribution)
+    if name_or_path == FORMULA:
+        return formula_win_probabilities(distribution.total)
     _check_there(what, name_or_path)
     return _read_win_probabilities(name_or_path)
 
 
-def leaves_name(named: str | None, distribution: TileDistribution) -> str:
-    """Return a leave table's name for people to read: ``trained (scowl)``."""
-    name = _own_leaves(distribution) if named is None else named
+def table_name(named: str | None, distribution: TileDistribution) -> str:
+    """Return a table's name, of either kind, for people to read: ``trained (scowl)``."""
+    name = _own_table(distribution) if named is None else named
     return f"{name} ({TRAINED_ON})" if name == TRAINED else name
 
 
@@ -85,7 +97,7 @@ def leave_table_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
         ValueError: a manifest that is no manifest; names the file.
         OSError: the table or its manifest cannot be read.
     """
-    name = _own_leaves(lexicon.distribution) if named is None else named
+    name = _own_table(lexicon.distribution) if named is None else named
     if name == FORMULA:
         return []
     called = "the players' own leave table" if named is None else f"the leave table {named}"
@@ -98,7 +110,7 @@ def win_probability_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
     The default never warns: win probabilities depend on the words far less than leaves do. Raises
     as ``leave_table_warnings``.
     """
-    if named is None:
+    if named is None or named == FORMULA:
         return []
     called = f"the table of win probabilities {named}"
     return _doubts(called, "winprob", named, lexicon)
@@ -114,7 +126,7 @@ def untrained(
     if leaves is None:
         lacks.append("what leaves are worth is by a formula (`tilewire train leaves`)")
     if win_probabilities is None:
-        lacks.append("simulations go by points, not by wins (`tilewire train winprob`)")
+        lacks.append("chances of winning are by a formula (`tilewire train winprob`)")
     if not lacks:
         return []
     return [f"no table comes with {distribution.name} tiles: {'; '.join(lacks)}"]
@@ -160,8 +172,8 @@ def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
 
 
 @lru_cache(maxsize=4)
-def win_probabilities_for(distribution: TileDistribution) -> WinProbabilities | None:
-    """Return the trained win probabilities, the default; None for other tiles than their own."""
+def trained_win_probabilities(distribution: TileDistribution) -> WinProbabilities | None:
+    """Return the trained win probabilities (cached); None for other tiles than their own."""
     if not are_trained_for(distribution):
         return None
     name = _FILES["winprob"]
@@ -191,7 +203,7 @@ def _embedded(name: str) -> bytes:
     return (files("lexicons") / "embedded" / name).read_bytes()
 
 
-def _own_leaves(distribution: TileDistribution) -> str:
+def _own_table(distribution: TileDistribution) -> str:
     return TRAINED if are_trained_for(distribution) else FORMULA
 
 

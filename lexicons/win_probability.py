@@ -4,6 +4,12 @@ The first line has an ignored cell, then counts of unseen tiles (bag and opponen
 each one more than the last. Every other line has the spread of the player on turn, the value of its
 leave included, then for each count the probability, 0 to 1, that it wins; a tie counts half.
 Spreads go up by one, or down by one, throughout.
+
+Where no table is trained for the tiles a formula is used: points still to come are normally
+distributed. Being on turn is worth half a turn's points, and the variance grows with the tiles
+that are left; the numbers are fitted to the table that is trained for English tiles. They follow
+it while there are tiles in the bag. With an empty bag, where single points decide, they are up to
+0.3 off; there an endgame is solved or played out.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ import csv
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +31,11 @@ from .text import decode_text
 
 _MOST_BYTES = 1 << 24  # 601 spreads by 94 counts take half a megabyte
 _MOST_DIGITS = 6  # of a spread or a count
+
+FORMULA_MOST_SPREAD = 300
+ON_TURN = 21.0  # points that being on turn is worth
+VARIANCE_A_TILE = 100.0  # of the points to come, for each unseen tile
+VARIANCE = 600.0  # of the points to come, whatever is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +63,18 @@ class WinProbabilities:
         row = min(max(spread - int(self.spreads[0]), 0), len(self.spreads) - 1)
         column = min(max(unseen - int(self.unseen[0]), 0), len(self.unseen) - 1)
         return float(self.values[row, column])
+
+
+@lru_cache(maxsize=4)
+def formula_win_probabilities(tiles: int) -> WinProbabilities:
+    """Return the formula's table (cached) for games with so many tiles."""
+    spreads = np.arange(-FORMULA_MOST_SPREAD, FORMULA_MOST_SPREAD + 1, dtype=np.int32)
+    unseen = np.arange(1, tiles + 1, dtype=np.int32)
+    deviations = np.sqrt(VARIANCE + VARIANCE_A_TILE * unseen)
+    scaled = (spreads[:, np.newaxis] + ON_TURN) / (deviations * math.sqrt(2))
+    # scipy's functions take longer to import than all of these to be worked out.
+    values = [[math.erfc(-value) / 2 for value in row] for row in scaled.tolist()]
+    return WinProbabilities(spreads, unseen, np.array(values, np.float32))
 
 
 def read_win_probabilities(path: str | Path) -> WinProbabilities:

@@ -98,7 +98,9 @@ def _parser() -> argparse.ArgumentParser:
         "--leaves", metavar="NAME_OR_FILE", help="trained, formula, or a leave table (KLV2)"
     )
     parser.add_argument(
-        "--winprob", metavar="NAME_OR_FILE", help="trained, or a table of win probabilities (CSV)"
+        "--winprob",
+        metavar="NAME_OR_FILE",
+        help="trained, formula, or a table of win probabilities (CSV)",
     )
     parser.add_argument(
         "--rules", default="english", metavar="NAME_OR_FILE", help="those of the games to come"

@@ -14,7 +14,7 @@ from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
 from lexicons.store import load_lexicon
-from lexicons.tables import TRAINED, TRAINED_ON, leaves_for, leaves_name, win_probabilities_for
+from lexicons.tables import TRAINED, TRAINED_ON, leaves_for, table_name
 from protocol.parts import TimeControl
 from protocol.siu.answers import Provenance
 
@@ -67,15 +67,14 @@ def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[
         ValueError: a file is invalid, or for other tiles.
         OSError: a file can't be read.
     """
-    tiles, leaves, table = rules.distribution, settings.leaves, settings.win_probabilities
+    tiles, leaves, winprob = rules.distribution, settings.leaves, settings.win_probabilities
     lexicon = load_lexicon(settings.lexicon, tiles, progress)
-    tables = load_tables(Equipment(leaves=leaves, win_probabilities=table), tiles)
+    tables = load_tables(Equipment(leaves=leaves, win_probabilities=winprob), tiles)
     Generator(lexicon, rules, tables.leaves or leaves_for(tiles))  # checks that they fit
-    is_plain = tables.win_probabilities is None and win_probabilities_for(tiles) is None
     provenance = Provenance(
         engine,
-        _identified(leaves_name(leaves, tiles).partition(" ")[0]),
-        "none" if is_plain else _identified(table or TRAINED),
+        _identified(table_name(leaves, tiles).partition(" ")[0]),
+        _identified(table_name(winprob, tiles).partition(" ")[0]),
         _word(lexicon.name),
     )
     return Kit(rules, Resources(lexicon, *tables), provenance)

@@ -74,7 +74,8 @@ class _Playing:
     winprob: Annotated[
         WinprobOption,
         Parameter(
-            help="trained, or a table of win probabilities (CSV); static players do not use it."
+            help="trained, formula, or a table of win probabilities (CSV); static players do not "
+            "use it."
         ),
     ] = None
     threads: Annotated[

@@ -152,7 +152,7 @@ def oracle(
     judge_rollouts: Annotated[int, Meta(ge=2)] = 2_500,
     winprob: Annotated[
         WinprobOption,
-        Parameter(help="trained, or a table of win probabilities (CSV) for the judge."),
+        Parameter(help="trained, formula, or a table of win probabilities (CSV) for the judge."),
     ] = None,
     run: StudyRun | None = None,
 ) -> None:
@@ -178,8 +178,6 @@ def oracle(
 
     field = run.field(winprob)
     chances = load_chances(field, winprob)
-    if chances is None:
-        raise CommandFailed(f"{field.rules.distribution.name} tiles need --winprob")
     seats = player, opponent
     strata = tuple(name for name in STRATA if not bag or name in bag)
     study = Oracle(seats, field, run.seed, chances, judge_plies, judge_rollouts, strata)

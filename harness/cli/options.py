@@ -171,7 +171,9 @@ LeavesOption: TypeAlias = Annotated[
 ]
 WinprobOption: TypeAlias = Annotated[
     str | None,
-    Parameter(help="trained, or a table of win probabilities (CSV). [default: the players' own]"),
+    Parameter(
+        help="trained, formula, or a table of win probabilities (CSV). [default: the players' own]"
+    ),
 ]
 DistributionOption: TypeAlias = Annotated[
     str, Parameter(help="The tiles: an embedded distribution or a CSV file.")

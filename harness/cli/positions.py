@@ -38,7 +38,7 @@ class Judge:
     rules: Rules
     words: Lexicon
     leaves: LeaveTable
-    win_probabilities: WinProbabilities | None
+    win_probabilities: WinProbabilities
 
     @classmethod
     def load(cls, tables: TableOptions, rules: Rules) -> Judge:

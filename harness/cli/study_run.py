@@ -153,15 +153,15 @@ def load_field(
     from bot.equipment import Equipment
     from engine.rules.rule_sets import rules_for
     from harness.lab.study_context import Field
-    from lexicons.tables import leaves_name
+    from lexicons.tables import table_name
 
     _tell_of_compiling()
     rules = rules or rules_for(lexicon.distribution)
     given = load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
-    return Field.of(lexicon, rules, given.leaves, leaves_name(leaves, rules.distribution))
+    return Field.of(lexicon, rules, given.leaves, table_name(leaves, rules.distribution))
 
 
-def load_chances(field: Field, winprob: str | None) -> WinProbabilities | None:
+def load_chances(field: Field, winprob: str | None) -> WinProbabilities:
     """Return the named or the players' own chances; one read by ``load_field`` isn't read again."""
     from lexicons.tables import load_win_probabilities, win_probabilities_for
 

@@ -150,11 +150,11 @@ def winprob(
         play_and_tally,
     )
     from harness.workers import open_workers
-    from lexicons.tables import leaves_name
+    from lexicons.tables import table_name
     from lexicons.win_probability import write_win_probabilities
 
     given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
-    named = leaves_name(leaves, rules.distribution)
+    named = table_name(leaves, rules.distribution)
     field = Field.of(lexicon, rules, given, named)
     with explaining(), open_workers(playing.workers, playing.cluster, say) as workers:
         play = partial(play_and_tally, workers, field)

@@ -9,7 +9,7 @@ from engine.rules.rules import Rules
 from lexicons.jit import warm_up
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
-from lexicons.tables import leaves_for, leaves_name
+from lexicons.tables import leaves_for, table_name
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Field:
         if leaves is not None:
             return cls(lexicon, rules, leaves, name)
         tiles = rules.distribution
-        return cls(lexicon, rules, leaves_for(tiles), leaves_name(None, tiles), own_leaves=True)
+        return cls(lexicon, rules, leaves_for(tiles), table_name(None, tiles), own_leaves=True)
 
     @cached_property
     def words(self) -> int:

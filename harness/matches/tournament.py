@@ -463,13 +463,14 @@ def luck_tables(config: TournamentConfig, lexicon: Lexicon) -> tuple[LeaveTable,
     """Return the tables by which luck is measured.
 
     Raises:
-        ValueError: a table can't be read, or there is none for these tiles.
+        ValueError: a table is invalid, or for other tiles.
+        OSError: a table can't be read.
     """
     tables = load_tables(config.equipment, lexicon.distribution)
-    chances = tables.win_probabilities or win_probabilities_for(lexicon.distribution)
-    if chances is None:
-        raise ValueError("no win probabilities are known for these tiles; --winprob names a table")
-    return tables.leaves or leaves_for(lexicon.distribution), chances
+    return (
+        tables.leaves or leaves_for(lexicon.distribution),
+        tables.win_probabilities or win_probabilities_for(lexicon.distribution),
+    )
 
 
 def measure_luck(

@@ -19,16 +19,17 @@ from lexicons.tables import (
     WIN_PROBABILITY_TABLES,
     leave_table_warnings,
     leaves_for,
-    leaves_name,
     load_leaves,
     load_win_probabilities,
     table_location,
+    table_name,
     trained_leaves,
     trained_manifest,
     untrained,
     win_probabilities_for,
     win_probability_warnings,
 )
+from lexicons.win_probability import formula_win_probabilities
 
 ENGLISH = load_distribution()
 
@@ -69,10 +70,12 @@ def test_players_have_what_was_trained_for_their_tiles(toy: TileDistribution) ->
     assert leaves_for(ENGLISH) is load_leaves("trained", ENGLISH) is trained_leaves(ENGLISH)
     assert leaves_for(toy) is load_leaves("formula", toy) is formula_leaves(toy)
     assert win_probabilities_for(ENGLISH) is load_win_probabilities("trained", ENGLISH)
-    assert win_probabilities_for(toy) is None
-    assert leaves_name(None, ENGLISH) == leaves_name("trained", ENGLISH) == "trained (scowl)"
-    assert leaves_name(None, toy) == leaves_name("formula", ENGLISH) == "formula"
-    assert leaves_name("some.klv2", ENGLISH) == "some.klv2"
+    assert win_probabilities_for(toy) is load_win_probabilities("formula", toy)
+    assert win_probabilities_for(toy) is formula_win_probabilities(toy.total)
+    assert load_win_probabilities("formula", ENGLISH) is formula_win_probabilities(100)
+    assert table_name(None, ENGLISH) == table_name("trained", ENGLISH) == "trained (scowl)"
+    assert table_name(None, toy) == table_name("formula", ENGLISH) == "formula"
+    assert table_name("some.klv2", ENGLISH) == "some.klv2"
 
 
 def test_the_trained_tables_are_for_their_tiles_alone(toy: TileDistribution) -> None:
@@ -87,7 +90,7 @@ def test_a_file_that_is_called_like_a_table_is_reached_by_its_path(zero: Path) -
     assert not load_leaves("./trained", ENGLISH).values.any()
     assert table_location("trained", LEAVE_TABLES) == "trained"
     assert table_location("./trained", LEAVE_TABLES) == str(zero)
-    assert table_location("formula", WIN_PROBABILITY_TABLES) == str(zero.with_name("formula"))
+    assert table_location("formula", WIN_PROBABILITY_TABLES) == "formula"
     assert table_location(None, LEAVE_TABLES) is None
 
 
@@ -119,6 +122,7 @@ def test_what_ships_is_doubted_where_other_words_are_played(
     (winprob,) = win_probability_warnings("trained", few)
     assert "`tilewire train winprob --lexicon …` makes one" in winprob
     assert win_probability_warnings("trained", scowl) == []
+    assert win_probability_warnings("formula", few) == []
     assert win_probability_warnings(None, few) == []
 
 
@@ -135,7 +139,7 @@ def test_what_players_do_without_for_other_tiles_is_said(toy: TileDistribution) 
     assert untrained("formula", "mine.csv", toy) == []
     assert untrained(None, None, toy) == [
         "no table comes with toy tiles: what leaves are worth is by a formula "
-        "(`tilewire train leaves`); simulations go by points, not by wins "
+        "(`tilewire train leaves`); chances of winning are by a formula "
         "(`tilewire train winprob`)"
     ]
     (sentence,) = untrained("mine.klv2", None, toy)

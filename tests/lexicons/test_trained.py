@@ -20,7 +20,7 @@ from lexicons.tables import (
     are_trained_for,
     trained_leaves,
     trained_manifest,
-    win_probabilities_for,
+    trained_win_probabilities,
 )
 
 ENGLISH = load_distribution()
@@ -52,7 +52,7 @@ def test_leaves_are_ranked_as_players_would(better: str, worse: str, by: float) 
 
 
 def test_a_win_is_likelier_ahead_and_surer_at_the_end() -> None:
-    table = win_probabilities_for(ENGLISH)
+    table = trained_win_probabilities(ENGLISH)
     assert table is not None
     assert (np.diff(table.values, axis=0) >= 0).all()
     assert table.unseen.tolist() == list(range(1, ENGLISH.total - RACK_SIZE + 1))
@@ -78,7 +78,7 @@ def test_other_tiles_have_none() -> None:
     more = replace(ENGLISH, counts=(3, *ENGLISH.counts[1:]))
     assert not are_trained_for(more)
     assert trained_leaves(more) is None
-    assert win_probabilities_for(more) is None
+    assert trained_win_probabilities(more) is None
     assert are_trained_for(replace(ENGLISH, name="the same"))
     renamed = trained_leaves(replace(ENGLISH, name="the same"))
     assert renamed is not None

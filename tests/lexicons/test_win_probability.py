@@ -6,8 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lexicons.alphabet import load_distribution
+from lexicons.tables import trained_win_probabilities
 from lexicons.win_probability import (
     WinProbabilities,
+    formula_win_probabilities,
     read_win_probabilities,
     write_win_probabilities,
 )
@@ -152,3 +155,37 @@ def test_shapes_that_do_not_belong_together() -> None:
         WinProbabilities(
             np.arange(2, dtype=np.int32), np.arange(2, dtype=np.int32), np.zeros((2, 1), np.float32)
         )
+
+
+# --- the formula ----------------------------------------------------------------------------------
+
+
+def test_the_formula_is_near_what_was_trained() -> None:
+    """docs/tables.md has the numbers."""
+    trained = trained_win_probabilities(load_distribution())
+    assert trained is not None
+    formula = formula_win_probabilities(100)
+    apart = np.array(
+        [
+            [
+                abs(formula.at(spread, unseen) - trained.at(spread, unseen))
+                for unseen in range(8, 94)
+            ]
+            for spread in range(-150, 151)
+        ]
+    )
+    assert apart.mean() == pytest.approx(0.0073, abs=0.0001)
+    assert apart.max() == pytest.approx(0.0786, abs=0.0001)
+    assert apart[:, 4:].max() < 0.05, "the worst is with a tile or two in the bag"
+
+
+def test_the_formula_goes_from_losing_to_winning() -> None:
+    for tiles in (100, 200):
+        table = formula_win_probabilities(tiles)
+        assert table.spreads.tolist() == list(range(-300, 301))
+        assert table.unseen.tolist() == list(range(1, tiles + 1))
+        assert table.at(-21, tiles // 2) == 0.5, "being on turn is worth what it lacks"
+        assert (np.diff(table.values, axis=0) >= 0).all()
+        assert table.at(-300, 40) < 0.001
+        assert table.at(300, 40) > 0.999
+        assert table.at(50, 80) < table.at(50, 40) < table.at(50, 10)

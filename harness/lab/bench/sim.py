@@ -50,7 +50,7 @@ class Simulating:
         ValueError: a number below 1.
     """
 
-    win_probabilities: WinProbabilities | None
+    win_probabilities: WinProbabilities
     candidates: int = 15
     plies: tuple[int, ...] = (2, 4)
     """Turns after a candidate; each number is measured in turn."""

@@ -110,7 +110,7 @@ def test_warming_up_loads_the_tables() -> None:
         player.warm_up(scowl(), RULES)
         before = leaves_for(RULES.distribution), win_probabilities_for(RULES.distribution)
         assert leaves_for(RULES.distribution) is before[0]
-        assert win_probabilities_for(RULES.distribution) is before[1] is not None
+        assert win_probabilities_for(RULES.distribution) is before[1]
 
 
 # --- turns ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from lexicon_parts import leaves_worth
-from rollout_positions import late_position, position_of
+from rollout_positions import RULES, late_position, position_of, scowl
 from search_views import Clock, Offers, opening, unlimited, view_at
 
 from bot.player import Budget, Refusal, Searched
@@ -27,7 +27,8 @@ from bot.search.simulating import (
 from bot.search.static_choice import STATIC, generator_for, static_choice
 from engine.movegen.candidates import best_candidates
 from engine.rules.moves import Direction, Place
-from engine.simulation.rollout_input import TO_THE_END
+from engine.rules.position import bag_count
+from engine.simulation.rollout_input import BY_POINTS, TO_THE_END
 from engine.simulation.simulation import Simulation
 
 EVEN = Settings(candidates=4, plies=2, iterations=30, rule="equal")
@@ -49,6 +50,29 @@ def test_by_an_empty_bag_nearly_all_moves_are_compared() -> None:
     assert [first_stage(bag).candidates for bag in (0, 1, 86)] == [300, 15, 15]
     assert len(Search(view_at(late_position(7)), Settings()).simulation.candidates) == 15
     assert len(Search(view_at(late_position(7)), Settings(4)).simulation.candidates) == 4
+
+
+def test_wins_decide_with_other_tiles_too() -> None:
+    """No table is trained for them; yet who is behind takes the move that may still win."""
+    english = RULES.distribution
+    (e,) = english.alphabet.tiles("E")
+    counts = tuple(count + (tile == e) for tile, count in enumerate(english.counts))
+    rules = replace(RULES, distribution=replace(english, counts=counts))
+    words = replace(scowl(), distribution=rules.distribution)
+    behind = replace(position_of(31, 15), scores=(25, 0))
+    view = view_at(behind, rules=rules, lexicon=words, bag=bag_count(behind, rules))
+    settings = Settings(candidates=8, iterations=600, rule="equal")
+    choice = Search(view, settings).run(unlimited())
+    by_points = Search(view, replace(settings, utility=BY_POINTS)).run(unlimited())
+    best, other = (
+        {each.move: each for each in choice.candidates}[one.move] for one in (choice, by_points)
+    )
+    assert best.win is not None
+    assert other.win is not None
+    assert best.win > other.win + 0.05
+    assert choice.equity is not None
+    assert by_points.equity is not None
+    assert choice.equity < by_points.equity
 
 
 # --- stages ---------------------------------------------------------------------------------------

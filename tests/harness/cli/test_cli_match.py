@@ -170,8 +170,8 @@ def test_rules_of_ones_own_need_their_words_and_tables(
     assert "the rules own have tiles of their own; --lexicon FILE names the words" in tilewire.err
     assert tilewire(*match, "--lexicon", words, "--leaves", "trained") == 2
     assert "'trained' is for the tiles of scowl; own tiles are others" in tilewire.err
-    assert tilewire(*match, "--lexicon", words, "--luck") == 2
-    assert "--luck: no win probabilities are known for these tiles" in tilewire.err
+    assert tilewire(*match, "--lexicon", words, "--winprob", "trained") == 2
+    assert "'trained' is for the tiles of scowl; own tiles are others" in tilewire.err
     assert not (tmp_path / "out").exists()
 
 
