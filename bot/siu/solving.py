@@ -56,16 +56,18 @@ def solve_endgame(
     solver.begin(view.position, first_win=task.go.firstwin, only=only)
     for is_due in Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over):
         if is_due:
-            solution = solver.solution
-            report.tell_news((_endgame_line(solver, solution, report),), solution.move)
+            line, best = _endgame_line(solver, view, report)
+            report.tell_news((line,), best)
         if deepest is not None and solver.solution.depth >= deepest:
             break
     solution = solver.solution
+    best, _ = solution.to_play(view.spread)
     counted = report.counted(solution.nodes, solution.depth)
-    report.tell(counted, InfoText(f"string {_certainty(solution)}"), best=solution.move)
+    report.tell(counted, InfoText(f"string {_certainty(solution)}"), best=best)
     # The line takes a while, and time may be over.
-    report.tell(_endgame_line(solver, solution, report), best=solution.move)
-    return solution.move
+    line, best = _endgame_line(solver, view, report)
+    report.tell(line, best=best)
+    return best
 
 
 def solve_preendgame(
@@ -133,8 +135,15 @@ def _candidates(generator: Generator, task: Task) -> list[RankedMove]:
     return with_asked(generator, position, usual, (*task.only, *task.also))
 
 
-def _endgame_line(solver: EndgameSolver, solution: Solution, report: Report) -> InfoEndgame:
-    return InfoEndgame(solution.depth, solution.value, report.line(solver.line()))
+def _endgame_line(solver: EndgameSolver, view: View, report: Report) -> tuple[InfoEndgame, Move]:
+    """Return the line of the best move with its gain, and that move.
+
+    It is the one that a player would play: while the best is a guess, a move proven to win.
+    """
+    solution = solver.solution
+    move, gain = solution.to_play(view.spread)
+    line = report.line(solver.line((move, gain)))
+    return InfoEndgame(solution.depth, gain, line), move
 
 
 def _certainty(solution: Solution) -> str:

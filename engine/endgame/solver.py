@@ -265,16 +265,18 @@ class EndgameSolver:
             (candidate.move for candidate in ranked if candidate.move not in self._without), PASS
         )
 
-    def line(self) -> tuple[Move, ...]:
+    def line(self, first: tuple[Move, int] | None = None) -> tuple[Move, ...]:
         """Compute the principal variation: after each move, ask for a reply that holds the value.
 
-        It goes to the end of the game if the value is proven; else as far as can be seen quickly.
+        ``first`` is the move that it begins with and its gain, as of ``Solution.to_play``; None:
+        the best. It goes to the end of the game if the value is proven; else as far as can be seen
+        quickly.
         """
         self._line_nodes = _LINE_NODES
         mtdf, position = self._mtdf, self._position
-        value, depth = mtdf.value, mtdf.ahead
-        turns = self._turns
-        line = [self._best()]
+        best, value = first or (self._best(), mtdf.value)
+        depth, turns = mtdf.ahead, self._turns
+        line = [best]
         while True:
             if line[-1] == PASS and turns == 1:
                 break

@@ -229,6 +229,8 @@ def test_there_is_a_legal_move_at_any_time(number: int) -> None:
         assert found.floor is None or found.floor <= value
         assert found.ceiling is None or found.ceiling >= value
         assert (found.sure is None) == (found.floor is None)
+        if found.sure is not None and found.floor is not None:
+            assert solver.line((found.sure, found.floor))[0] == found.sure
         solver.advance(20)
 
 

@@ -49,6 +49,11 @@ LAST = (
     "5BERGS5/4PA3U5/2QAID3R5/3BEE3F2S2/1P1ET2VIATIC2/MA1TAW3c2H2/ES3IS2E2A2/AT1FOLIA4V2/LI1L1EX1E6/"
     "1N1O1D2N2Y3/1GNU2C1JETE3/2ER2OHO2N3/2O3GOY6/1INDOW1U7/4DORR7 IKLMTZ/AEINRU? 0/0 0"
 )
+# After 20 nodes a move is proven to win by 12, and another is thought to gain 40.
+WON = (
+    "OW3QIGONG4/YET7I2D1/1FOH3q2M2O1/1TWO1PAUROPODS1/3E3A2I2E1/3C3R1BE2HA/3A3R1IS3D/3KATTI2T3U/"
+    "2ME1A1E6L/1ZAS1B1R6T/2R2L8L/2V2I8y/2Y2ENFACING2/5R9/IDOLISE8 AEEEJNV/ENNUUX {scores} 0"
+)
 ALPHABET = standard_rules().distribution.alphabet
 
 
@@ -321,6 +326,20 @@ def test_an_endgame_ends_before_its_time(searcher: Searcher) -> None:
     (*_, certainty, _) = searched(searcher, task("endgame firstwin movetime 60000", won)).answers
     assert isinstance(certainty, InfoText)
     assert certainty.text.startswith("string outcome proven, at least ")
+
+
+def test_a_move_that_is_proven_to_win_comes_before_a_guess(searcher: Searcher) -> None:
+    """As a player chooses; where it does not win, the guess is told."""
+    won = searched(searcher, task("endgame depth 0", WON.format(scores="0/0")))
+    certainty, found = won.answers[-2:]
+    assert certainty == InfoText("string not proven, at least +12")
+    assert found == InfoEndgame(0, 12, ("11K.JAVEL",))
+    assert {won.best, *won.offers} == {"11K.JAVEL"}
+    behind = searched(searcher, task("endgame depth 0", WON.format(scores="0/12")))
+    found = behind.answers[-1]
+    assert isinstance(found, InfoEndgame)
+    assert found.spread > 12
+    assert found.line_of_play[0] == behind.best != "11K.JAVEL"
 
 
 def test_with_too_little_memory_for_its_threads_fewer_search(searcher: Searcher) -> None:
