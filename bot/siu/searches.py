@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bot.player import Budget, ExchangedCount, Observed, View
 from bot.players.champion import compose
-from bot.search.anytime import Anytime, Pulse
+from bot.search.anytime import ROLLOUTS, Anytime, Pulse
 from bot.search.late_game import Solvers
 from bot.search.simulating import Search, usual_stages
 from bot.search.simulating import Settings as SearchSettings
@@ -192,12 +192,13 @@ class Searcher:
 
     def _sim(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
         view, go = kit.view(task), task.go
+        usual = usual_stages(view.bag)[0]
         settings = SearchSettings(
-            plies=go.depth,
+            plies=go.depth or usual.plies,  # one stage: all that is told is of one simulation
             iterations=go.iterations,
             rule="top-two" if go.iterations is None else "equal",
         )
-        count = task.settings.candidates or usual_stages(view.bag)[0].candidates
+        count = task.settings.candidates or usual.candidates
         candidates = chosen(view, count, task.only, task.also)
         search = Search(view, settings, view.seed, self._belief(task, view), candidates)
         simulation, wanted = search.simulation, go.stopcondition
@@ -213,7 +214,7 @@ class Searcher:
             results = report.simulated(simulation.estimates())
             report.tell(*results, *counted, best=simulation.leader.move)
 
-        for is_due in Anytime(simulation).slices(budget.remaining_ms, is_enough):
+        for is_due in Anytime(simulation, ROLLOUTS).slices(budget.remaining_ms, is_enough):
             if is_due and simulation.is_sampled:
                 tell()
         tell(report.counted(simulation.rollouts, simulation.plies))

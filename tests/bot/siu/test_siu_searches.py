@@ -8,6 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from rollout_positions import late_position
+from search_views import Clock
 
 from bot.player import Budget
 from bot.siu.beliefs import believed
@@ -17,6 +19,7 @@ from bot.siu.report import Report
 from bot.siu.searches import Follower, Searcher
 from bot.siu.settings import Settings
 from engine.movegen.generator import legal_moves
+from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
 from engine.rules.rules import standard_rules
 from engine.simulation.rollout_input import Belief
@@ -173,6 +176,16 @@ def test_what_was_told_of_a_move_is_kept_up_to_date() -> None:
     assert [one.move for one in report.simulated([first, second])] == ["8D.RETAINS"]
     told = report.simulated([second, first])
     assert [one.move for one in told] == ["8E.RETAINS", "8D.RETAINS"]
+
+
+def test_a_simulation_without_a_limit_ends_when_its_move_is_clear(searcher: Searcher) -> None:
+    """With some tiles in the bag, where a player would look deeper in stages, too."""
+    cgp = write_cgp(late_position(20), standard_rules())
+    (best, *_) = searched(searcher, task("gen", cgp)).moves
+    heard, budget = Heard(), Budget(2_000, clock=Clock(1))
+    searcher.search(task(f"sim searchmoves {best} pass", cgp), budget, heard)
+    assert not budget.expired
+    assert heard.offers[-1] == best
 
 
 def test_a_simulation_ends_when_the_leader_is_certain(searcher: Searcher) -> None:
