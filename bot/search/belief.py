@@ -20,7 +20,7 @@ from engine.inference.inference import MOST_LISTED, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style
 from engine.inference.rack_filter import DOUBT, RackFilter
-from engine.inference.rack_forecast import bingo_chance, tile_chances
+from engine.inference.rack_forecast import BingoForecast, tile_chances
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import may_exchange, rack_tiles
@@ -39,6 +39,8 @@ LISTED_A_MS = 600
 _LISTED_A_RACK = 20  # to be looked at
 _BINGO_SAMPLES = 200
 _TIME_FOR_BINGOS_MS = 100.0  # with less, no bingo odds
+_BINGO_SHARE = 0.4  # largest part of the time that bingo odds may take
+_BINGO_MS = 60.0  # the same, in milliseconds: twice what they take on a quiet core
 TOP = 20
 _MOST_NOTED = 500  # characters
 
@@ -172,10 +174,16 @@ class Opponent:
     def think(self, *, ms: float | None = None, racks: int = 0) -> None:
         """Take in all noted turns, within ``ms`` milliseconds or with ``racks`` racks per play.
 
-        A contradiction resets the belief, and ``told`` says why.
+        A contradiction resets the belief, and ``told`` says why. It has bingo odds if the last turn
+        is a play and there is time for them.
         """
         news, self._news = self._news, []
-        end = None if ms is None else self._clock() + ms / 1_000
+        last = news[-1] if news and (ms is None or ms >= _TIME_FOR_BINGOS_MS) else None
+        ends = end = None
+        if ms is not None:
+            ends = end = self._clock() + ms / 1_000
+            if isinstance(last, _Seen):
+                end -= min(_BINGO_SHARE * ms, _BINGO_MS) / 1_000
         listed = _LISTED_A_RACK * racks if ms is None else int(ms * LISTED_A_MS)
         plays = sum(isinstance(event, _Seen) for event in news)
         for event in news:
@@ -183,10 +191,9 @@ class Opponent:
                 if isinstance(event, _Seen):
                     began = self._clock()
                     until = None if end is None else began + (end - began) / plays
-                    has_time = ms is None or ms >= _TIME_FOR_BINGOS_MS
                     self._take_in(event, min(MOST_LISTED, listed), racks, began, until)
-                    if has_time and self.told is not None:
-                        self.told = replace(self.told, bingo=self._bingo(event))
+                    if event is last and self.told is not None:
+                        self.told = replace(self.told, bingo=self._bingo(event, ends))
                     plays -= 1
                 else:
                     event()
@@ -240,13 +247,22 @@ class Opponent:
         chances: list[float] = ((1 - kept.doubt) * known + kept.doubt * random).tolist()
         return chances
 
-    def _bingo(self, seen: _Seen) -> float:
-        """Return the odds that the opponent's static choice on the present board is a bingo."""
+    def _bingo(self, seen: _Seen, until: float | None) -> float | None:
+        """Return the odds that the opponent's static choice on the present board is a bingo.
+
+        None if they take longer than ``until``.
+        """
         kept, view = self.tracker.prior, self._before
         theirs = replace(view.holding(view.rack).position, on_turn=view.opponent)
         generator = self.tracker.judges["static"]
-        samples = bingo_chance(generator, theirs, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq)
-        return samples.chance
+        forecast = BingoForecast(
+            generator, theirs, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq
+        )
+        if until is None:
+            forecast.advance(_BINGO_SAMPLES)
+        else:
+            Anytime(forecast).run(time_until(until, self._clock), lambda: forecast.is_over)
+        return forecast.sampled.chance if forecast.is_over else None
 
     def _drawn(self, seen: _Seen) -> int:
         held = min(self._before.rules.rack_size, int(seen.left.sum()))

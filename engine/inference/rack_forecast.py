@@ -59,25 +59,67 @@ def _held(kept: LeavePrior, tiles: int) -> F64:
 def bingo_chance(
     generator: Generator, position: Position, kept: LeavePrior, drawn: int, samples: int, seed: int
 ) -> Sampled:
-    """Estimate the probability that the static choice of the player on turn is a bingo.
+    """Return the estimate of a ``BingoForecast``, whose arguments and errors these are."""
+    forecast = BingoForecast(generator, position, kept, drawn, samples, seed)
+    forecast.advance(samples)
+    return forecast.sampled
+
+
+class BingoForecast:
+    """Estimates, bit by bit, the probability that the mover's static choice is a bingo.
 
     It drew ``drawn`` tiles to what it kept; if the other rack is known it is not drawn from.
 
     Raises:
-        ValueError: no leave of ``kept`` is possible, or as ``Generator.best``.
+        ValueError: no leave of ``kept`` is possible.
     """
-    seat, rules = position.on_turn, generator.rules
-    size = kept.size + drawn
-    if size < rules.rack_size:
-        return Sampled(0.0, 0.0)
-    counts = unseen(position, 1 - seat, rules)
-    draws = Draws(counts, kept, [0] * len(counts), size)
-    racks, _ = draws.draw(samples, np.random.default_rng(seed & (1 << 64) - 1))
-    if not len(racks):
-        raise ValueError("nothing of what it may have kept is unseen")
-    bingos = sum(_is_bingo(generator, position, tuple(rack)) for rack in racks.tolist())
-    chance = bingos / len(racks)
-    return Sampled(chance, sqrt(chance * (1 - chance) / len(racks)))
+
+    def __init__(
+        self,
+        generator: Generator,
+        position: Position,
+        kept: LeavePrior,
+        drawn: int,
+        samples: int,
+        seed: int,
+    ) -> None:
+        self._generator, self._position = generator, position
+        self._racks: list[Rack] = []  # none is full: no bingo is possible
+        self._looked_at = self._bingos = 0
+        seat, rules = position.on_turn, generator.rules
+        size = kept.size + drawn
+        if size < rules.rack_size:
+            return
+        counts = unseen(position, 1 - seat, rules)
+        draws = Draws(counts, kept, [0] * len(counts), size)
+        racks, _ = draws.draw(samples, np.random.default_rng(seed & (1 << 64) - 1))
+        if not len(racks):
+            raise ValueError("nothing of what it may have kept is unseen")
+        self._racks = [tuple(rack) for rack in racks.tolist()]
+
+    def advance(self, amount: int) -> int:
+        """Search so many more racks; return how many, less only if there are no more.
+
+        Raises:
+            ValueError: as ``Generator.best``.
+        """
+        racks = self._racks[self._looked_at : self._looked_at + amount]
+        for rack in racks:
+            self._bingos += _is_bingo(self._generator, self._position, rack)
+        self._looked_at += len(racks)
+        return len(racks)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all racks are searched."""
+        return self._looked_at == len(self._racks)
+
+    @property
+    def sampled(self) -> Sampled:
+        """The estimate by the racks that are searched."""
+        count = max(self._looked_at, 1)
+        chance = self._bingos / count
+        return Sampled(chance, sqrt(chance * (1 - chance) / count))
 
 
 def _is_bingo(generator: Generator, position: Position, rack: Rack) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from bot.seat_text import parse_seat
 from engine.inference.equity_loss import Play
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, SIMULATING, Style, stranger
+from engine.inference.rack_forecast import BingoForecast
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Rack
@@ -246,7 +248,47 @@ def test_several_plays_share_the_time() -> None:
         play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
         opponent.observe(begun(), play)
     opponent.think(ms=300)
-    assert 300 <= 10 * next(looks) < 500
+    assert 240 <= 10 * next(looks) < 400
+
+
+def missing(plays: int, clock: Callable[[], float] = lambda: 0.0) -> Opponent:
+    """Give a belief that has so many plays to take in."""
+    opponent = Opponent(begun(), stranger(), clock=clock)
+    for seq in range(1, 2 * plays, 2):
+        play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
+        opponent.observe(begun(), play)
+    return opponent
+
+
+def test_how_likely_a_bingo_is_next_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Counted(BingoForecast):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            asked.append(given[-1])
+
+    monkeypatch.setattr("bot.search.belief.BingoForecast", Counted)
+    opponent = missing(3)
+    opponent.think(racks=FEW)
+    assert asked == [5], "of the last play"
+    assert opponent.told is not None
+    assert opponent.told.bingo is not None
+    opponent = missing(3)
+    opponent._news.append(lambda: None)
+    opponent.think(racks=FEW)
+    assert asked == [5], "of what comes after it, nothing"
+
+
+def test_bingo_odds_take_no_more_than_the_time_of_the_belief() -> None:
+    """As above each look at the clock takes ten milliseconds; too few for all racks are left."""
+    looks = iter(range(10_000))
+    opponent = missing(1, lambda: next(looks) / 100)
+    opponent.think(ms=300)
+    assert 10 * next(looks) < 330
+    assert opponent.told is not None
+    assert opponent.told.considered
+    assert opponent.told.bingo is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from small_games import lexicon_of
 
 from engine.inference.leave_prior import LeavePrior
-from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
+from engine.inference.rack_forecast import BingoForecast, Sampled, bingo_chance, tile_chances
 from engine.movegen.generator import Generator
 from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
@@ -99,6 +99,15 @@ def test_the_same_seed_gives_the_same_and_another_something_else() -> None:
         for seed in (1, 1, 2)
     )
     assert one == same != other
+
+
+def test_bit_by_bit_it_is_the_same() -> None:
+    given = GENERATOR, on_turn(0), LeavePrior.nothing(), 7, 200, 1
+    forecast = BingoForecast(*given)
+    assert forecast.sampled == Sampled(0.0, 0.0)
+    assert [forecast.advance(90) for _ in range(4)] == [90, 90, 20, 0]
+    assert forecast.is_over
+    assert forecast.sampled == bingo_chance(*given)
 
 
 def test_what_he_has_for_sure() -> None:
