@@ -175,8 +175,12 @@ class EndgameSolver:
         self._asked = 0  # nodes of the current question
         self._nodes = 0
         self._age += 1
-        for searcher in self._searchers:
-            searcher.begin(position, self._turns, self._age, chosen, left_out)
+        self._are_helping = False
+        self._take_up(self._searchers[:1])
+
+    def _take_up(self, searchers: Sequence[Searcher]) -> None:
+        for searcher in searchers:
+            searcher.begin(self._position, self._turns, self._age, self._only, self._without)
 
     def _choice(self, position: Position, moves: Collection[Move]) -> tuple[Move, ...]:
         if len(moves) > MOST_LISTED:
@@ -208,6 +212,10 @@ class EndgameSolver:
         mtdf, first = self._mtdf, self._searchers[0]
         alpha, depth = mtdf.alpha, mtdf.ahead
         helpers = self._searchers[1:] if self._asked >= _SLICE else []
+        if helpers and not self._are_helping:
+            # Not before: most positions of a pre-endgame are proven without them.
+            self._are_helping = True
+            self._take_up(helpers)
         helping = [
             self._pool.submit(helper.search, alpha, depth + nth % 2, nodes)
             for nth, helper in enumerate(helpers)

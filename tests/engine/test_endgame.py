@@ -13,6 +13,7 @@ from endgame_positions import FEW_TILES, as_game, mirrored, with_seats_swapped
 from minimax import Minimax
 from rollout_positions import scowl
 
+from engine.endgame.searcher import Searcher
 from engine.endgame.solver import EndgameSolver, Solution, least_memory
 from engine.movegen.generator import legal_moves
 from engine.rules.moves import PASS, Exchange
@@ -30,6 +31,8 @@ SMALL = (6, 9, 11, 12, 21, 30, 39, 112, 125, 236, 239)
 """Numbers of small endgames that plain minimax is soon done with."""
 REAL = (5, 18, 20, 21, 34)
 """… and of first positions with an empty bag that are proven in some thousand nodes."""
+LONG = 29
+"""… and of one that takes some ten thousand."""
 
 
 @cache
@@ -232,6 +235,28 @@ def test_there_is_a_legal_move_at_any_time(number: int) -> None:
         if found.sure is not None and found.floor is not None:
             assert solver.line((found.sure, found.floor))[0] == found.sure
         solver.advance(20)
+
+
+def test_other_threads_take_up_a_position_only_if_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[Searcher] = []
+    begin = Searcher.begin
+
+    def counted(searcher: Searcher, *given: Any) -> None:
+        begun.append(searcher)
+        begin(searcher, *given)
+
+    monkeypatch.setattr(Searcher, "begin", counted)
+    solver = Solver(2 * MEMORY, threads=2)
+    first, other = solver.solver._searchers
+    quick = solver(small(SMALL[0]))
+    assert quick.proven
+    assert begun == [first]
+    alone = Solver()(real(LONG))
+    begun.clear()
+    assert solver(real(LONG)).value == alone.value
+    assert begun == [first, other]
 
 
 def test_without_room_for_what_can_be_played_there_is_a_good_move_all_the_same() -> None:
