@@ -145,8 +145,7 @@ class Opponent:
             return
         if not before.bag:
             if not isinstance(move, int):
-                theirs = tuple(Counter(dict(enumerate(before.unseen))).elements())
-                held_by_both = before.holding(before.rack, theirs).position
+                held_by_both = before.holding(before.rack, before.unseen_tiles).position
                 position = replace(held_by_both, on_turn=before.opponent)
                 self._news.append(partial(self._revealed, position, move))
             return

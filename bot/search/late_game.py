@@ -15,9 +15,8 @@ from bot.player import Budget, Choice, Considered, Searched, View
 from engine.endgame.solver import EndgameSolver, Solution
 from engine.kernels.endgame_stack import MOST_LISTED
 from engine.movegen.candidates import best_candidates
-from engine.movegen.generator import RankedMove
+from engine.movegen.generator import RankedMove, passing
 from engine.preendgame.replies import Model
-from engine.preendgame.scenarios import passing
 from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS, Place
 from engine.rules.rules import score_play

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bot.player import Choice, Searched, View
-from engine.movegen.evaluation import PASS_EQUITY, POINT
-from engine.movegen.generator import Generator, RankedMove
-from engine.rules.moves import PASS
+from engine.movegen.evaluation import POINT
+from engine.movegen.generator import Generator, RankedMove, passing
 
 STATIC = Searched("static", plies=0)
 
@@ -30,7 +29,7 @@ def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
     """Leave out refused moves; if nothing is left, return a pass, which is always legal."""
     refused = {refusal.move for refusal in view.refused}
     left = [candidate for candidate in ranked if candidate.move not in refused]
-    return left or [RankedMove(PASS, 0, PASS_EQUITY, view.rack)]
+    return left or [passing(view.position)]
 
 
 def as_choice(best: RankedMove) -> Choice:

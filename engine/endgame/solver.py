@@ -19,7 +19,7 @@ from engine.kernels.transpositions import UNKNOWN
 from engine.movegen.generator import Generator, check_rack
 from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Move, Place
-from engine.rules.position import Board, Position, Rack, unseen
+from engine.rules.position import Board, Position, as_rack, unseen
 from engine.rules.rules import (
     Rules,
     canonical,
@@ -81,8 +81,7 @@ def with_both_racks(position: Position, rules: Rules) -> Position:
         raise ValueError("neither rack is given, or the game is over")
     if not position.racks[seat]:
         seat = 1 - seat
-    counts = enumerate(unseen(position, seat, rules))
-    rest: Rack = tuple(tile for tile, count in counts for _ in range(count))
+    rest = as_rack(unseen(position, seat, rules))
     if not rest:
         raise ValueError("the game is over: one side has no tiles left")
     if turns := stalled(position, rules):

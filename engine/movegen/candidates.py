@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from engine.rules.moves import PASS, Direction, Move, Place
-from engine.rules.position import Position, bag_count, unseen
+from engine.rules.moves import Direction, Move, Place
+from engine.rules.position import Position, as_rack, bag_count, unseen
 from engine.rules.rules import rack_without, score_play, used_tiles
 from lexicons.layout import BoardLayout
 
-from .evaluation import PASS_EQUITY, POINT
-from .generator import Generator, RankedMove, ScoredMove
+from .evaluation import POINT
+from .generator import Generator, RankedMove, ScoredMove, passing
 from .move_codec import leaves_of, pack
 
 
@@ -33,8 +33,7 @@ def best_candidates(
         for candidate in generator.best(position, wanted)
         if candidate.move not in without and not (mirrored and _runs_down(candidate.move))
     ]
-    passed = RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
-    return candidates[:count] or [passed]
+    return candidates[:count] or [passing(position)]
 
 
 def ranked_moves(
@@ -84,9 +83,7 @@ def is_symmetric(layout: BoardLayout) -> bool:
 def guess_replies(generator: Generator, position: Position, seed: int) -> Iterator[ScoredMove]:
     """Yield the static choices of random racks of the player on turn, without end."""
     rules, seat = generator.rules, position.on_turn
-    hidden = [
-        tile for tile, count in enumerate(unseen(position, 1 - seat, rules)) for _ in range(count)
-    ]
+    hidden = as_rack(unseen(position, 1 - seat, rules))
     chance = random.Random(seed)
     while True:
         rack = tuple(sorted(chance.sample(hidden, min(rules.rack_size, len(hidden)))))

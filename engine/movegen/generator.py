@@ -95,6 +95,11 @@ class LegalMoves(Sequence[ScoredMove]):
         return values
 
 
+def passing(position: Position) -> RankedMove:
+    """Return the pass of the player on turn."""
+    return RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
+
+
 def legal_moves(position: Position, lexicon: Lexicon, rules: Rules) -> list[ScoredMove]:
     """List every legal move of the player on turn once.
 
@@ -173,7 +178,7 @@ class Generator:
         else:
             ranked = self.everything(position, count + 1)
             moves = [candidate for candidate in ranked if candidate.move != PASS][:count]
-        return moves or [RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])]
+        return moves or [passing(position)]
 
     def arrays(self, position: Position) -> MoveArrays:
         """Return all legal moves as arrays, in no particular order; raises as ``legal_moves``."""

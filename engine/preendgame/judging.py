@@ -19,7 +19,7 @@ from engine.rules.position import Position
 from engine.rules.rules import used_tiles
 from lexicons.arrays import F64
 
-from .scenarios import FullPosition, list_scenarios, orders_of
+from .scenarios import FullPosition, list_scenarios, orders_of, played_statically
 
 CASES = 120
 """Most cases in which moves are compared."""
@@ -95,9 +95,8 @@ def _final(
     seed: int,
 ) -> float:
     """Play a game out, and return a seat's final spread; a guess if the nodes prove nothing."""
-    while full.bag and not full.over:
-        best = generator.best(full.position)[0]
-        full = full.after(best.move, best.score, generator.rules, seed)
+    for after in played_statically(full, generator, seed):
+        full = after
     scores = full.position.scores
     lead, sign = scores[seat] - scores[1 - seat], 1 if full.position.on_turn == seat else -1
     if full.over:

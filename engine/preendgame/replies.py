@@ -19,12 +19,12 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from engine.movegen.generator import Generator, RankedMove
+from engine.movegen.generator import Generator, RankedMove, passing
 from engine.rules.position import Position
 from engine.rules.rules import used_tiles
 
 from .bounds import Branch
-from .scenarios import FullPosition, list_scenarios, orders_of, passing
+from .scenarios import FullPosition, list_scenarios, orders_of, played_statically
 
 Model: TypeAlias = Literal["rational", "pessimistic", "static"]
 MODELS: Final[tuple[Model, ...]] = get_args(Model)
@@ -80,9 +80,8 @@ class Opponent:
     def _branch(self, full: FullPosition, reply: RankedMove, seat: int) -> Steps[int, None, Branch]:
         full = full.after(reply.move, reply.score, self._generator.rules, self._seed)
         is_exact = self.is_static and (full.over or not full.bag)
-        while full.bag and not full.over:
-            best = self._generator.best(full.position)[0]
-            full = full.after(best.move, best.score, self._generator.rules, self._seed)
+        for after in played_statically(full, self._generator, self._seed):
+            full = after
             yield _STATIC_MOVE
         return Branch(full, seat, is_exact=is_exact)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from math import comb, factorial
@@ -12,10 +13,9 @@ import numpy as np
 
 from engine.inference.leave_prior import LeavePrior, all_multisets, priors_of
 from engine.kernels.rollouts import Holdings
-from engine.movegen.evaluation import PASS_EQUITY
-from engine.movegen.generator import RankedMove
+from engine.movegen.generator import Generator
 from engine.rules.game import adjusted, settlement
-from engine.rules.moves import PASS, Exchange, Move
+from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules, rack_without, used_tiles
 from engine.simulation.rollout_input import TO_THE_END, Belief, holdings, scene
@@ -139,9 +139,14 @@ class FullPosition:
         return FullPosition(adjusted(after, settled[1]), bag, over=True)
 
 
-def passing(position: Position) -> RankedMove:
-    """Return the pass of the player on turn."""
-    return RankedMove(PASS, 0, PASS_EQUITY, position.racks[position.on_turn])
+def played_statically(
+    full: FullPosition, generator: Generator, seed: int
+) -> Iterator[FullPosition]:
+    """Yield the position after each static move, until the bag is empty or the game is over."""
+    while full.bag and not full.over:
+        best = generator.best(full.position)[0]
+        full = full.after(best.move, best.score, generator.rules, seed)
+        yield full
 
 
 @on_warm_up

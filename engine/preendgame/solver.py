@@ -16,7 +16,7 @@ from itertools import count
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.candidates import best_candidates
 from engine.movegen.evaluation import POINT
-from engine.movegen.generator import Generator, RankedMove
+from engine.movegen.generator import Generator, RankedMove, passing
 from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rules import Rules, check_move, used_tiles, why_not
@@ -24,7 +24,7 @@ from engine.simulation.rollout_input import Belief
 
 from .bounds import EPSILON, Branch, CandidateBounds, Trial
 from .replies import MODELS, Model, Opponent
-from .scenarios import FullPosition, Scenario, list_scenarios, orders_of, passing
+from .scenarios import FullPosition, Scenario, list_scenarios, orders_of
 
 MOST_IN_BAG = 7
 

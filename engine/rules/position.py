@@ -165,6 +165,11 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
     return tuple(left)
 
 
+def as_rack(counts: Sequence[int]) -> Rack:
+    """Return the tiles of counts by tile number, such as ``unseen`` ones, sorted."""
+    return tuple(tile for tile, count in enumerate(counts) for _ in range(count))
+
+
 def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = None) -> int:
     """Count the tiles in the bag; an unknown rack counts as full, as far as tiles go.
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.endgame.solver import EndgameSolver, Solution
-from engine.movegen.generator import Generator, RankedMove
-from engine.preendgame.scenarios import FullPosition, passing
+from engine.movegen.generator import Generator, RankedMove, passing
+from engine.preendgame.scenarios import FullPosition
 from engine.preendgame.solver import PreEndgame
 from engine.rules.moves import PASS, Move
 from engine.rules.position import Position, unseen

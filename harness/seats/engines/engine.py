@@ -179,11 +179,6 @@ def check_beginning(name: str, view: View) -> None:
         )
 
 
-def unseen_tiles(view: View) -> Rack:
-    """Return the tiles hidden from the player, sorted."""
-    return tuple(tile for tile, count in enumerate(view.unseen) for _ in range(count))
-
-
 def other_rule(rules: Rules, names: Sequence[str]) -> str | None:
     """Return the first of these rules, but for the tiles, that differs from English tournaments."""
     standard = load_rules()

@@ -23,7 +23,7 @@ from engine.rules.position import Board, Rack
 from engine.rules.rules import IllegalMove, Rules, score_play
 from lexicons.alphabet import BLANK, Alphabet
 
-from .engine import difference, unseen_tiles
+from .engine import difference
 
 LEAST_SAMPLES = 20
 """Samples of the leading move; a smaller mean says less than its static equity."""
@@ -83,7 +83,7 @@ def told(view: View) -> str:
     """Write a position; with an empty bag the opponent holds the unseen tiles."""
     position = view.position
     if not view.bag:
-        rest = unseen_tiles(view)
+        rest = view.unseen_tiles
         racks = (view.rack, rest) if view.seat == 0 else (rest, view.rack)
         position = replace(position, racks=racks)
     return write_cgp(position, view.rules)

@@ -15,8 +15,6 @@ from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.rules import rack_tiles
 from lexicons.alphabet import Alphabet, TileDistribution
 
-from .engine import unseen_tiles
-
 MOVES = 10
 """Most moves that it lists."""
 
@@ -54,7 +52,7 @@ def written_game(view: View) -> str:
     ]
     if not history:
         mover = 1
-        some = _some(unseen_tiles(view))
+        some = _some(view.unseen_tiles)
         events = [GcgEvent(EventKind.PASS, _NICKS[0], alphabet.text(some), "", 0, 0)]
     own = alphabet.text(view.rack)
     players = tuple(
@@ -82,7 +80,7 @@ def _event(turn: Observed, rack: tuple[int, ...], alphabet: Alphabet) -> GcgEven
 
 def _racks(view: View) -> Iterator[tuple[int, ...]]:
     rules = view.rules
-    held = {view.seat: Counter(view.rack), view.opponent: Counter(unseen_tiles(view))}
+    held = {view.seat: Counter(view.rack), view.opponent: Counter(view.unseen_tiles)}
     bags = [rules.distribution.total - 2 * rules.rack_size, *(turn.bag for turn in view.history)]
     racks: list[tuple[int, ...]] = []
     for turn, bag in reversed(list(zip(view.history, bags, strict=False))):

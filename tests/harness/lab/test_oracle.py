@@ -14,10 +14,9 @@ from interrupts import interrupted
 from bot.player import Budget, Choice, View
 from bot.players.static import StaticPlayer
 from engine.endgame.solver import EndgameSolver
-from engine.movegen.generator import Generator
+from engine.movegen.generator import Generator, passing
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.preendgame.judging import CASES, judge
-from engine.preendgame.scenarios import passing
 from engine.preendgame.solver import MOST_IN_BAG
 from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
