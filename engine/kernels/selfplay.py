@@ -15,18 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lexicons.alphabet import BLANK
 from lexicons.arrays import I32, U8, U64
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
 
 from .board import clear_board, forget_changes
-from .crosses import play
-from .gaddag_movegen import list_placements
 from .game import choose, deal, give_leave, make_move, settle
-from .moves import EXCHANGE, MAX_PLACED
+from .moves import MAX_PLACED
 from .racks import use_evaluation
-from .search_state import take_rack
 
 
 class Deals(NamedTuple):
@@ -106,37 +102,3 @@ def _record(state: Any, game: Any, seat: Any, results: Results, number: Any, tur
     results.sizes[number, turn] = state.rack.held
     for at in range(MAX_PLACED):
         results.racks[number, turn, at] = state.rack.tiles[at]
-
-
-@kernel
-def list_in_games(
-    state_array: Any,
-    words_array: Any,
-    leaves: LeaveArrays,
-    games: Results,
-    fewest_blanks: int,
-    most_blanks: int,
-) -> tuple[int, int]:
-    """List all placements in recorded positions with ``fewest_blanks`` to ``most_blanks``.
-
-    Each list overwrites the one before; ``list_into`` was called, and its arrays still exist.
-    Returns the number of positions and of placements.
-    """
-    state, words = state_array[0], words_array[0]
-    positions, listed = 0, 0
-    for number in range(len(games.turns)):
-        clear_board(state.board)
-        for turn in range(games.turns[number]):
-            size, tiles = games.sizes[number, turn], games.racks[number, turn]
-            blanks = 0
-            for at in range(size):
-                blanks += tiles[at] == BLANK
-            if fewest_blanks <= blanks <= most_blanks:
-                take_rack(state, tiles, size, leaves, 1, 0, True)
-                list_placements(state, words)
-                positions += 1
-                listed += state.gaddag.count
-            if games.moves[number, turn] < EXCHANGE:
-                play(state.board, words, games.moves[number, turn])
-                forget_changes(state.board)
-    return positions, listed

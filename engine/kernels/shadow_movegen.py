@@ -65,7 +65,6 @@ QUEUE = record_dtype(
         ("bounds", np.int32, (LANES,)),  # of the subracks in the slot being searched
     ],
 )
-QueueRecord: TypeAlias = Any
 StateRecord: TypeAlias = Any  # of ``engine.kernels.search_state.SEARCH_STATE``
 
 

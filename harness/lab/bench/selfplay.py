@@ -19,13 +19,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from engine.kernels.gaddag_movegen import list_into
-from engine.kernels.moves import MAX_PLACED
-from engine.kernels.selfplay import list_in_games
+from engine.kernels.board import clear_board, forget_changes
+from engine.kernels.crosses import play
+from engine.kernels.gaddag_movegen import list_into, list_placements
+from engine.kernels.moves import EXCHANGE, MAX_PLACED
+from engine.kernels.search_state import take_rack
+from engine.kernels.selfplay import Results
 from engine.movegen.generator import Generator
 from engine.simulation.selfplay import StaticGames, play_static_games
 from harness.lab.positions import recorded_games
 from harness.lab.study_context import Field
+from lexicons.alphabet import BLANK
+from lexicons.jit import kernel
+from lexicons.leaves import LeaveArrays
 from lexicons.store import Lexicon
 from lexicons.wordlist import WordList, pack_words
 
@@ -155,6 +161,40 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, tuple[int,
         kind: (positions, listed, max(seconds - walk, 0.0))
         for kind, (positions, listed, seconds) in timings.items()
     }
+
+
+@kernel
+def list_in_games(
+    state_array: Any,
+    words_array: Any,
+    leaves: LeaveArrays,
+    games: Results,
+    fewest_blanks: int,
+    most_blanks: int,
+) -> tuple[int, int]:
+    """List all placements in recorded positions with ``fewest_blanks`` to ``most_blanks``.
+
+    Each list overwrites the one before; ``list_into`` was called, and its arrays still exist.
+    Returns the number of positions and of placements.
+    """
+    state, words = state_array[0], words_array[0]
+    positions, listed = 0, 0
+    for number in range(len(games.turns)):
+        clear_board(state.board)
+        for turn in range(games.turns[number]):
+            size, tiles = games.sizes[number, turn], games.racks[number, turn]
+            blanks = 0
+            for at in range(size):
+                blanks += tiles[at] == BLANK
+            if fewest_blanks <= blanks <= most_blanks:
+                take_rack(state, tiles, size, leaves, 1, 0, True)
+                list_placements(state, words)
+                positions += 1
+                listed += state.gaddag.count
+            if games.moves[number, turn] < EXCHANGE:
+                play(state.board, words, games.moves[number, turn])
+                forget_changes(state.board)
+    return positions, listed
 
 
 def sample_words(lexicon: Lexicon, number: int, seed: int) -> Lexicon:
