@@ -158,9 +158,8 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
     )
     if findings.worths:
         known["proven"] = findings.is_proven(row.move)
-    if findings.by_points or not row.samples:
-        known |= {"win": None, "win_error": None}
-    return known if row.samples else known | {"equity": None, "equity_error": None}
+    unknown = ("win", "win_error", "equity", "equity_error")
+    return known if row.samples else known | dict.fromkeys(unknown)
 
 
 def _alone(findings: Findings) -> dict[str, Any] | None:
@@ -186,11 +185,10 @@ def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
     if not findings.is_known or (findings.worths and move not in findings.worths):
         return None
     ahead = findings.ahead_of(move)
-    by_points = findings.by_points
     return {
         "move": move,
-        "win": None if by_points else ahead.win,
-        "win_error": None if by_points else _finite(ahead.win_error, findings),
+        "win": ahead.win,
+        "win_error": _finite(ahead.win_error, findings),
         "points": ahead.equity,
         "points_error": _finite(ahead.equity_error, findings),
     }

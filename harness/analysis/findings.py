@@ -22,7 +22,7 @@ from engine.movegen.generator import Generator
 from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count, unseen
 from engine.rules.rules import Rules
-from engine.simulation.rollout_input import BY_POINTS, TO_THE_END, Belief, Utility
+from engine.simulation.rollout_input import TO_THE_END, Belief, Utility
 from engine.simulation.rollout_results import Difference, Ply
 from engine.simulation.simulation import Estimate, Simulation
 from lexicons.store import Lexicon
@@ -70,8 +70,6 @@ class Findings:
     """Whether every candidate has enough rollouts to be compared."""
     is_certain: bool
     """Whether more rollouts would probably change nothing."""
-    by_points: bool
-    """Whether points alone decide, for lack of win probabilities."""
     replies: tuple[Ply, Ply] | None = None
     """The opponent's next turn after the best and after the played move, if both were sampled."""
     alone: tuple[Estimate, Estimate] | None = None
@@ -160,19 +158,15 @@ class Findings:
         alone = self.compared and move == self.question.played
         others = 1 if alone else max(len(self.estimates) - 1, 1)
         errors = NormalDist().inv_cdf(1 - _RISK / others)
-        ahead, (win, point, lead) = self.ahead_of(move), self._utility.weights
+        ahead, (win, point, lead) = self.ahead_of(move), Utility().weights
         # Wins, points and leads are correlated, so their errors add up.
         error = win * ahead.win_error + point * ahead.equity_error + lead * ahead.lead_error
         return self.utility_lost(move) > max(errors * error, _ROUNDING)
 
     def utility_lost(self, move: Move) -> float:
         """Return the utility of the best less that of a candidate."""
-        ahead, (win, point, lead) = self.ahead_of(move), self._utility.weights
+        ahead, (win, point, lead) = self.ahead_of(move), Utility().weights
         return win * ahead.win + point * ahead.equity + lead * ahead.lead
-
-    @property
-    def _utility(self) -> Utility:
-        return BY_POINTS if self.by_points else Utility()
 
 
 # --- the work -------------------------------------------------------------------------------------
@@ -185,7 +179,7 @@ class Settings:
     generators: Sequence[Generator]
     """A generator per thread, used by nobody else meanwhile."""
     lexicon: Lexicon
-    win_probabilities: WinProbabilities | None
+    win_probabilities: WinProbabilities
     candidates: int = 15
     plies: int | None = None
     """None: as usual for the bag."""
@@ -364,7 +358,6 @@ class _Rollouts:
             exact=search.exact,
             is_known=search.is_sampled,
             is_certain=search.is_sampled and search.is_certain,
-            by_points=self._settings.win_probabilities is None,
         )
 
 
@@ -409,7 +402,6 @@ class _Endgame:
             exact=True,
             is_known=bool(solving.worths),
             is_certain=False,
-            by_points=self._settings.win_probabilities is None,
             worths=dict(solving.worths),
             nodes=solving.nodes,
         )

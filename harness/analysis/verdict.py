@@ -79,7 +79,7 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
         return f"{nick}: no turn to go by{besides}."
     losses = [turn.ahead_of(played) for turn, played in known]
     flattered = any(not (turn.exact or turn.compared or is_found(turn)) for turn, _ in known)
-    mean = _loss(losses, turns[0].by_points)
+    mean = _loss(losses)
     best = sum(is_found(turn) for turn, _ in known)
     level = sum(not is_found(turn) and not turn.is_clear(played) for turn, played in known)
     near = f"; {level} more can't be told from it" if level else ""
@@ -301,31 +301,27 @@ def plus_minus(value: str, error: float, scale: float = 1.0) -> str:
     return f"{value} ± {number(scale * INTERVAL * error)}"
 
 
-def _loss(losses: Sequence[Difference], by_points: bool) -> str:
+def _loss(losses: Sequence[Difference]) -> str:
     win, points = fmean(loss.win for loss in losses), fmean(loss.equity for loss in losses)
     win_error = math.hypot(*(loss.win_error for loss in losses)) / len(losses)
     error = math.hypot(*(loss.equity_error for loss in losses)) / len(losses)
     in_points = plus_minus(number(points, unit=" points"), error)
-    return in_points if by_points else f"{plus_minus(share(win), win_error, 100)} and {in_points}"
+    return f"{plus_minus(share(win), win_error, 100)} and {in_points}"
 
 
 def _cost(findings: Findings, played: Estimate) -> str:
     """Write what the played move cost, and whether that is not proven."""
-    cost = _loss([findings.ahead_of(played.move)], findings.by_points)
+    cost = _loss([findings.ahead_of(played.move)])
     return f"{cost} (not proven)" if findings.is_guess(played.move) else cost
 
 
 def _compared_alone(findings: Findings) -> str:
-    """Write the chances or points behind the cost, if they are of samples of their own."""
+    """Write the chances behind the cost, if they are of samples of their own."""
     if findings.alone is None or findings.question.phony:
         return ""
-    values = [
-        number(row.equity) if findings.by_points else number(100 * row.win)
-        for row in findings.alone
-    ]
-    unit = " points" if findings.by_points else " %"
+    best, played = (number(100 * row.win, unit=" %") for row in findings.alone)
     rollouts = counted(findings.compared, "rollout")
-    return f" By {rollouts} of these two alone: {values[0]}{unit} against {values[1]}{unit}."
+    return f" By {rollouts} of these two alone: {best} against {played}."
 
 
 def _advice(findings: Findings, write: Writer) -> str:
@@ -343,7 +339,7 @@ def _advice(findings: Findings, write: Writer) -> str:
     if findings.exact:
         return f"{either}; they come to the same."
     first = "the first two are " if len(rivals) > 1 else ""
-    apart = _apart(findings, findings.ahead_of(rivals[0].move))
+    apart = _apart(findings.ahead_of(rivals[0].move))
     return f"{either}; {first}{apart} apart."
 
 
@@ -357,15 +353,13 @@ def _worth(findings: Findings, row: Estimate) -> str:
             guess = " (not proven)" if findings.is_guess(row.move) else ""
             return f"with the best play by both, the game ends {end}{guess}"
         return f"played on, the game ends {end}"
-    if findings.by_points:
-        return f"gains {plus_minus(number(row.equity) + ' points', row.equity_error)}"
     return f"wins {plus_minus(share(row.win), row.win_error, 100)}"
 
 
 def _more(findings: Findings, other: Estimate, write: Writer) -> str:
     ahead = findings.ahead_of(other.move)
     value, error, unit = ahead.equity, ahead.equity_error, " points"
-    if not (findings.exact or _points_say_it(findings, ahead)):
+    if not (findings.exact or _points_say_it(ahead)):
         value, error, unit = 100 * ahead.win, 100 * ahead.win_error, " %"
     more = f"{number(value, unit=unit)} more than {write(other.move)}"
     if not error:
@@ -374,15 +368,15 @@ def _more(findings: Findings, other: Estimate, write: Writer) -> str:
     return f"{more} (95 %: {low} to {high})"
 
 
-def _apart(findings: Findings, ahead: Difference) -> str:
-    if _points_say_it(findings, ahead):
+def _apart(ahead: Difference) -> str:
+    if _points_say_it(ahead):
         return plus_minus(number(abs(ahead.equity), unit=" points"), ahead.equity_error)
     return plus_minus(share(abs(ahead.win)), ahead.win_error, 100)
 
 
-def _points_say_it(findings: Findings, ahead: Difference) -> bool:
-    """Check whether to name points: wins are equal or unknown."""
-    return findings.by_points or abs(ahead.win) < _NO_WIN
+def _points_say_it(ahead: Difference) -> bool:
+    """Check whether to name points: wins are equal."""
+    return abs(ahead.win) < _NO_WIN
 
 
 def _about_played(findings: Findings, write: Writer) -> str:
@@ -395,8 +389,8 @@ def _about_played(findings: Findings, write: Writer) -> str:
         return "It was played."
     name, ahead = write(played.move), findings.ahead_of(played.move)
     if question.phony:
-        value = ahead.equity if _points_say_it(findings, ahead) else ahead.win
-        stood = f"{_apart(findings, ahead)} {'less' if value > 0 else 'more'}"
+        value = ahead.equity if _points_say_it(ahead) else ahead.win
+        stood = f"{_apart(ahead)} {'less' if value > 0 else 'more'}"
         return f"{name} was played: {question.phony}; had it stood, it would be worth {stood}."
     cost = _cost(findings, played)
     alone = _compared_alone(findings)
@@ -407,5 +401,4 @@ def _about_played(findings: Findings, write: Writer) -> str:
     if findings.exact:
         return f"{name} was played, which comes to the same."
     # Chance may have put it ahead: the sign stays, so that the interval stays correct.
-    less = "gain" if findings.by_points else "win"
-    return f"{name} was played, and nothing shows it to {less} less: it cost {cost}.{alone}"
+    return f"{name} was played, and nothing shows it to win less: it cost {cost}.{alone}"

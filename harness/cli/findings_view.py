@@ -42,8 +42,7 @@ _CANDIDATES = ("", "move", "score", "leave", "static", "win %", "equity", "sampl
 _DROPPED = ("samples", "static", "leave", "score")
 _SOLVED = (*_CANDIDATES[:-1], "value")
 _TEXTS = ("move", "leave", "player", "played", "best", "value")
-_WIN = "win %: of rollouts won; "
-_EQUITY = "static, equity: points, by score and leave, by rollouts"
+_BY_ROLLOUTS = "win %: of rollouts won; static, equity: points, by score and leave, by rollouts"
 _BY_SOLVER = "equity: points gained to the end of the game with the best play by both sides"
 _BEFORE_AFTER = "before, after: games won in % with the best move, with the one played"
 _ALONE = "if these two were compared alone, by rollouts of their own, all is by those"
@@ -85,7 +84,7 @@ def _position_legend(findings: Findings) -> str:
     """Return what the columns of a position's table mean."""
     if findings.worths:
         return _BY_SOLVER
-    return _EQUITY if findings.by_points else _WIN + _EQUITY
+    return _BY_ROLLOUTS
 
 
 def review_game(
@@ -155,7 +154,7 @@ def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
                 str(row.score),
                 alphabet.text(row.leave),
                 number(row.static / POINT),
-                win if sampled and not findings.by_points else DASH,
+                win if sampled else DASH,
                 equity if sampled else DASH,
                 _proven(row, findings) if findings.worths else f"{row.samples:,}",
             )
@@ -239,15 +238,14 @@ def _turn_row(turn: Turn, findings: Findings, rules: Rules) -> tuple[str, ...]:
         best = "✓"
     elif findings.is_known:
         best = format_full_move(findings.best.move, board, alphabet)
-    has_win, pair = findings.is_known and not findings.by_points, findings.best_and_played
-    if has_win:
+    pair = findings.best_and_played
+    if findings.is_known:
         before = number(100 * (pair[0] if pair else findings.best).win)
     if findings.is_known and pair:
         loss = findings.ahead_of(pair[1].move)
         points = number(loss.equity) + "?" * is_played_guess(findings)
-        if has_win:
-            after, cost = number(100 * pair[1].win), number(100 * loss.win)
-            error = plus_minus("", loss.win_error, 100).removeprefix(" ± ") or error
+        after, cost = number(100 * pair[1].win), number(100 * loss.win)
+        error = plus_minus("", loss.win_error, 100).removeprefix(" ± ") or error
     played = ""
     if turn.played is not None:
         played = format_full_move(turn.played, board, alphabet)

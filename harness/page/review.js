@@ -10,7 +10,7 @@ import { isForced, verdictText, whyText } from "./verdict.js";
 /** @typedef {{ line: number, seat: 0 | 1, cgp: string, rack: string, played: string | null, score: number | null, left_out: string | null }} Turn */
 /** @typedef {{ title: string, players: string[], notice: string, gcg: string | null, scores: [number, number], turns: Turn[],
  *   board: Layout, tiles: TileKind[] }} Told */
-/** @typedef {{ move: string, win: number | null, win_error: number | null, points: number, points_error: number | null }} Lead */
+/** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null }} Lead */
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
  *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean }} Candidate `proven`: with an empty bag. */
 /** @typedef {{ turns: number, score: number }} Ply */
@@ -24,7 +24,7 @@ import { isForced, verdictText, whyText } from "./verdict.js";
  *   rollouts: number, compared: number, nodes: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
 /** @typedef {{ position: string, played: string, best: string, rivals: string[], lost_win: number | null, lost_points: number,
  *   game: string, turn: number, when: string }} Mistake */
-/** @typedef {{ turns: number, best: number, win: number | null, points: number }} Total Means over turns. */
+/** @typedef {{ turns: number, best: number, win: number, points: number }} Total Means over turns. */
 
 export const MOST_MISTAKES = 500;
 
@@ -71,12 +71,6 @@ export class Review {
     return this.found.get(line)?.verdict.ahead_of_played ?? null;
   }
 
-  /** Whether only points tell what turns lost, as no chance of winning is known for such tiles. */
-  get isByPoints() {
-    const leads = this.told.turns.flatMap(({ line }) => this.loss(line) ?? []);
-    return leads.length > 0 && leads.every(({ win }) => win === null);
-  }
-
   /** Turns, the costliest first: those that were clearly worse than the best, then the others. */
   get costliest() {
     const weights = new Map(this.told.turns.map(({ line }) => [line, weight(this.found.get(line))]));
@@ -95,7 +89,7 @@ export class Review {
     return {
       turns: counted.length,
       best: counted.filter(({ found, loss }) => loss.move === found.verdict.best).length,
-      win: counted.every(({ loss }) => loss.win !== null) ? mean(({ win }) => win ?? 0) : null,
+      win: mean(({ win }) => win),
       points: mean(({ points }) => points),
     };
   }

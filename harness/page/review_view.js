@@ -251,14 +251,14 @@ export class ReviewView extends HTMLElement {
   }
 
   showTotals() {
-    const { review } = this, byPoints = review?.isByPoints;
+    const { review } = this;
     const rows = SEATS.flatMap((seat) => {
       const name = review?.told.players[seat], total = review?.total(seat);
       return name !== undefined && total?.turns ? [{ cells: [
-        h("bdi", {}, name), ...(byPoints ? [] : [total.win === null ? "" : percent(total.win)]), decimal(total.points), texts.bestOf(total.best, total.turns),
+        h("bdi", {}, name), percent(total.win), decimal(total.points), texts.bestOf(total.best, total.turns),
       ] }] : [];
     });
-    const heads = [texts.player, ...(byPoints ? [] : [texts.lostWin]), texts.lostPoints, texts.bestPlayed];
+    const heads = [texts.player, texts.lostWin, texts.lostPoints, texts.bestPlayed];
     this.totals?.replaceChildren(...(rows.length ? [h("h2", {}, texts.onAverage), table(texts.onAverage, heads, rows, "totals")] : []));
   }
 
@@ -269,8 +269,8 @@ export class ReviewView extends HTMLElement {
     const focused = at instanceof HTMLAnchorElement && sheet.contains(at) ? at.hash : "";
     const scrolled = sheet.firstElementChild?.scrollTop ?? 0;
     const turns = this.byCost ? review.costliest : review.told.turns;
-    this.about?.replaceChildren(review.isByPoints ? texts.pointsAbout : texts.costAbout);
-    const heads = [texts.turn, texts.player, texts.playedHead, ...(review.isByPoints ? [] : [texts.lostWin]), texts.lostPoints, texts.bestHead];
+    this.about?.replaceChildren(texts.costAbout);
+    const heads = [texts.turn, texts.player, texts.playedHead, texts.lostWin, texts.lostPoints, texts.bestHead];
     sheet.replaceChildren(table(texts.turnsHead, heads, turns.map((turn) => this.row(review, turn)), "sheet"));
     if (sheet.firstElementChild) sheet.firstElementChild.scrollTop = scrolled;
     if (focused) [...sheet.querySelectorAll("a")].find((link) => link.hash === focused)?.focus({ preventScroll: true });
@@ -288,7 +288,7 @@ export class ReviewView extends HTMLElement {
       cells: [
         h("a", { href: `#/review/${encodeURIComponent(this.id_)}/${line}`, "aria-label": texts.turnNumber(line) }, line),
         h("bdi", {}, review.told.players[seat]), was,
-        ...(review.isByPoints ? [] : [isBest || !loss || loss.win === null ? "" : within(loss.win, loss.win_error, percent)]),
+        isBest || !loss ? "" : within(loss.win, loss.win_error, percent),
         isBest || !loss ? "" : decimal(loss.points),
         best,
       ],

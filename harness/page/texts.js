@@ -357,7 +357,6 @@ export const texts = {
   bestOf: (best, of) => `${best} of ${of}`,
   turnsHead: "Turns",
   byCost: "Costliest first",
-  pointsAbout: "Points lost: against the best move. ✓: the best was played; *: a phony.",
   costAbout: "Chance lost: of winning, against the best move. ± is a 95 % interval. ✓: the best was played; *: a phony.",
   playedHead: "Played",
   bestHead: "Best",
@@ -424,8 +423,8 @@ export const texts = {
   itCost: (move, cost) => `Played was ${move}: it cost ${cost}.`,
   /** @param {string} move */
   comesToSame: (move) => `Played was ${move}, which comes to the same.`,
-  /** @param {string} move @param {string} cost @param {boolean} byPoints */
-  nothingShows: (move, cost, byPoints) => `Played was ${move}, and nothing shows it to ${byPoints ? "gain" : "win"} less: it cost ${cost}.`,
+  /** @param {string} move @param {string} cost */
+  nothingShows: (move, cost) => `Played was ${move}, and nothing shows it to win less: it cost ${cost}.`,
   /** @param {string} win @param {string} points */
   both: (win, points) => `${win} and ${points}`,
   whyBest: "Why the best is better:",

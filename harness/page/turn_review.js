@@ -162,18 +162,17 @@ export class TurnReview extends HTMLElement {
   showTries() {
     const { turn, review } = this, all = turn ? this.tried.get(turn.line) ?? [] : [];
     if (!turn || !all.length) return this.tries?.replaceChildren();
-    const byPoints = review.isByPoints || all.every(({ lead }) => lead?.win === null);
     const rows = all.map(({ move, lead, best, rollouts, note, request }) => ({
       attributes: { class: request ? "busy" : null },
       cells: [
         review.text(move, turn),
-        ...(byPoints ? [] : [lead ? move === best ? "✓" : lead.win === null ? "" : within(lead.win, lead.win_error, percent) : ""]),
+        lead ? move === best ? "✓" : within(lead.win, lead.win_error, percent) : "",
         lead ? move === best ? "✓" : within(lead.points, lead.points_error, decimal) : "",
         rollouts ? grouped(rollouts) : "", h("span", {}, note, request > 0 && h("button", { type: "button", class: "small", click: () => this.analysis.cancel(request) }, texts.stop)),
       ],
     }));
     this.tries?.replaceChildren(h("h3", {}, texts.triedMoves),
-      table(texts.triedMoves, [texts.move, ...(byPoints ? [] : [texts.lostWin]), texts.lostPoints, texts.samples, ""], rows, "tries"));
+      table(texts.triedMoves, [texts.move, texts.lostWin, texts.lostPoints, texts.samples, ""], rows, "tries"));
   }
 
   /** @param {string} sentence */
@@ -185,9 +184,8 @@ export class TurnReview extends HTMLElement {
 /** What is known of a tried move in the middle of its analysis. @param {string} move @param {{ candidates: Candidate[], rollouts: number }} told */
 const soFar = (move, { candidates, rollouts }) => {
   const [best] = candidates, own = candidates.find((each) => each.move === move);
-  if (!best || !own || own.equity === null || best.equity === null) return { rollouts, note: "" };
-  const win = own.win === null || best.win === null ? null : best.win - own.win;
-  const lead = { move, win, win_error: null, points: best.equity - own.equity, points_error: null };
+  if (!best || !own || own.equity === null || best.equity === null || own.win === null || best.win === null) return { rollouts, note: "" };
+  const lead = { move, win: best.win - own.win, win_error: null, points: best.equity - own.equity, points_error: null };
   return { lead, best: best.move, rollouts, note: "" };
 };
 

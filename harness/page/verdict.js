@@ -67,18 +67,18 @@ const worth = ({ cgp, exact, plies, verdict }, { win, win_error, equity, equity_
 /** @param {Findings} found @param {Lead} lead @param {Name} name */
 const more = ({ exact }, lead, name) => {
   const byPoints = exact || pointsSayIt(lead), shown = byPoints ? decimal : percent;
-  const value = byPoints ? lead.points : lead.win ?? 0, error = (byPoints ? lead.points_error : lead.win_error) ?? 0;
+  const value = byPoints ? lead.points : lead.win, error = (byPoints ? lead.points_error : lead.win_error) ?? 0;
   const interval = error ? /** @type {[string, string]} */ ([-1, 1].map((side) => shown(value + side * INTERVAL * error).replace(" %", ""))) : null;
   return texts.moreThan(byPoints ? texts.points_(shown(value)) : shown(value), name(lead.move), interval);
 };
 
-/** Whether points are named: wins are equal or unknown. @param {Lead} lead */
-const pointsSayIt = ({ win }) => win === null || Math.abs(win) < LEAST_WIN;
+/** Whether points are named: wins are equal. @param {Lead} lead */
+const pointsSayIt = ({ win }) => Math.abs(win) < LEAST_WIN;
 
 /** @param {Lead} lead */
 const apart = (lead) => pointsSayIt(lead)
   ? texts.points_(within(Math.abs(lead.points), lead.points_error, decimal))
-  : within(Math.abs(lead.win ?? 0), lead.win_error, percent);
+  : within(Math.abs(lead.win), lead.win_error, percent);
 
 // --- what was played ---
 
@@ -88,21 +88,19 @@ const aboutPlayed = ({ exact, verdict }, name) => {
   if (not_compared) return texts.notCompared(not_compared);
   if (!lead) return "";
   if (lead.move === verdict.best) return texts.bestWasPlayed;
-  const move = name(lead.move), value = pointsSayIt(lead) ? lead.points : lead.win ?? 0;
+  const move = name(lead.move), value = pointsSayIt(lead) ? lead.points : lead.win;
   if (phony) return texts.phonyPlayed(move, phonyText(phony), apart(lead), value > 0);
   if (verdict.proven === false) return (reasons ? texts.itCost : texts.nothingProves)(move, texts.notProven(cost(lead)));
   if (reasons) return texts.itCost(move, cost(lead));
-  return exact ? texts.comesToSame(move) : texts.nothingShows(move, cost(lead), lead.win === null);
+  return exact ? texts.comesToSame(move) : texts.nothingShows(move, cost(lead));
 };
 
 /** Why a move is a phony. @param {Phony} phony */
 export const phonyText = ({ code, words, lexicon }) => (code === "taken_back" ? texts.takenBackInGame : texts.notWordsOf(words, lexicon));
 
 /** @param {Lead} lead */
-const cost = ({ win, win_error, points, points_error }) => {
-  const inPoints = texts.points_(within(points, points_error, decimal));
-  return win === null ? inPoints : texts.both(within(win, win_error, percent), inPoints);
-};
+const cost = ({ win, win_error, points, points_error }) =>
+  texts.both(within(win, win_error, percent), texts.points_(within(points, points_error, decimal)));
 
 /** @param {number} value @param {number | null} error @param {(value: number) => string} shown */
 const within = (value, error, shown) => (error ? `${shown(value)} ± ${shown(INTERVAL * error).replace(" %", "")}` : shown(value));

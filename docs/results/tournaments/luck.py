@@ -63,7 +63,6 @@ def the_field(samples: int = SAMPLES) -> tuple[Field, Luckmeter]:
     """Return the embedded lexicon and what measures luck with it."""
     field = Field.of(load_lexicon(), standard_rules())
     chances = win_probabilities_for(field.rules.distribution)
-    assert chances is not None
     return field, Luckmeter(field.lexicon, field.rules, field.leaves, chances, samples)
 
 

@@ -28,9 +28,7 @@ from lexicons.win_probability import WinProbabilities
 
 
 def win_probabilities() -> WinProbabilities:
-    table = win_probabilities_for(RULES.distribution)
-    assert table is not None
-    return table
+    return win_probabilities_for(RULES.distribution)
 
 
 def rows(*holdings: list[int]) -> npt.NDArray[np.uint8]:

@@ -288,9 +288,7 @@ def test_the_lead_decides_where_every_candidate_wins() -> None:
 
 
 def shipped() -> WinProbabilities:
-    table = win_probabilities_for(RULES.distribution)
-    assert table is not None
-    return table
+    return win_probabilities_for(RULES.distribution)
 
 
 def rolled_with_prior(position: Position, use_prior: bool, **options: Any) -> Simulation:

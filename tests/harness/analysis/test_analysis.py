@@ -32,6 +32,7 @@ LATE = (
 )
 """Six tiles are in the bag, and two of the opponent's are not known."""
 RULES = standard_rules()
+CHANCES = win_probabilities_for(RULES.distribution)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,7 @@ def findings(
     settings = Settings(
         [generator],
         lexicon,
-        win_probabilities_for(RULES.distribution),
+        CHANCES,
         candidates=6,
         seed=seed,
         rollouts=rollouts,
@@ -144,7 +145,7 @@ def test_findings_say_how_far_the_best_is_ahead() -> None:
 
 def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
     seen: list[Findings] = []
-    settings = Settings([Generator(lexicon, RULES)], lexicon, None, seconds=600)
+    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, seconds=600)
     found = analyse(
         settings,
         position(f"{EMPTY} ACTWORD/ 0/0 0"),
@@ -203,7 +204,7 @@ def test_time_is_shared_too() -> None:
     lexicon = load_lexicon()
     generator = Generator(lexicon, RULES)
     at = position(MIDGAME.read_text())
-    settings = Settings([generator], lexicon, None, candidates=2, seconds=0.3)
+    settings = Settings([generator], lexicon, CHANCES, candidates=2, seconds=0.3)
     found = analyse(settings, at, generator.best(at, 30)[-1].move)
     assert found.compared >= 32
     assert found.rollouts - found.compared == sum(one.samples for one in found.estimates)
@@ -272,8 +273,7 @@ ENDGAME = (
 def endgame_findings(played: Move | None = None) -> Findings:
     """Analyse the endgame, with one candidate, which is not the best move."""
     lexicon = load_lexicon()
-    tables = win_probabilities_for(RULES.distribution)
-    settings = Settings([Generator(lexicon, RULES)], lexicon, tables, candidates=1, rollouts=1)
+    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, candidates=1, rollouts=1)
     return analyse(settings, position(ENDGAME), played)
 
 
@@ -325,7 +325,7 @@ def test_what_the_solver_has_not_proven_is_said_to_be_so(
 
 def test_an_endgame_that_was_stopped_at_once_says_so() -> None:
     lexicon = load_lexicon()
-    settings = Settings([Generator(lexicon, RULES)], lexicon, None)
+    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES)
     found = analyse(settings, position(ENDGAME), PASS, stopped=lambda: True)
     assert not found.is_known
     assert "Nothing can be told" in verdict(found, str)
@@ -345,14 +345,14 @@ def opening(found: Findings, *others: Findings) -> list[str]:
 def reasoned(cgp: str, played: Move, replies: Any = None) -> str:
     """Return why a played move is costly, if the best by static equity is the best."""
     lexicon = load_lexicon()
-    settings = Settings([Generator(lexicon, RULES)], lexicon, None, candidates=3, rollouts=1)
+    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, candidates=3, rollouts=1)
     found = analyse(settings, position(cgp), played)
     behind = (Difference(0.1, 0.01, 9.0, 1.0),) * len(found.estimates)
     known = replace(found, behind=behind, is_known=True, replies=replies)
     title, sentence = opening(known)
     assert title == "The costliest turn:"
     said = sentence.removeprefix("line 1, anna: ")
-    assert said.endswith(". It cost 9.0 points ± 2.0.")
+    assert said.endswith(". It cost 10.0 % ± 2.0 and 9.0 points ± 2.0.")
     return said.partition(". It cost")[0]
 
 

@@ -19,7 +19,9 @@ from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
 from harness.matches.sequential import SequentialTest, parse_hypotheses
+from harness.matches.tournament import luck_tables
 from lexicons.store import load_lexicon
+from lexicons.tables import leaves_for, win_probabilities_for
 
 
 def finished(folder: Path, games: int = 4) -> TournamentConfig:
@@ -173,6 +175,14 @@ def test_rules_of_ones_own_need_their_words_and_tables(
     assert tilewire(*match, "--lexicon", words, "--winprob", "trained") == 2
     assert "'trained' is for the tiles of scowl; own tiles are others" in tilewire.err
     assert not (tmp_path / "out").exists()
+
+
+def test_luck_can_be_measured_with_other_tiles(tmp_path: Path) -> None:
+    rules, words = with_own_rules(tmp_path)
+    tiles = load_rules(rules).distribution
+    leaves, chances = luck_tables(match_config(), load_lexicon(words, tiles))
+    assert leaves is leaves_for(tiles)
+    assert chances is win_probabilities_for(tiles)
 
 
 def test_rules_that_changed_are_noticed_before_a_game_is_added(

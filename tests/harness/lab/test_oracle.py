@@ -48,7 +48,6 @@ class Passes(StaticPlayer):
 
 def oracle(field: Field, *seats: str, plies: int = 2) -> Oracle:
     chances = win_probabilities_for(RULES.distribution)
-    assert chances is not None
     first, second = seats
     return Oracle((first, second), field, 3, chances, plies, 200)
 
@@ -167,7 +166,6 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
     some = tilewire.json(*command, "--positions", 2, "--bag", "5-7", "--bag", "1-4")
     assert [row["bag"] for row in some] == ["1-4", "5-7", "a game"]
     table = win_probabilities_for(RULES.distribution)
-    assert table is not None
     write_win_probabilities(tmp_path / "new.csv", replace(table, spreads=table.spreads + 1))
     assert tilewire(*command, "--positions", 3, "--winprob", tmp_path / "new.csv") == 2
     assert "of an experiment with winprob" in tilewire.err

@@ -54,7 +54,6 @@ def tiny(samples: int = ALL) -> Luckmeter:
 def english(samples: int = 20) -> Luckmeter:
     field = the_field()
     chances = win_probabilities_for(field.rules.distribution)
-    assert chances is not None
     return Luckmeter(field.lexicon, field.rules, field.leaves, chances, samples)
 
 
