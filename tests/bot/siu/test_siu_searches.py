@@ -240,6 +240,8 @@ def test_what_the_opponent_kept_is_inferred_and_drawn_from(
         searcher, task(sim, UNKNOWN, moves, distribution=str(tiles), lexicon=str(words))
     )
     assert other.answers[0] == Ignored("useinference")
+    (source,) = (one for one in other.answers if isinstance(one, Provenance))
+    assert (source.leaves, source.winpct) == ("formula", "formula"), "no tables are for these tiles"
     searcher.load(Settings())  # others have no time to
 
 
