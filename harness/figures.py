@@ -47,6 +47,12 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def some(names: Sequence[str], most: int = 3) -> str:
+    """Write the first of some names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def number(value: float | None, decimals: int = 1, sign: bool = False, unit: str = "") -> str:
     """Write a number with a true minus; a dash if it is unknown."""
     if value is None:

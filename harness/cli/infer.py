@@ -15,7 +15,7 @@ from engine.rules.rules import Rules
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import GameFile, Judge, read_game, read_position
+from .positions import GameFile, Judge, mind_words, read_game, read_position
 
 ModelName = Literal["deterministic", "margin", "soft"]
 
@@ -90,6 +90,7 @@ def infer(
         observed = observe(asked.position, asked.move, rules, judge.words)
         seconds = None if time is None else time / 1_000
         inferred = infer(judges, observed, player, racks=racks, seconds=seconds, seed=seed)
+    mind_words(judge.words, asked.position.board)
     if plot is not None:
         try:
             draw_inference(inferred, rules, plot, top=top, line=asked.line, nick=asked.nick)

@@ -19,11 +19,12 @@ from bot.cores import usable_cores
 from bot.registry import SeatSpec
 from bot.seat.offers import rules_on_wire
 from bot.seat_text import LONGEST_NAME, parse_seat
+from engine.notation.cgp import read_cgp
 from engine.rules.challenges import ChallengeRule
 from engine.rules.rules import Rules
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.config_file import read_config_file
-from harness.figures import counted, plain
+from harness.figures import counted, plain, some
 from harness.matches.config import (
     Format,
     MatchError,
@@ -324,10 +325,10 @@ def _openings(
                     f"--openings {file}: {spec.text} has to be told a game from an empty board on; "
                     "it takes openings that are first racks only"
                 )
-    if unknown := unknown_words(openings, words, rules):
-        some = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+    boards = [read_cgp(opening, rules).position.board for opening in openings]
+    if unknown := unknown_words(boards, words):
         lacking = counted(len(unknown), "word")
-        options.say(f"{file} has {lacking} that {words.name} lacks, which stay: {some}")
+        options.say(f"{file} has {lacking} that {words.name} lacks, which stay: {some(unknown)}")
     return openings
 
 

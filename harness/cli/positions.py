@@ -14,10 +14,10 @@ from engine.notation.cgp import read_cgp
 from engine.notation.gcg import GcgError, GcgGame, read_gcg
 from engine.notation.move_text import NotationError
 from engine.notation.replaying import Replay, replay
-from engine.rules.position import Position
+from engine.rules.position import Board, Position
 from engine.rules.rule_sets import load_rules, rule_set_names
 from engine.rules.rules import Rules, why_not
-from harness.figures import plain
+from harness.figures import plain, some
 from protocol.channel import now_ms
 
 from .failing import CommandFailed, sentences, take_time
@@ -127,6 +127,14 @@ def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = F
     if game:
         game.compare_words(lexicon)
     return position
+
+
+def mind_words(words: Lexicon, *boards: Board) -> None:
+    """Print a notice of words on the boards that a lexicon lacks: one may be misspelt."""
+    from harness.matches.openings import unknown_words
+
+    if unknown := unknown_words(boards, words):
+        say(f"on the board and not in {words.name}: {some(unknown)}")
 
 
 def _check_choice(position: Position, rules: Rules, game: str) -> None:

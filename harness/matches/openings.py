@@ -64,15 +64,12 @@ def begins_empty(opening: str, rules: Rules) -> bool:
     return replace(position, racks=((), ())) == Position.empty(rules.layout)
 
 
-def unknown_words(openings: Iterable[str], lexicon: Lexicon, rules: Rules) -> list[str]:
+def unknown_words(boards: Iterable[Board], lexicon: Lexicon) -> list[str]:
     """Return the words on the boards that the lexicon lacks, in alphabetical order."""
     unknown = {
-        word
-        for opening in openings
-        for word in _words_on(read_cgp(opening, rules).position.board)
-        if not lexicon.graph.contains(word)
+        word for board in boards for word in _words_on(board) if not lexicon.graph.contains(word)
     }
-    return sorted(map(rules.distribution.alphabet.text, unknown))
+    return sorted(map(lexicon.distribution.alphabet.text, unknown))
 
 
 def _read(text: str, folder: Path, rules: Rules) -> Position:

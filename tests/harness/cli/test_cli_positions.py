@@ -94,6 +94,42 @@ def test_a_review_of_a_game_of_other_words_warns(tilewire: CommandLine, tmp_path
     assert tilewire.err.count("names the lexicon NWL20") == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "racks", "options"),
+    [
+        ("generate", "AATTTTT/", ()),
+        ("analyze", "AATTTTT/", ("--rollouts", 10)),
+        ("infer", "/AATTTTT", ("--racks", 20, "--play", "A6 .T")),
+        ("preendgame", "AATTTTT/", ()),
+        ("endgame", "AATTTTT/", ()),
+    ],
+)
+def test_words_on_the_board_that_the_lexicon_lacks_are_named(
+    tilewire: CommandLine, command: str, racks: str, options: tuple[object, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "words.txt").write_text("at\n")
+    count = 10 if command == "endgame" else 14
+    (tmp_path / "tiles.csv").write_text(
+        f"?,?,0,0,0\nA,a,8,1,1\nB,b,4,1,0\nT,t,{count},1,0\n", "utf-8"
+    )
+    board = "/".join(["15"] * 5 + ["AT2BAT2BB2TA", "15", "3AB10"] + ["15"] * 7)
+    given = ("--lexicon", tmp_path / "words.txt", "--distribution", tmp_path / "tiles.csv")
+    assert tilewire(command, f"{board} {racks} 0/0 0", *given, *options) == 0, tilewire.err
+    assert "tilewire: on the board and not in words: AB, BAT, BB and 1 more\n" in tilewire.err
+
+
+def test_a_review_names_a_word_that_the_lexicon_lacks_once(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    path = tmp_path / "game.gcg"
+    path.write_text(
+        "#player1 a A\n#player2 b B\n>a: AEIRSXQ 8H XQ +36 36\n"
+        ">b: AEIORST - +0 0\n>a: AEIRS - +0 36\n"
+    )
+    assert tilewire("analyze", path, "--rollouts", 2, "--candidates", 1) == 0, tilewire.err
+    assert tilewire.err.count("tilewire: on the board and not in scowl: XQ\n") == 1
+
+
 def test_show_and_generate_mean_the_same_position(tilewire: CommandLine) -> None:
     assert tilewire("show", f"{GAME}@3") == 0
     same = tilewire.out

@@ -106,5 +106,6 @@ def test_a_game_without_tiles_to_draw_is_over(folder: Path) -> None:
 def test_words_that_the_lexicon_lacks_are_counted_in_both_directions() -> None:
     rows = ["3HoUSE7", "3XQ10", "15"]
     board = "/".join(rows + ["15"] * 12)
-    unknown = unknown_words([f"{board} / 0/0 0", f"{HOUSE} / 0/0 0"], load_lexicon(), RULES)
+    boards = [read_cgp(f"{rows} / 0/0 0", RULES).position.board for rows in (board, HOUSE)]
+    unknown = unknown_words(boards, load_lexicon())
     assert unknown == ["HX", "OQ", "XQ"]
