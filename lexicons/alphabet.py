@@ -28,6 +28,8 @@ BLANK = 0
 BLANK_FLAG = 0x80
 EMPTY = 0
 MAX_LETTERS = 63  # six bits a tile: the limit of the widest word graph layout
+TILES_OPTIONS = "--rules or --distribution"
+"""What gives other tiles to a command that plays or reads words."""
 _MOST_TILES = 1_000  # in a bag; the largest that is sold has 200
 _MOST_POINTS = 99
 _UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,]|^[0-9.?+-]$")
@@ -128,7 +130,7 @@ def _remedy(name: str, known: Iterable[str]) -> str:
     if not letter.isalpha():
         return ""
     if others := _tile_sets_with(letter):
-        return f"; it is a tile of {', '.join(others)} (--rules or --distribution)"
+        return f"; it is a tile of {', '.join(others)} ({TILES_OPTIONS})"
     base = unicodedata.normalize("NFD", letter)[0]
     if base != letter and base in known:
         return f"; these tiles have {base} for it"

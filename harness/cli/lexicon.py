@@ -12,14 +12,14 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from lexicons import package_lists
-from lexicons.alphabet import BLANK, Alphabet
+from lexicons.alphabet import BLANK, TILES_OPTIONS, Alphabet
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.package_lists import PACKAGE_LISTS, installed_note
 from lexicons.store import Lexicon, lexicon_names
 
 from .board_view import terminal_width
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
-from .lexicon_stats import stats
+from .lexicon_stats import NameOption, stats
 from .options import (
     JsonOption,
     LexiconOption,
@@ -98,8 +98,7 @@ def build(source: str, out: Path, /, *, distribution: WordsDistributionOption = 
 
 @app.command(usage="Usage: tilewire lexicon info [OPTIONS] [LEXICON]")
 def info(
-    name: str = "scowl",
-    /,
+    name: NameOption = "scowl",
     *,
     distribution: WordsDistributionOption = None,
     json_: JsonOption = False,
@@ -237,7 +236,8 @@ def _verdict(word: str, lexicon: Lexicon) -> str:
     try:
         tiles = _tiles(word.upper(), lexicon.distribution.alphabet)
     except ValueError as error:
-        return f"not valid: {error}"
+        reason = str(error).replace(TILES_OPTIONS, "tilewire lexicon install, then --lexicon")
+        return f"not valid: {reason}"
     return _VALID if lexicon.graph.contains(tiles) else "not valid"
 
 

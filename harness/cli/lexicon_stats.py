@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
+from cyclopts import Parameter
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
 from rich.measure import Measurement
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from lexicons.opening_plays import OpeningPlays
     from lexicons.statistics import Length, Letter, LexiconStatistics
 
+NameOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]
+"""A lexicon, with or without its option's name."""
+
 _LETTERS = (
     "shares of all letters; those in the bag without blanks",
     "tiles → as the words have the letters: at least one each, then by Webster's method",
@@ -37,8 +41,7 @@ _DRAWS = "draws: of all, those with so many blanks; make one: of these, those th
 
 
 def stats(
-    name: str = "scowl",
-    /,
+    name: NameOption = "scowl",
     *,
     rules: RulesOption = "english",
     top: Count = 10,

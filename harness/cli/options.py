@@ -316,8 +316,11 @@ def own_lexicon(rules: Rules) -> str:
 
 def lexicon_for(lexicon: str, rules: Rules) -> str:
     """Return a lexicon, but the list of the rules' language where the option is left alone."""
-    tiles = rules.distribution.name
-    return own_lexicon(rules) if lexicon == "scowl" and tiles in _languages() else lexicon
+    return _lexicon_in(lexicon, rules.distribution)
+
+
+def _lexicon_in(lexicon: str, tiles: TileDistribution) -> str:
+    return tiles.name if lexicon == "scowl" and tiles.name in _languages() else lexicon
 
 
 def _languages() -> set[str]:
@@ -339,9 +342,11 @@ def load_words_in(distribution: str | None, name_or_path: str) -> Lexicon:
     """Load a lexicon in the letters of ``WordsDistributionOption``, or fail with a sentence."""
     from lexicons.alphabet import load_distribution
 
+    if distribution is None:
+        return load_words(name_or_path)
     with sentences(kinds=UNREADABLE):
-        tiles = None if distribution is None else load_distribution(distribution)
-    return load_words(name_or_path, tiles)
+        tiles = load_distribution(distribution)
+    return load_words(_lexicon_in(name_or_path, tiles), tiles)
 
 
 def equip(

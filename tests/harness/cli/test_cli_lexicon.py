@@ -45,6 +45,24 @@ def test_a_word_list_becomes_a_graph_of_the_same_words(
     assert load_lexicon(out).checksum == checksum
 
 
+@pytest.mark.parametrize("option", [(), ("--lexicon",)])
+@pytest.mark.parametrize("command", ["info", "stats"])
+def test_a_lexicon_is_named_with_or_without_its_option(
+    tilewire: CommandLine, words: Path, command: str, option: tuple[str, ...]
+) -> None:
+    assert tilewire.json("lexicon", command, *option, words)["name"] == "few"
+
+
+def test_a_word_of_another_language_is_told_where_its_list_is(
+    tilewire: CommandLine, words: Path
+) -> None:
+    assert tilewire("lexicon", "check", "Ünder", "--lexicon", words) == 1
+    assert "a tile of german (tilewire lexicon install, then --lexicon)\n" in tilewire.out
+    assert tilewire("lexicon", "check", "ÄRGER", "--distribution", "german") == 2
+    assert "the lexicon german is not installed: tilewire lexicon install german" in tilewire.err
+    assert tilewire("lexicon", "check", "CAR", "--distribution", "german", "--lexicon", words) == 0
+
+
 def test_what_can_not_be_built(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
     assert tilewire("lexicon", "build", words, tmp_path / "few.dawg") == 2
     assert "ends in .kwg" in tilewire.err
