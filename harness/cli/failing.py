@@ -222,7 +222,14 @@ def end_when_told() -> None:
     look at signals, the compiler may swallow them, and other threads go on: after a while the
     process is ended, unless it calls ``take_time``.
     """
+    sys.unraisablehook = _tell_unraisable
     _Signals.ours = _Signals()
+
+
+def _tell_unraisable(ignored: sys.UnraisableHookArgs, /) -> None:
+    """Print what can't be raised, but no signal in a callback: the process is ended in any case."""
+    if not issubclass(ignored.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(ignored)
 
 
 def take_time() -> None:

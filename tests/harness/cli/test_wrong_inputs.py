@@ -395,6 +395,24 @@ def test_a_character_that_is_not_to_be_had(text: str, plain: bytes) -> None:
 # --- signals ------------------------------------------------------------------------------------
 
 
+def test_a_signal_in_a_callback_of_the_compiler_ends_it_quietly() -> None:
+    program = (
+        "import ctypes, os, signal, time\n"
+        "from harness.cli.failing import end_when_told\n"
+        "@ctypes.CFUNCTYPE(None)\n"
+        "def callback():\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    time.sleep(60)\n"
+        "end_when_told()\n"
+        "callback()\n"
+        "time.sleep(60)\n"
+    )
+    ended = subprocess.run(
+        (sys.executable, "-c", program), capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (143, "")
+
+
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["TERM", "INT"]
 )
