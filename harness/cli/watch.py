@@ -45,8 +45,8 @@ from .options import client_tls, run, say
 
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
-ASK_AGAIN_S = 1.0
-"""Between questions whether a game has begun."""
+ASK_AGAIN_S = 0.25
+"""Between questions whether a game has begun; fifty that wait at one address may ask so often."""
 LAST_MOVES = 8
 """Listed beside the board."""
 
