@@ -67,13 +67,16 @@ def _custom(kind: type[Any], value: object) -> Any:
 
 
 def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
-    """Check that a table, and those in it, have no key that its type does not have."""
+    """Check that a table, and those in it, have the keys and the choices that its type has."""
     if isinstance(kind, inspect.VarTupleType) and isinstance(said, list):
         for number, entry in enumerate(said):
             _check_keys(entry, kind.item_type, f"{where}[{number}]")
     if isinstance(kind, inspect.DictType) and isinstance(said, dict):
         for key, entry in said.items():
             _check_keys(entry, kind.value_type, f"{where}.{key}")
+    if isinstance(kind, inspect.LiteralType) and said not in kind.values:
+        choices, got = ", ".join(map(str, kind.values)), json.dumps(said, default=str)
+        raise ValueError(f"{where} must be one of {choices} (got {got})")
     if not isinstance(kind, inspect.StructType | inspect.TypedDictType):
         return
     kinds = {field.encode_name: field.type for field in kind.fields}

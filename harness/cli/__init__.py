@@ -74,6 +74,13 @@ _USAGES = {
 }
 """What follows the names of commands whose arguments may be left out, in their usage lines."""
 
+_A_CGP = "; a CGP stands in quotes"
+_MORE = {
+    "match": "; tilewire tournament plays three seats or more",
+    **dict.fromkeys(("show", "generate", "analyze", "endgame", "preendgame", "infer"), _A_CGP),
+}
+"""What may have been meant by more arguments than a command takes."""
+
 _GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "puzzles", "train")
 """Commands that have commands of their own."""
 
@@ -178,6 +185,8 @@ def _sentence(error: CycloptsError) -> str:
             return f"{error.keyword} needs a value"
         return f"{error.argument.name} is missing"
     if isinstance(error, UnusedCliTokensError):
-        return f"{' '.join(error.unused_tokens or ())}: more arguments than the command takes"
+        more = " ".join(error.unused_tokens or ())
+        meant = _MORE.get(" ".join(error.command_chain or ()), "")
+        return f"{more}: more arguments than the command takes{meant}"
     sentence = str(error).removeprefix("Invalid value for ").removesuffix(".")
     return sentence[:1].lower() + sentence[1:]

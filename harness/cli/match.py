@@ -86,11 +86,11 @@ def match(
     options.log_to_stderr(verbose)
     settings = cast("Settings", given or {})
     if resume is not None:
+        terms = taken_up(resume, "games", settings.get("games"))
         if seat_a or config or out or settings.keys() - {"games"}:
             raise CommandFailed(
                 f"--resume {resume} has its seats and settings already; only --games can be given"
             )
-        terms = taken_up(resume, "games", settings.get("games"))
         if not terms.is_match:
             raise CommandFailed(
                 f"{resume} has a tournament; tilewire tournament --resume {resume} goes on with it"

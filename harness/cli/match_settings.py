@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from msgspec import Meta
 
 from bot.cores import usable_cores
-from bot.registry import SeatSpec
+from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import rules_on_wire
 from bot.seat_text import LONGEST_NAME, parse_seat
 from engine.notation.cgp import read_cgp
@@ -252,7 +252,7 @@ def configure(
     )
     concurrency, seed = settings.get("concurrency", 1), settings.get("seed")
     with sentences():
-        specs = [parse_seat(seat) for seat in seats]
+        specs = [_seat(text) for text in seats]
         names = _named(settings.get("name", []), told_apart(*specs))
         check_guests(specs, names, guests_at)
         hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
@@ -272,10 +272,10 @@ def configure(
         seed = secrets.randbits(63)
     form, rounds = settings.get("format", "round-robin"), settings.get("rounds", 1)
     hill = settings.get("hill", 0)
-    if hill > (rounds if form == "swiss" else 0):
-        raise CommandFailed(
-            f"--hill {hill}: rounds of a Swiss can be king of the hill, as many as it has"
-        )
+    if hill and form != "swiss":
+        raise CommandFailed(f"--hill {hill}: only rounds of a Swiss can be king of the hill")
+    if hill > rounds:
+        raise CommandFailed(f"--hill {hill}: rounds is {rounds}; hill can be {rounds} at most")
     if form == "knockout" and "rounds" in settings:
         raise CommandFailed("--rounds: a knockout has as many rounds as its seats need")
     test = _test(settings)
@@ -310,6 +310,18 @@ def configure(
     return config, words
 
 
+def _seat(text: str) -> SeatSpec:
+    try:
+        return parse_seat(text)
+    except SeatError:
+        from .play import HANDICAPS  # brings a server in
+
+        if text in HANDICAPS:
+            seat, _ = HANDICAPS[text]
+            raise CommandFailed(f"{text} is a level of tilewire play: {seat}") from None
+        raise
+
+
 def _openings(
     file: Path | None, specs: Sequence[SeatSpec], words: Lexicon, rules: Rules
 ) -> tuple[str, ...]:
@@ -337,6 +349,10 @@ def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, flo
     anchors: dict[str, float] = {}
     for text in given:
         name, _, rating = text.rpartition("=")
+        if name and name not in names:
+            raise CommandFailed(
+                f"--anchor {text}: no entrant is called {name}; there are {', '.join(names)}"
+            )
         if name not in names or not re.fullmatch(r"-?\d+(\.\d+)?", rating):
             raise CommandFailed(
                 f"--anchor {text}: write the name of an entrant and its rating, {names[0]}=1500"
@@ -402,6 +418,10 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
         side, _, name = text.partition("=")
         letter = ascii_uppercase.find(side) if len(side) == 1 else -1
         at = int(side) - 1 if side.isdecimal() else letter
+        if name and at >= len(names):
+            raise CommandFailed(
+                f"--name {text}: there is no seat {side}; there are {counted(len(names), 'seat')}"
+            )
         if not 0 <= at < len(names) or not name:
             raise CommandFailed(
                 f"--name {text}: write A=NAME for the first seat, B=NAME for the second, "

@@ -45,11 +45,11 @@ def tournament(
     options.log_to_stderr(verbose)
     settings = cast("Settings", given or {})
     if resume is not None:
+        terms = taken_up(resume, "rounds", settings.get("rounds"))
         if seats or out or settings.keys() - {"rounds"}:
             raise CommandFailed(
                 f"--resume {resume} has its seats and settings already; only --rounds can be given"
             )
-        terms = taken_up(resume, "rounds", settings.get("rounds"))
         go_on(terms, resume, cluster, as_json=json_, page=page)
         return
     entrants = list(seats)

@@ -74,7 +74,10 @@ def test_words_of_openings_that_the_lexicon_lacks_are_said(
             "don't go together",
         ),
         ('seats = ["static", "gredy"]\n', "no bot is called 'gredy'"),
-        ('seats = ["static", "greedy"]\nname = ["C=x"]\n', "--name C=x: write A=NAME"),
+        (
+            'seats = ["static", "greedy"]\nname = ["C=x"]\n',
+            "--name C=x: there is no seat C; there are 2 seats",
+        ),
         ("games = 2\n", "a match needs two seats"),
         ("games = \n", "match.toml is not TOML"),
     ],

@@ -113,7 +113,15 @@ WRONG = [
     ("match greedy greedy --gmaes 5", "unknown option: --gmaes. Did you mean --games?"),
     ("train winprob --gmaes 5", "unknown option: --gmaes. Did you mean --games?"),
     ("train winprob --games 5", "--out is missing"),
-    ("match greedy greedy static", "static: more arguments than the command takes"),
+    (
+        "match greedy greedy static",
+        "static: more arguments than the command takes; tilewire tournament plays three seats",
+    ),
+    (
+        f"generate {EMPTY_BOARD} AEINRST/ 0/0 0",
+        "AEINRST/ 0/0 0: more arguments than the command takes; a CGP stands in quotes",
+    ),
+    ("match club static", "club is a level of tilewire play: static?temperature=7"),
     ("match greedy greedy --transport tcp", 'invalid value "tcp" for --transport'),
     ("match greedy greedy --games", "--games needs a value"),
     ("match greedy greedy --out ''", "--out must not be empty"),
@@ -125,7 +133,8 @@ WRONG = [
     ("match greedy greedy --leaves no.klv2", "there is no leave table /"),
     ("match greedy greedy --winprob no.csv", "there is no table of win probabilities /"),
     ("match --resume folder", "folder holds no match: there is no match.json in it"),
-    ("match greedy greedy --resume folder", "--resume folder has its seats and settings already"),
+    ("match greedy greedy --resume folder", "folder holds no match: there is no match.json in it"),
+    ("tournament greedy rh --resume no", "no holds no match: there is no match.json in it"),
     ("serve --tls-key key.pem", "--tls-key needs --tls-cert"),
     ("connect", "URL is missing"),
     ("connect ws://127.0.0.1:1", "--bot is missing"),
@@ -160,7 +169,9 @@ WRONG = [
     ("match static greedy --rules klingon", "no rule set is called 'klingon' (known: catalan, "),
     ("match static greedy --rules polish --lexicon scowl", "is not a letter"),
     ("match static greedy --name Old", "--name Old: write A=NAME for the first seat, B=NAME for"),
-    ("match static greedy --name C=Old", "--name C=Old: write A=NAME"),
+    ("match static greedy --name C=Old", "no seat C; there are 2 seats"),
+    ("match static greedy --name 3=Old", "no seat 3; there are 2 seats"),
+    ("match static greedy --name 0=Old", "--name 0=Old: write A=NAME"),
     ("match static greedy --name AB=Old", "--name AB=Old: write A=NAME"),
     ("match static greedy --name A=", "--name A=: write A=NAME"),
     (f"match static greedy --name A={'x' * 65}", "a name has at most 64 characters"),
@@ -181,15 +192,16 @@ WRONG = [
     ("match 'siu:engine?memory=x' static", "memory (MiB) and cores are numbers"),
     ("match files:x static --concurrency 2", "a seat files:… plays one game at a time"),
     ("tournament static greedy rh --anchor static", "--anchor static: write the name of an entr"),
-    ("tournament static greedy rh --anchor nobody=3", "static=1500"),
+    ("tournament static greedy rh --anchor nobody=3", "no entrant is called nobody"),
     ("tournament static greedy rh --anchor static=high", "--anchor static=high: write the name"),
-    ("tournament static greedy rh --hill 2", "--hill 2: rounds of a Swiss can be king of the hill"),
-    ("tournament static greedy rh --format swiss --hill 2", "as many as it has"),
+    ("tournament static greedy rh --hill 2", "--hill 2: only rounds of a Swiss can be king of the"),
+    ("tournament static greedy rh --format swiss --hill 2", "rounds is 1; hill can be 1 at"),
+    ("tournament swis.toml", "format must be one of gauntlet, knockout, round-robin, swiss (got"),
     (
         "tournament static greedy rh --format knockout --rounds 2",
         "has as many rounds as its",
     ),
-    ("tournament static greedy rh --name D=x", "--name D=x: write A=NAME for the first seat"),
+    ("tournament static greedy rh --name D=x", "no seat D; there are 3 seats"),
     ("tournament static greedy rh --name A=rh", "2 seats would be called rh"),
     ("serve --ladder --tournament t.toml", "not beside --tournament: ladder; "),
     # What several commands refuse, each in its own way.
@@ -269,6 +281,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "latin.txt").write_bytes("AA\nÉTÉ\n".encode("latin-1"))
     (tmp_path / "long.txt").write_text("a" * 200_000)
     (tmp_path / "defined.txt").write_text("AA rough lava\n")
+    (tmp_path / "swis.toml").write_text('seats = ["static", "rh", "greedy"]\nformat = "swis"\n')
     (tmp_path / "cut.kwg").write_bytes(b"abc")
     (tmp_path / "game.gcg").write_text("#player1 a a\n#player2 b b\n>a: AEINRST - +0 0\n")
     monkeypatch.chdir(tmp_path)
