@@ -333,11 +333,16 @@ def write_rating(of: PlayerRating) -> str:
 def rating_notes(ratings: Ratings) -> list[str]:
     """Return what is to be said of ratings besides: the first move, and who can't be compared."""
     notes = []
-    if ratings.first_move is not None and ratings.first_move_error is not None:
-        first = (
-            f"{number(ratings.first_move, 0, sign=True)} ± {number(ratings.first_move_error, 0)}"
-        )
-        notes.append(f"ratings: Elo, with 95 % intervals over pairs; the first move: {first}")
+    rated = [of for of in ratings.players if of.rating is not None and not of.anchored]
+    if rated:
+        note = "ratings: Elo, with 95 % intervals over pairs"
+        if all(of.error is None for of in rated):
+            few = f": fewer than {FEWEST_UNITS} pairs"
+            note = "ratings: Elo; no intervals" + few * (rated[0].units < FEWEST_UNITS)
+        if ratings.first_move is not None and ratings.first_move_error is not None:
+            first = number(ratings.first_move, 0, sign=True)
+            note += f"; the first move: {first} ± {number(ratings.first_move_error, 0)}"
+        notes.append(note)
     groups: dict[int, list[str]] = {}
     for of in ratings.players:
         if of.games:

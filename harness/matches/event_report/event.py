@@ -92,7 +92,8 @@ class Event:
     @property
     def sheets(self) -> list[Sheet]:
         """All tables, in their order."""
-        strength = self.standings, self.cross, self.ratings, self.superiority
+        ratings = None if self.ratings is None else self.ratings.without_empty()
+        strength = self.standings, self.cross, ratings, self.superiority
         play = self.spreads, self.scores, self.times, self.faults
         return [part for part in (*strength, *play) if part is not None]
 
@@ -179,8 +180,11 @@ def _settings(
         clock += f", at most {duration(time.max_overtime_ms)}"
     if time.move_cap_ms is not None:
         clock += f"; at most {duration(time.move_cap_ms)} a move"
+    games = f"{config.games:,}" + " a pairing" * (not config.is_match)
+    if config.rounds > 1:
+        games += f" in each of {config.rounds:,} rounds"
     said = [
-        ("games", f"{config.games:,}" + " a pairing" * (not config.is_match)),
+        ("games", games),
         ("clocks", clock),
         ("words", plain(config.lexicon)),
         ("seed", DASH if config.seed is None else str(config.seed)),

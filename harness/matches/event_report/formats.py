@@ -92,10 +92,13 @@ def _turn_charts(sheet: Sheet) -> list[tuple[str, Markup]]:
 
 def _whiskers(sheet: Sheet) -> Markup:
     shown = [
-        Range(texts[0], row[3], row[1], row[4], f"{texts[0]}: {texts[1]} ± {texts[2]}")
+        Range(
+            texts[0], row[3], row[1], row[4], f"{texts[0]}: {' ± '.join(filter(None, texts[1:3]))}"
+        )
         for row, texts in zip(sheet.rows, sheet.texts(), strict=True)
     ]
-    return ranges("Ratings with 95 % intervals", shown, lambda elo: number(elo, 0, sign=True))
+    title = "Ratings" + " with 95 % intervals" * any(row[2] is not None for row in sheet.rows)
+    return ranges(title, shown, lambda elo: number(elo, 0, sign=True))
 
 
 def _boxes(sheet: Sheet) -> Markup:

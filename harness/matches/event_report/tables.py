@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +49,13 @@ class Sheet:
     rows: list[tuple[Any, ...]]
     """The first value names the row."""
     note: str = ""
+
+    def without_empty(self) -> Sheet:
+        """Return the same without the columns in which there is no value."""
+        columns = zip(self.fields, zip(*self.rows, strict=True), strict=True)
+        full = [(field, values) for field, values in columns if set(values) != {None}]
+        fields, cells = zip(*full, strict=True)
+        return replace(self, fields=fields, rows=list(zip(*cells, strict=True)))
 
     def texts(self) -> list[list[str]]:
         """Return the rows as they are written."""
@@ -124,7 +131,8 @@ def ratings_sheet(ratings: Ratings) -> Sheet:
     found = sorted(ratings.players, key=_by_rating)
     notes = [f"{note[0].upper()}{note[1:]}." for note in rating_notes(ratings)]
     if any(of.units < FEWEST_UNITS for of in found):
-        notes.append(f"Fewer than {FEWEST_UNITS} units can't tell skill from luck.")
+        notes.append(f"Fewer than {FEWEST_UNITS} pairs can't tell skill from luck.")
+    notes.append("A pair is two games with the same draws; a game alone counts as one.")
     if any(of.rating is None for of in found):
         notes.append(
             "A player without wins and losses that connect it with the others has no rating, "
@@ -136,7 +144,7 @@ def ratings_sheet(ratings: Ratings) -> Sheet:
         (
             *(Field("name"), Field("Elo", _signed), Field("±", lambda error: number(error, 0))),
             *(Field("from", _signed), Field("to", _signed)),
-            *(Field("games", _whole), Field("units", _whole)),
+            *(Field("games", _whole), Field("pairs", _whole)),
         ),
         [(of.name, of.rating, of.error, *of.interval, of.games, of.units) for of in found],
         " ".join(notes),

@@ -23,6 +23,7 @@ from harness.matches.event_report.event import read_event
 from harness.matches.event_report.formats import as_csv, as_html, as_markdown
 from harness.matches.folder import FolderContents, MatchFolder
 from harness.matches.ratings import rate_results
+from harness.matches.report import summary_text
 from harness.matches.sequential import SequentialTest, state_of
 from harness.matches.standings import standings
 
@@ -251,6 +252,27 @@ def test_who_won_everything_has_no_rating(tmp_path: Path) -> None:
     assert "has no rating" in ratings.note
     assert ratings.texts()[2][1] == ""
     assert "<svg" in as_html(read_event(tmp_path))
+
+
+def test_few_games_have_ratings_without_intervals(tmp_path: Path) -> None:
+    names = ("a", "b", "c")
+    config = match_config(names=names, seats=("static",) * 3, games=2, rounds=2)
+    write_config(config, tmp_path)
+    with MatchFolder(tmp_path) as files:
+        for number in range(12):
+            one, other = names[number % 3], names[(number + 1) % 3]
+            scores = (400, 300 + 150 * (number % 2))
+            sides = seat(one, scores[0]), seat(other, scores[1])
+            files.append(game(number, scores, sides=sides, pair=number // 6, first=number % 2))
+        table = summary_text(config, files, 100)
+    event = read_event(tmp_path)
+    (ratings,) = (sheet for sheet in event.sheets if sheet.key == "ratings")
+    assert [field.head for field in ratings.fields] == ["name", "Elo", "games", "pairs"]
+    assert [row[2:] for row in ratings.rows] == [(8, 4)] * 3
+    assert "no intervals: fewer than 6 pairs" in ratings.note
+    assert "no intervals: fewer than 6 pairs" in table
+    assert "95 %" not in table + as_html(event)
+    assert dict(event.settings)["games"] == "2 a pairing in each of 2 rounds"
 
 
 def test_a_match_has_its_verdict_instead_of_ratings(tmp_path: Path) -> None:
