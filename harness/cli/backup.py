@@ -19,7 +19,7 @@ def backup(journal: str, file: str, /) -> None:
     moves: a server goes on with the copy.
 
     Args:
-        journal: The journal of `tilewire serve --db`, or a match's match.db.
+        journal: The journal of `tilewire serve --db`, or the folder of a match or tournament.
         file: The copy; a file that isn't there yet, or postgresql://USER@HOST/DATABASE.
     """
     source = journal_at(journal)

@@ -42,7 +42,7 @@ def games(
     The server or the match may be running; what is listed is its journal at this moment.
 
     Args:
-        journal: The journal of `tilewire serve --db`, or a match's match.db.
+        journal: The journal of `tilewire serve --db`, or the folder of a match or tournament.
         out: A folder for one GCG a game, named as the game.
         by_month: Have a folder a month in it, such as 2026-11.
         json_: Print a line of JSON a game.

@@ -9,11 +9,14 @@ from .positions import is_file
 
 
 def journal_at(text: str) -> Path | str:
-    """Return the address of a journal; CommandFailed if it is a file that isn't there."""
+    """Return the address of a journal, of a folder that of its match; fail if no file is there."""
     from harness.arbiter.journal_reading import is_url
 
     if is_url(text):
         return text
-    if not is_file(path := Path(text)):
+    path = Path(text)
+    if is_file(path / "match.db"):
+        return path / "match.db"
+    if not is_file(path):
         raise CommandFailed(f"there is no journal {text}")
     return path

@@ -32,6 +32,10 @@ def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_pa
     head, _, *rows = tilewire.out.splitlines()
     shown = ["begun", "players", "scores", "outcome", "game", "turns", "lexicon"]
     assert head.split() == shown
+    printed = tilewire.out
+    assert tilewire("games", match) == 0
+    assert tilewire.out == printed
+    assert tilewire("games", match.parent) == 2
     assert tilewire("games", match / "match.db", "--json") == 0
     listed = [json.loads(line) for line in tilewire.out.splitlines()]
     assert {one["players"][0] for one in listed} == {"greedy-1", "greedy-2"}
