@@ -180,11 +180,9 @@ def _settings(
         clock += f", at most {duration(time.max_overtime_ms)}"
     if time.move_cap_ms is not None:
         clock += f"; at most {duration(time.move_cap_ms)} a move"
-    games = f"{config.games:,}" + " a pairing" * (not config.is_match)
-    if config.rounds > 1:
-        games += f" in each of {config.rounds:,} rounds"
+    games = config.games * (1 if config.format == "swiss" else config.rounds)
     said = [
-        ("games", games),
+        ("games", f"{games:,}" + " a pairing" * (not config.is_match)),
         ("clocks", clock),
         ("words", plain(config.lexicon)),
         ("seed", DASH if config.seed is None else str(config.seed)),

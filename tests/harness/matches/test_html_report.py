@@ -272,7 +272,7 @@ def test_few_games_have_ratings_without_intervals(tmp_path: Path) -> None:
     assert "no intervals: fewer than 6 pairs" in ratings.note
     assert "no intervals: fewer than 6 pairs" in table
     assert "95 %" not in table + as_html(event)
-    assert dict(event.settings)["games"] == "2 a pairing in each of 2 rounds"
+    assert dict(event.settings)["games"] == "4 a pairing"
 
 
 def test_a_match_has_its_verdict_instead_of_ratings(tmp_path: Path) -> None:
