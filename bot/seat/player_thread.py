@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 from bot.equipment import Equipment
 from bot.player import Budget, Choice, Listener, Observed, Player, Result, View
 from bot.search.static_choice import static_choice
-from engine.rules.moves import Exchange, Move, Pass, Place
+from engine.rules.moves import Move
 from protocol.messages import Seek
 
 from .game_session import SeatPlayer
@@ -130,7 +130,7 @@ class ThreadPlayer(SeatPlayer):
         answer.add_done_callback(lambda _answer: news.set())
         try:
             await _wait(answer, budget, news)
-            return self._checked(answer.result() if answer.done() else budget.best)
+            return self._checked(view, answer.result() if answer.done() else budget.best)
         finally:
             budget.on_change(None)
             budget.cancel()
@@ -144,13 +144,14 @@ class ThreadPlayer(SeatPlayer):
             raise ValueError(f"{unknown[0]!r:.80} is challenged; the play made {play.words}")
         return words
 
-    def _checked(self, choice: object) -> Choice:
-        if not isinstance(choice, Choice) or not isinstance(choice.move, Place | Exchange | Pass):
-            name = f"{type(self.player).__name__}.choose"
-            if (code := getattr(self.player.choose, "__code__", None)) is not None:
-                name += f" ({code.co_filename}, line {code.co_firstlineno})"
-            raise TypeError(f"{name} gave {choice!r:.200}; it is to return a Choice of a move")
-        return choice
+    def _checked(self, view: View, choice: object) -> Choice:
+        if isinstance(choice, Choice) and isinstance(choice.move, Move):
+            return choice
+        name = f"{type(self.player).__name__}.choose"
+        if (code := getattr(self.player.choose, "__code__", None)) is not None:
+            name += f" ({code.co_filename}, line {code.co_firstlineno})"
+        advice, given = _what_to_write(view, choice)
+        raise TypeError(f"{advice}; {name} gave {given}")
 
     def new_game(self, view: View) -> None:
         """Report the start of the game to the player."""
@@ -191,6 +192,20 @@ class ThreadPlayer(SeatPlayer):
                 loop.call_soon_threadsafe(self._failed, error)
 
         self.thread.submit(function, *args, **kwargs).add_done_callback(done)
+
+
+def _what_to_write(view: View, choice: object) -> tuple[str, str]:
+    """Say what to write in place of what is no ``Choice`` of a move, and what that is."""
+    what, wrapped = (choice.move, "Choice of ") if isinstance(choice, Choice) else (choice, "")
+    if isinstance(what, Move):
+        return "write Choice(move)", f"the move {view.text(what)} without Choice"
+    if isinstance(what, str):
+        return f"write Choice(view.move({what!r:.40}))", f"{wrapped}the text {what!r:.40}"
+    move = getattr(what, "move", None)  # as a ScoredMove or a RankedMove has
+    if isinstance(move, Move):
+        given = f"{wrapped}{type(what).__name__} of {view.text(move)}"
+        return "write .move behind it, as in Choice(best.move)", given
+    return "write Choice(move)", f"{wrapped}{what!r:.80}"
 
 
 async def _wait(answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,6 +16,7 @@ from bot.player import Budget, Choice, Player, View
 from bot.players.static import GreedyPlayer, StaticPlayer
 from bot.seat.connection import TurnedAway
 from bot.seat.game_registry import MAX_GAMES
+from engine.rules.moves import PASS
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
@@ -78,16 +81,42 @@ async def test_what_a_player_raises_ends_the_conversation(table: TestArbiter) ->
             await talk
 
 
-async def test_an_answer_that_is_no_choice_is_the_players_fault(table: TestArbiter) -> None:
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda _: "8D WORD", "write Choice(view.move('8D WORD')); … gave the text '8D WORD'"),
+        (
+            lambda _: Choice("8D WORD"),  # type: ignore[arg-type]
+            "write Choice(view.move('8D WORD')); … gave Choice of the text '8D WORD'",
+        ),
+        (
+            lambda view: Choice(view.legal_moves()[-1]),
+            "write .move behind it, as in Choice(best.move); … gave Choice of ScoredMove of -",
+        ),
+        (
+            lambda view: view.legal_moves()[-1],
+            "write .move behind it, as in Choice(best.move); … gave ScoredMove of -",
+        ),
+        (lambda _: PASS, "write Choice(move); … gave the move - without Choice"),
+        (lambda _: None, "write Choice(move); … gave None"),
+    ],
+)
+async def test_an_answer_that_is_no_choice_is_the_players_fault(
+    table: TestArbiter, answer: Callable[[View], Any], words: str
+) -> None:
     class Mistaken(Player):
         def choose(self, view: View, budget: Budget) -> Choice:
-            return "8D WORD"  # type: ignore[return-value]
+            choice: Choice = answer(view)
+            return choice
 
     async with seated(a_bot("b", Mistaken), table) as talk:
         await table.begin()
         await table.say(table.question())
-        with pytest.raises(TypeError, match="8D WORD"):
+        with pytest.raises(TypeError) as raised:
             await talk
+    advice, given = words.split("…")
+    assert str(raised.value).startswith(f"{advice}Mistaken.choose ({__file__}, line ")
+    assert str(raised.value).endswith(given)
 
 
 async def test_a_hook_that_raises_ends_the_conversation(table: TestArbiter) -> None:

@@ -107,8 +107,7 @@ NOTHING = (
     [
         (
             NOTHING,
-            "TypeError: Nothing.choose ({file}, line 4) gave None; it is to return a "
-            "Choice of a move",
+            "TypeError: write Choice(move); Nothing.choose ({file}, line 4) gave None",
         ),
         (
             "class Nothing(Player):\n    def choose(self, view):\n        return None",
