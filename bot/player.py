@@ -564,8 +564,8 @@ class Player(Listener):
     def choose(self, view: View, budget: Budget) -> Choice:
         """Return a move.
 
-        The player's clock runs meanwhile. If an exception leaves this method, the process is
-        restarted and asked again; a second exception loses the game.
+        The player's clock runs meanwhile. If an exception leaves this method, a match restarts the
+        process and asks again; a second exception loses the game.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
 
