@@ -151,7 +151,10 @@ class BotRunner:
 
     async def _talk(self, channel: Channel) -> str:
         welcome = await self._greet(channel)
+        if not self._welcomes:
+            self.games.earlier = frozenset(welcome.games)
         self._welcomes += 1
+        self._hear(welcome)
         log.debug("welcome", peer=channel.peer, name=welcome.name, games=len(welcome.games))
         self._sought, self._put_off, self._played_out = False, False, ""
         link = self._link = Link(channel, self._take)

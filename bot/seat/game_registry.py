@@ -44,6 +44,9 @@ class GameRegistry:
         failed: Callable[[BaseException], None],
     ) -> None:
         self.finished = 0
+        """How many games are over that began under this process."""
+        self.earlier = frozenset[str]()
+        """Games of before, which it goes on with and does not count."""
         self.on: dict[str, GameSession[ThreadPlayer]] = {}
         """The games set up and not over, by name."""
         self._bot = bot
@@ -181,7 +184,7 @@ class GameRegistry:
         game = self.on.pop(message.game, None)
         self._offers.pop(message.game, None)
         self._missed.discard(message.game)
-        self.finished += 1
+        self.finished += message.game not in self.earlier
         log.info("game over", game=message.game, outcome=message.outcome, scores=message.scores)
         if game is not None:
             self._last = game.player

@@ -48,6 +48,7 @@ from protocol.messages import (
     Pong,
     Seek,
     Seeking,
+    Welcome,
 )
 from protocol.parts import WITHDRAWN
 from protocol.websocket import dial
@@ -234,6 +235,8 @@ class _Games:
     results: list[GameResult] = field(default_factory=list)
     misdealt: int = 0
     """Games that were not dealt as the server had committed itself to."""
+    _earlier: Sequence[str] | None = None
+    """Games that the server had with the bot before it came; they are not counted."""
     _draws: dict[str, DrawsWitness] = field(default_factory=dict)
     _unproven: Counter[str] = field(default_factory=Counter)
     """Games whose draws may have been chosen, by the reason."""
@@ -256,6 +259,8 @@ class _Games:
         if isinstance(message, Seeking) and message.held_back:
             options.say(f"waits: {plain(message.held_back)}")
         match message:
+            case Welcome(games=games) if self._earlier is None:
+                self._earlier = games
             case Seeking(absent=absent) if not self._sought:
                 self._sought = True
                 if self.table is not None and message.table is None:
@@ -281,6 +286,11 @@ class _Games:
         new = offer.game not in self._offers
         if new and self.lexicon in lexicon_names() and self.lexicon != offer.lexicon:
             options.say(f"the server plays with {plain(offer.lexicon)}, not with {self.lexicon}")
+        if new and self._is_earlier(offer.game) and offer.you is not None:
+            opponent = plain(offer.players[1 - offer.you])
+            options.say(
+                f"going on with game {plain(offer.game)} against {opponent}, which began earlier"
+            )
         self._offers[offer.game] = offer
         self._plays.setdefault(offer.game, {}).update({play.seq: play for play in offer.history})
 
@@ -289,11 +299,17 @@ class _Games:
         if self._declined:
             raise TurnedAway(f"the game was declined: {self._declined}")
         turns = [plays[seq] for seq in sorted(plays)]
-        self.results.append(_result(len(self.results) + 1, offer, turns, over))
+        number = "earlier"
+        if not self._is_earlier(over.game):
+            self.results.append(_result(len(self.results) + 1, offer, turns, over))
+            number = f"{len(self.results)}/{self.total}"
         players = plain(" – ".join(offer.players))
         ending = plain(verdict(offer.players, over))
-        print(f"{len(self.results)}/{self.total}  {players}, {ending}", flush=True)
+        print(f"{number}  {players}, {ending}", flush=True)
         self._check_draws(over)
+
+    def _is_earlier(self, game: str) -> bool:
+        return game in (self._earlier or ())
 
     def _check_draws(self, over: GameOver) -> None:
         witness = self._draws.pop(over.game, None)

@@ -14,13 +14,26 @@ from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
 
 from bot.player import Budget, Choice, Player, View
 from bot.players.static import GreedyPlayer, StaticPlayer
-from bot.seat.connection import TurnedAway
+from bot.seat.connection import BotRunner, TurnedAway
 from bot.seat.game_registry import MAX_GAMES
+from bot.seat.player_thread import Bot
 from engine.rules.moves import PASS
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
-from protocol.messages import Decline, Error, Goodbye, NewGame, Ping, Pong, Ready, Seek
+from protocol.messages import (
+    Decline,
+    Error,
+    Goodbye,
+    Message,
+    NewGame,
+    Ping,
+    Pong,
+    Ready,
+    Resume,
+    Seek,
+    Welcome,
+)
 from protocol.parts import Retry, RulesInPlay
 from protocol.session import KEPT_ENDED
 
@@ -233,6 +246,28 @@ async def test_games_one_after_another_have_players_of_their_own(
     assert [player.told[-1] for player in made] == ["game_over", "game_over"]
     seeds = [player.start.seed for player in made if player.start]
     assert len(set(seeds)) == 2
+
+
+async def test_a_game_of_before_comes_first_and_does_not_count(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    heard: list[Message] = []
+    runner = BotRunner(Bot("b", Passes, seek=Seek(opponent="static", games=1)), heard.append)
+    ours, its = MemoryChannel.pair()
+    talk = asyncio.create_task(runner.converse(its))
+    old = TestArbiter(lexicon, rules, game="old")
+    new = TestArbiter(lexicon, rules, game="new")
+    await old.greet(ours, games=("old",))
+    assert (await old.hear(Resume)).game == "old"
+    await old.begin()
+    await old.play_out()
+    assert await old.hear(Seek) == Seek(opponent="static", games=1)
+    new.channel = ours
+    await new.begin()
+    await new.play_out()
+    assert (await new.hear(Goodbye)).message == "1 game is played"
+    await talk
+    assert isinstance(heard[0], Welcome)
 
 
 async def test_a_game_is_taken_up_by_a_fresh_process(lexicon: Lexicon, rules: Rules) -> None:

@@ -120,6 +120,22 @@ def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_
     )
 
 
+def test_a_game_of_before_is_said_and_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    games = _Games("me", 1, False, "scowl")
+    games.hear(Welcome(name="server", games=("a",)))
+    games.hear(offer("a"))
+    games.hear(offer("a"))
+    going_on = "tilewire: going on with game a against greedy, which began earlier\n"
+    assert capsys.readouterr().err == going_on
+    games.hear(over("a", 1, (310, 402)))
+    games.hear(offer("b"))
+    games.hear(Welcome(name="server", games=("b",)))  # the connection was lost meanwhile
+    games.hear(over("b", 1, (310, 402)))
+    ending = "greedy – me, me wins, 310 to 402 (a player went out)"
+    assert capsys.readouterr().out == f"earlier  {ending}\n1/1  {ending}\n"
+    assert len(games.results) == 1
+
+
 def test_a_bingo_that_came_off_is_none() -> None:
     games = _Games("me", 1, False, "scowl")
     rules = RulesInPlay(challenge="double")
