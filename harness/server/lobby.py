@@ -239,8 +239,14 @@ class Lobby:
         absent = self._absent(wish.opponent)
         if absent and not self.may_come(wish.opponent or ""):
             raise PeerError("bad_opponent", absent)
-        if any(not self.hosting.games[game].book.ended for game in player.seats):
-            raise PeerError("busy", "you are in a game; seek when it is over", retry="later")
+        for game in player.seats:
+            book = self.hosting.games[game].book
+            if not book.ended:
+                one, other = book.opened.players
+                against = other if one == player.name else one
+                way_out = "send resume with it, or resign there, and seek when it is over"
+                why = f"you are in game {game} against {against}: {way_out}"
+                raise PeerError("busy", why, retry="later")
         self.check_seek(player.name, player.address)
         if rated is not None:
             rated.check(player.name, wish)

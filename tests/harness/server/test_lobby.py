@@ -126,6 +126,16 @@ async def test_who_meet_again_swap_seats(lobby: Lobby) -> None:
     assert games[2:] == games[:2]
 
 
+async def test_who_has_a_game_is_told_which_and_how_to_get_out_of_it(lobby: Lobby) -> None:
+    ann = Guest(lobby, "ann")
+    lobby.seek(ann.player, Seek(opponent="house"))
+    await asyncio.sleep(0)
+    (game,) = lobby.games_of(ann.player)
+    with pytest.raises(PeerError, match=f"you are in game {game} against house: send resume"):
+        lobby.seek(ann.player, Seek(opponent="house"))
+    await lobby.drain(0, asyncio.Event())
+
+
 def playing(lobby: Lobby) -> set[str]:
     """Name the guests who play."""
     return {name for host in lobby.hosting.games.values() for name in host.guests}
