@@ -19,7 +19,11 @@ def choose(turn: dict[str, Any]) -> str:
 
 def play(url: str, opponent: str) -> None:
     """Play a game at a server, against one of its bots."""
-    with connect(url, subprotocols=[Subprotocol("tilewire.v1.json")]) as server:
+    try:
+        connection = connect(url, subprotocols=[Subprotocol("tilewire.v1.json")])
+    except OSError as error:
+        raise SystemExit(f"no server answers at {url}: {error}") from None
+    with connection as server:
 
         def say(kind: str, **fields: object) -> None:
             server.send(json.dumps({"type": kind, **fields}))
@@ -27,8 +31,13 @@ def play(url: str, opponent: str) -> None:
         say("hello", role="player", name="tiny")
         for text in server:
             match message := json.loads(text):
+                case {"type": "welcome", "games": [game, *_]}:
+                    print(f"goes on with game {game}, which began earlier")
+                    say("resume", game=game)
                 case {"type": "welcome"}:
                     say("seek", opponent=opponent)
+                case {"type": "seeking", "absent": str(why)}:
+                    print("waits:", why)
                 case {"type": "new_game", "game": game}:
                     say("ready", game=game)
                 case {"type": "your_turn", "game": game, "seq": seq}:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from e2e.processes import EXAMPLES, Server, run_command, run_example, serving
+from scripted import Scripted
 
 from engine.notation.move_text import parse_move
 from engine.rules.moves import Place
@@ -17,6 +18,8 @@ from engine.rules.position import Board
 from engine.rules.rules import score_play, standard_rules
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.store import load_lexicon
+from protocol.channel import Channel
+from protocol.messages import Error, Resume, Seek, Seeking, Welcome
 
 TOKEN = "a token of thirty-two characters"
 
@@ -44,6 +47,30 @@ def test_the_tiny_bot_plays_a_game_in_json(server: Server) -> None:
     outcome, *scores = run_example("tiny_bot.py", server.url, "greedy").split()[:3]
     assert outcome in ("out", "zeroes")
     assert min(map(int, scores)) <= 0 < max(map(int, scores)), "greedy alone scores"
+
+
+def test_the_tiny_bot_says_why_it_does_not_play() -> None:
+    heard: list[object] = []
+
+    async def script(channel: Channel, _request: object) -> None:
+        heard.append((await channel.receive()).content)
+        await channel.send(Welcome(name="scripted", games=() if len(heard) > 1 else ("g1",)))
+        heard.append((await channel.receive()).content)
+        await channel.send(Seeking(opponent="gredy", absent="nobody called 'gredy' is here"))
+        await channel.send(Error(code="unknown_game", message="it is over", retry="no"))
+
+    with Scripted(script) as url:
+        first, second = tiny_bot(url), tiny_bot(url)
+    assert heard[1::2] == [Resume(game="g1"), Seek(opponent="gredy")]
+    assert first.stdout.startswith("goes on with game g1, which began earlier\n")
+    assert second.stdout == "waits: nobody called 'gredy' is here\n"
+    assert tiny_bot(url).stderr.startswith(f"no server answers at {url}: ")
+
+
+def tiny_bot(url: str) -> subprocess.CompletedProcess[str]:
+    """Run it against an opponent that isn't there."""
+    command = [sys.executable, str(EXAMPLES / "tiny_bot.py"), url, "gredy"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_the_bot_plays_whole_games_against_a_bot_of_the_house(server: Server) -> None:
