@@ -80,6 +80,8 @@ _MORE = {
     **dict.fromkeys(("show", "generate", "analyze", "endgame", "preendgame", "infer"), _A_CGP),
 }
 """What may have been meant by more arguments than a command takes."""
+_OF_MATCHES = ("--alpha", "--beta", "--config", "--luck", "--sprt", "--sprt-spread")
+"""Options of matches that tournaments don't have, though they have most."""
 
 _GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "puzzles", "train")
 """Commands that have commands of their own."""
@@ -184,6 +186,10 @@ def _sentence(error: CycloptsError) -> str:
         if error.keyword:
             return f"{error.keyword} needs a value"
         return f"{error.argument.name} is missing"
+    if isinstance(error, UnknownOptionError) and error.command_chain == ("tournament",):
+        option = error.token.keyword or error.token.value if error.token else ""
+        if option in _OF_MATCHES:
+            return f"unknown option: {option}; it is for tilewire match"
     if isinstance(error, UnusedCliTokensError):
         more = " ".join(error.unused_tokens or ())
         meant = _MORE.get(" ".join(error.command_chain or ()), "")

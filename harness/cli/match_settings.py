@@ -136,10 +136,16 @@ class _ClockedSettings(_Settings, total=False):
 
     time: Annotated[options.TimeOption, Parameter(show_default="25m")]
     increment: Annotated[options.IncrementOption, Parameter(show_default="0s")]
-    max_overtime: options.Duration
-    """More overtime than this loses the game. [default: 10m, 0s with an increment]"""
-    move_cap: options.Duration
-    """Cap per turn."""
+    max_overtime: Annotated[
+        options.Duration,
+        Parameter(
+            help="More overtime than this loses the game. [default: 10m; 0s with an increment]"
+        ),
+    ]
+    move_cap: Annotated[
+        options.Duration,
+        Parameter(help="Cap on each turn; a seat that takes longer has lost. [default: none]"),
+    ]
     margin: Annotated[
         options.Duration,
         Parameter(help="How late a move may come after the deadline.", show_default="0s"),
