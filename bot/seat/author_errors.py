@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import sysconfig
 import traceback
 from pathlib import Path
@@ -35,6 +36,21 @@ def in_words(error: BaseException, frames: int = 3) -> str:
         lines.append(f"  {frame.filename}, line {frame.lineno}, in {frame.name}")
         lines.append(f"    {frame.line}")
     return "\n".join(lines)
+
+
+def print_traceback(error: BaseException) -> None:
+    """Print a traceback from the author's first frame on; all of it if there is none."""
+    trace = error.__traceback__
+    while trace is not None and not _of_the_author(traceback.extract_tb(trace, 1)):
+        trace = trace.tb_next
+    traceback.print_exception(type(error), error, trace or error.__traceback__)
+
+
+def stands_at(thread: int | None) -> str:
+    """Return where a thread is in its author's code; empty if it isn't."""
+    frame = sys._current_frames().get(thread or 0)
+    stack = _of_the_author(traceback.extract_stack(frame)) if frame is not None else []
+    return f"{stack[-1].filename}, line {stack[-1].lineno}, in {stack[-1].name}" if stack else ""
 
 
 def _contained(error: BaseException) -> str:

@@ -21,7 +21,6 @@ import gc
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -81,10 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         status = 130
     except BaseException as error:
-        traceback.print_exc()
-        if hosted:
-            from .author_errors import in_words
+        from .author_errors import in_words, print_traceback
 
+        print_traceback(error)
+        if hosted:
             print(f"{NOTICE}{options.name}: {in_words(error)}", file=sys.stderr)
     finally:
         _leave(status, with_group=hosted)

@@ -112,7 +112,12 @@ async def check_seat(
     """
     spec = parse_seat(bot)
     prints = _Prints(printed)
-    maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=notice, printed=prints.add)
+
+    def pass_on(sentence: str) -> None:
+        if notice is not None and not sentence.startswith(f"{spec.name}: "):
+            notice(sentence)  # what the bot itself ends with is a problem that is found
+
+    maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=pass_on, printed=prints.add)
     await maker.try_out()
     seat = _Seat(maker, Asker(field), limit_ms, prints)
     asked, planned = list[Asked](), situations(field)

@@ -33,7 +33,7 @@ from harness.arbiter.records import Draws, Opened, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.figures import counted
-from harness.seats.seats import GuestSeat
+from harness.seats.seats import ENDED, GuestSeat
 from harness.workers import Cluster, WorkersError
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
@@ -446,10 +446,9 @@ class Tournament:
             if self._absent[entrant] >= NO_SHOWS and entrant not in self.absentees:
                 faults = self._faults(planned.number)
                 clue = f"; {faults} has its last words" if faults.exists() else ""
-                why = (
-                    f"{book.opened.players[seat]} did not come to {NO_SHOWS} games in a row: "
-                    f"{book.ended.message}{clue}"
-                )
+                name = book.opened.players[seat]
+                reason = _last_words(book, name) or book.ended.message
+                why = f"{name} did not come to {NO_SHOWS} games in a row: {reason}{clue}"
                 if self._config.is_match and not self._directed:
                     raise MatchError(why)
                 self.absentees[entrant] = why
@@ -457,6 +456,15 @@ class Tournament:
                     self._files.decide(Absent(entrant, why))
                 else:
                     log.warning("entrant absent", name=book.opened.players[seat], reason=why)
+
+
+def _last_words(book: Scorebook, name: str) -> str:
+    """Return the line in which a local seat's process said why it ends; empty if it did not."""
+    for text in reversed(book.evidence):
+        heading, said, *_ = text.splitlines()
+        if heading == f"{name}, crash: {ENDED}" and not said.startswith("exit status: "):
+            return said
+    return ""
 
 
 def luck_tables(config: TournamentConfig, lexicon: Lexicon) -> tuple[LeaveTable, WinProbabilities]:

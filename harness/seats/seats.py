@@ -26,6 +26,9 @@ STEADY_MS = 5_000
 STALL_MS = 5_000
 """How long a local process may leave pings unanswered before it counts as hung."""
 
+ENDED = "its process ended"
+"""What is said of a local process that ends in a game; why is for its author only."""
+
 
 class TaskSeat:
     """A seat run by one task, which makes and keeps the connection to its player."""
@@ -180,14 +183,17 @@ class ProcessSeat(_LinkSeat):
         self._report(Came())
         watch = asyncio.create_task(self._watch(link, worker))
         try:
-            why = await link.run()
+            await link.run()
         finally:
             watch.cancel()
         await asyncio.sleep(0.05)  # lets the end of stderr and the exit status come in
         evidence = _evidence(self.name, worker, link)
         await self._kill()
         self._link = None
-        self._report(Gone(why, "stall" if self._hangs else "crash", evidence))
+        if self._hangs:
+            self._report(Gone(f"no answer in {STALL_MS / 1_000:g} s", "stall", evidence))
+        else:
+            self._report(Gone(link.closing or ENDED, "crash", evidence))
 
     async def _watch(self, link: Link, worker: Worker) -> None:
         """Ping the process; kill it when it hangs."""

@@ -207,11 +207,26 @@ def test_what_a_bot_prints_is_kept_and_its_exceptions_are_counted(tmp_path: Path
     )
     assert "seat restarted" not in done.stderr
     faults = (folder / "games" / "00001.faults.txt").read_text(encoding="utf-8").splitlines()
-    assert faults[0].startswith("Breaks, crash: ")
+    assert faults[0] == "Breaks, crash: its process ended"
     assert faults[1] == f"{bad}, line 7, in choose: LookupError: no book"
+    assert not any("worker_main" in line for line in faults), "the author's lines only"
     kept = (folder / "seats" / "Breaks.log").read_text(encoding="utf-8")
     assert kept.startswith("--- game 1 ---\nI have 7 tiles\nTraceback")
     assert kept.count("I have 7 tiles") == 4
+
+
+def test_a_bot_that_fails_before_its_games_is_told_what_it_raised(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    hook = "    def warm_up(self, lexicon):\n        pass\n"
+    bad.write_text(BREAKS.replace("    def choose", f"{hook}    def choose"))
+    folder = tmp_path / "match"
+    command = [*COMMAND, "match", f"{bad}:Breaks", "greedy", "--out", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "tilewire: Breaks did not come to 2 games in a row: TypeError: Breaks.warm_up() takes 2 "
+        f"positional arguments but 3 were given; {folder}/games/00002.faults.txt has its last words"
+    )
 
 
 def test_other_peoples_bots(tmp_path: Path) -> None:

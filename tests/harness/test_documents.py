@@ -15,7 +15,7 @@ import pytest
 from cyclopts import App, MissingArgumentError
 from search_views import opening, unlimited, view_at
 
-from bot.player import Factory
+from bot.player import Factory, Listener, Player
 from bot.registry import _HOUSE, SeatError, create_player, load_factory
 from bot.seat_text import parse_seat
 from engine.inference.rack_filter import DOUBT
@@ -194,6 +194,16 @@ def test_the_options_of_a_player(name: str) -> None:
 def test_a_bad_seat_is_answered_as_is_said(seat: str, says: str) -> None:
     with pytest.raises(SeatError, match=re.escape(says.rstrip("… "))):
         parse_seat(seat.strip("`"))
+
+
+def test_the_methods_of_a_player_are_as_written() -> None:
+    block = PLAYERS.read_text(encoding="utf-8").partition("### Its methods\n")[2].split("```")[1]
+    methods = {**vars(Listener), **vars(Player)}.items()
+    assert dict(re.findall(r"^def (\w+)(.*):$", block, re.MULTILINE)) == {
+        name: str(inspect.signature(method)).replace("'", "")
+        for name, method in methods
+        if inspect.isfunction(method)
+    }
 
 
 @pytest.mark.parametrize(("document", "seat"), [(README, "First"), (PLAYERS, "Short?most=2")])

@@ -79,6 +79,7 @@ def test_what_is_wrong_comes_with_the_authors_lines(tilewire: CommandLine, file:
     assert "Its process ended too often; 9 positions were not asked." in problems
     assert "Traceback" not in tilewire.out + tilewire.err
     assert tilewire.err.count("a remark\n") > 5
+    assert "IndexError" not in tilewire.err, "once is enough"
 
 
 def test_what_a_process_held_counts_when_another_follows_it(
