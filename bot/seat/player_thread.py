@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -24,7 +25,9 @@ from bot.search.static_choice import static_choice
 from engine.rules.moves import Move
 from protocol.messages import Seek
 
+from .author_errors import stands_at
 from .game_session import SeatPlayer
+from .runtime import NOTICE
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -55,6 +58,10 @@ class PlayerThread:
 
         self._work.put(work)
         return future
+
+    def stands_at(self) -> str:
+        """Return where the thread is in its author's code; empty if it isn't."""
+        return stands_at(self._thread.ident)
 
     def close(self) -> None:
         """End the thread after the queued functions."""
@@ -98,6 +105,7 @@ class ThreadPlayer(SeatPlayer):
         self.thread = PlayerThread(name)
         self.player = Player()
         self._bot, self._failed = bot, failed
+        self._was_late = False
 
     async def start(self, view: View) -> None:
         """Make the player, compile, load and warm up in its thread; its exceptions pass."""
@@ -129,7 +137,7 @@ class ThreadPlayer(SeatPlayer):
         answer.add_done_callback(_look_away)
         answer.add_done_callback(lambda _answer: news.set())
         try:
-            await _wait(answer, budget, news)
+            await _wait(answer, budget, news, self._late)
             return self._checked(view, answer.result() if answer.done() else budget.best)
         finally:
             budget.on_change(None)
@@ -143,6 +151,13 @@ class ThreadPlayer(SeatPlayer):
         if unknown := [word for word in words if word not in play.words]:
             raise ValueError(f"{unknown[0]!r:.80} is challenged; the play made {play.words}")
         return words
+
+    def _late(self) -> None:
+        """Say once where the player is: if it never returns, nothing else would tell its author."""
+        if not self._was_late and (where := self.thread.stands_at()):
+            self._was_late = True
+            said = f"choose is late, and has offered nothing: it is at {where}"
+            print(f"{NOTICE}{self._bot.name}: {said}", file=sys.stderr, flush=True)
 
     def _checked(self, view: View, choice: object) -> Choice:
         if isinstance(choice, Choice) and isinstance(choice.move, Move):
@@ -208,13 +223,20 @@ def _what_to_write(view: View, choice: object) -> tuple[str, str]:
     return "write Choice(move)", f"{wrapped}{what!r:.80}"
 
 
-async def _wait(answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event) -> None:
-    """Wait for the answer until the last moment, which news may set anew, then for an offer."""
+async def _wait(
+    answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event, late: Callable[[], None]
+) -> None:
+    """Wait for the answer until the last moment, which news may set anew, then for an offer.
+
+    ``late`` is called when the last moment passes without one.
+    """
     while not answer.done():
         news.clear()
         left_ms = budget.until_last_ms()
         if left_ms == 0 and budget.best is not None:
             return
+        if left_ms == 0:
+            late()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(left_ms / 1_000 if left_ms else None):
                 await news.wait()

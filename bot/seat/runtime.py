@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping, MutableMapping
 from functools import cache
 from typing import Any
 
+NOTICE = "tilewire: "
+"""Prefix of lines on standard error that the host may show to its user."""
+
 
 @cache
 def software() -> str:

@@ -23,7 +23,8 @@ from .child_process import MAX_LINE, ChildProcess, Spawned, spawn
 from .confinement import Confinement
 from .containment import of_bot
 from .fork_server import FORKED, WARM
-from .worker_main import NOTICE, TOKEN, USES
+from .runtime import NOTICE
+from .worker_main import TOKEN, USES
 
 log = structlog.get_logger(__name__)
 

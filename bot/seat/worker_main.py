@@ -24,7 +24,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .runtime import log_to_stderr, loop_factory, set_pipes_aside
+from .runtime import NOTICE, log_to_stderr, loop_factory, set_pipes_aside
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment
@@ -39,9 +39,6 @@ TOKEN = "TILEWIRE_TOKEN"
 """The environment variable with the bot's secret; arguments are visible to all users."""
 
 SETTLE_S = 1.0
-NOTICE = "tilewire: "
-"""Prefix of lines on standard error that the host may show to its user."""
-
 USES = "tilewire uses: "
 """Prefix of the line on standard error with the modules of kernels that a bot uses."""
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import structlog
 
 from bot.seat.link import Link
+from bot.seat.runtime import NOTICE
 from bot.seat.worker_handle import SeatProcess
-from bot.seat.worker_main import NOTICE
 from harness.arbiter.seat import Came, Gone, Report, Said
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError

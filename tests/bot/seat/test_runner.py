@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import re
 from hashlib import sha256
 
 import msgspec
@@ -141,7 +143,9 @@ async def test_a_slow_guest_is_played_by_his_own_offer(table: TestArbiter) -> No
         player.go.set()
 
 
-async def test_nobody_plays_for_a_slow_guest_without_an_offer(table: TestArbiter) -> None:
+async def test_nobody_plays_for_a_slow_guest_without_an_offer(
+    table: TestArbiter, capsys: pytest.CaptureFixture[str]
+) -> None:
     player = Waits()
     table.deadline_ms = 25
     async with seated(a_bot("b", lambda: player), table):
@@ -149,9 +153,13 @@ async def test_nobody_plays_for_a_slow_guest_without_an_offer(table: TestArbiter
         await table.say(table.question())
         await asyncio.to_thread(player.thinking.wait)
         assert player.budget is not None
-        while not player.budget.expired:
+        while not (said := capsys.readouterr().err):
             await table.channel.send(Ping(id=1))
             await table.hear(Pong)
+        assert player.budget.expired
+        where = rf"{re.escape(str(inspect.getsourcefile(Waits)))}, line \d+, in choose"
+        late = rf"tilewire: b: choose is late, and has offered nothing: it is at {where}\n"
+        assert re.fullmatch(late, said)
         player.budget.offer(Choice(PASS))
         assert (await table.hear(MoveMessage)).move == "-"
         player.go.set()
