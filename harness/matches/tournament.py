@@ -33,7 +33,7 @@ from harness.arbiter.records import Draws, Opened, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.figures import counted
-from harness.seats.seats import ENDED, GuestSeat
+from harness.seats.seats import ENDED, TURNED_AWAY, GuestSeat
 from harness.workers import Cluster, WorkersError
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
@@ -459,10 +459,11 @@ class Tournament:
 
 
 def _last_words(book: Scorebook, name: str) -> str:
-    """Return the line in which a local seat's process said why it ends; empty if it did not."""
+    """Return the line in which a seat's process, or a remote bot, said why it ends; or nothing."""
+    headings = [f"{name}, crash: {why}" for why in (ENDED, TURNED_AWAY)]
     for text in reversed(book.evidence):
         heading, said, *_ = text.splitlines()
-        if heading == f"{name}, crash: {ENDED}" and not said.startswith("exit status: "):
+        if heading in headings and not said.startswith("exit status: "):
             return said
     return ""
 

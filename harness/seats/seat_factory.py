@@ -135,7 +135,7 @@ class SeatMaker:
                 make = partial(engine_for, self.spec, self._context(lexicon))
                 return EngineSeat(self.name, make, lexicon)
             case "remote":
-                return RemoteSeat(self.name, partial(open_remote, self.spec))
+                return RemoteSeat(self.name, partial(open_remote, self.spec), self.notice)
             case "guest":
                 raise SeatError(f"{self.spec.text!r} dials in; a server's lobby seats it")
             case "local":

@@ -29,6 +29,9 @@ STALL_MS = 5_000
 ENDED = "its process ended"
 """What is said of a local process that ends in a game; why is for its author only."""
 
+TURNED_AWAY = "it turned us away"
+"""The same of a remote bot that rejects us, before its first word of a game."""
+
 
 class TaskSeat:
     """A seat run by one task, which makes and keeps the connection to its player."""
@@ -224,22 +227,48 @@ def _evidence(name: str, worker: Worker, link: Link) -> str:
     return "\n".join(parts)
 
 
-class RemoteSeat(_LinkSeat):
-    """A remote bot, redialled when the connection is lost; ``dial`` waits for its welcome."""
+class NotWelcome(ChannelClosed):
+    """The other side rejects us, and will do so again."""
 
-    def __init__(self, name: str, dial: Callable[[], Awaitable[Channel]]) -> None:
+
+class RemoteSeat(_LinkSeat):
+    """A remote bot, redialled when the connection is lost; ``dial`` waits for its welcome.
+
+    A bot that has not come yet and rejects us for good has failed. ``notice`` is told what is
+    waited for.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dial: Callable[[], Awaitable[Channel]],
+        notice: Callable[[str], None] | None = None,
+    ) -> None:
         super().__init__(name)
         self._dial = dial
+        self._notice = notice
+        self._has_come = False
+
+    def _wait_for(self, why: str) -> None:
+        if self._notice is None:
+            log.warning("bot can't be reached", seat=self.name, reason=why)
+        else:
+            self._notice(f"waiting for {self.name}: {why}")
 
     async def _live(self) -> None:
-        wait = 0.1
+        wait, told = 0.1, ""
         while True:
             try:
                 channel = await self._dial()
             except ChannelClosed as closed:
-                log.warning("bot can't be reached", seat=self.name, reason=str(closed))
+                if isinstance(closed, NotWelcome) and not self._has_come:
+                    self._report(Gone(TURNED_AWAY, "crash", str(closed)))
+                    return
+                if (why := str(closed)) != told:
+                    told = why
+                    self._wait_for(why)
             else:
-                began = now_ms()
+                began, told, self._has_come = now_ms(), "", True
                 self._link = Link(channel, self._take)
                 self._report(Came())
                 try:
@@ -256,7 +285,10 @@ class RemoteSeat(_LinkSeat):
 
 
 async def welcomed(channel: Channel) -> None:
-    """Wait for the ``welcome`` to our ``hello``; without it raise ChannelClosed and close."""
+    """Wait for the ``welcome`` to our ``hello``; without it close, and raise ChannelClosed.
+
+    It is NotWelcome if the same ``hello`` has no other answer later.
+    """
     try:
         async with asyncio.timeout(10):
             answer = (await channel.receive()).content
@@ -266,7 +298,9 @@ async def welcomed(channel: Channel) -> None:
     if not isinstance(answer, Welcome):
         reason = answer.message if isinstance(answer, Error) else repr(answer)
         await channel.close()
-        raise ChannelClosed(f"{channel.peer} does not welcome us: {reason}")
+        for_good = isinstance(answer, Error) and answer.retry in ("no", "corrected")
+        kind = NotWelcome if for_good else ChannelClosed
+        raise kind(f"{channel.peer} does not welcome us: {reason}")
 
 
 class GuestSeat(_LinkSeat):

@@ -10,9 +10,9 @@ from bot_table import MemoryChannel
 
 from harness.arbiter.seat import Came, Gone, Happening
 from harness.seats import seats
-from harness.seats.seats import ProcessSeat, Worker, last_words
+from harness.seats.seats import ProcessSeat, RemoteSeat, Worker, last_words, welcomed
 from protocol.channel import Channel, ChannelClosed
-from protocol.messages import Ping, Pong
+from protocol.messages import Error, Ping, Pong
 
 EVERY_MS, STALL_MS = 20, 200
 
@@ -64,3 +64,41 @@ async def test_a_host_that_stands_still_takes_nobody_for_hung(
         assert heard.empty()
     await seat.stop()
     await process
+
+
+async def test_a_remote_bot_that_is_not_there_is_waited_for_and_said_once() -> None:
+    heard: asyncio.Queue[Happening] = asyncio.Queue()
+    ours, _ = MemoryChannel.pair()
+    said: list[str] = []
+    dials = iter([ChannelClosed("refused")] * 3)
+
+    async def dial() -> Channel:
+        for failure in dials:
+            raise failure
+        return ours
+
+    seat = RemoteSeat("one", dial, said.append)
+    seat.start(heard.put_nowait)
+    async with asyncio.timeout(30):
+        assert await heard.get() == Came()
+    await seat.stop()
+    assert said == ["waiting for one: refused"]
+
+
+async def test_a_remote_bot_that_rejects_us_for_good_is_not_waited_for() -> None:
+    heard: asyncio.Queue[Happening] = asyncio.Queue()
+    ours, theirs = MemoryChannel.pair()
+    unknown = Error(code="unknown_bot", message="no bot is called 'statc' here", retry="corrected")
+
+    async def dial() -> Channel:
+        await theirs.send(unknown)
+        await welcomed(ours)
+        return ours
+
+    seat = RemoteSeat("one", dial)
+    seat.start(heard.put_nowait)
+    async with asyncio.timeout(30):
+        gone = await heard.get()
+    await seat.stop()
+    why = f"{ours.peer} does not welcome us: {unknown.message}"
+    assert gone == Gone("it turned us away", "crash", why)
