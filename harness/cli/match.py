@@ -277,7 +277,8 @@ def _enough(terms: TournamentConfig, files: MatchFolder) -> Callable[[], bool]:
 def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:
     """Print the games so far as a table."""
     write_summary(terms, files)
-    print(summary_text(terms, files, shutil.get_terminal_size().columns), end="")
+    if files.counted:
+        print(summary_text(terms, files, shutil.get_terminal_size().columns), end="")
     print(f" games and results: {files.path}")
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")

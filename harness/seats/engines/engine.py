@@ -77,7 +77,8 @@ class Engine(SeatPlayer):
 class ProcessEngine(Engine):
     """An engine in a process of its own, which may be restarted in a game.
 
-    All have the options ``memory`` (MiB) and ``cores``; an invalid option raises ``SeatError``.
+    All have the options ``memory`` (MiB) and ``cores``; an invalid option, or a program that isn't
+    there, raises ``SeatError``.
     """
 
     quit_line = ""
@@ -91,6 +92,8 @@ class ProcessEngine(Engine):
             self._limits = Limits(int(options.get("memory", "0")), int(options.get("cores", "0")))
         except ValueError as error:
             raise SeatError(f"{spec.text!r}: memory (MiB) and cores are numbers: {error}") from None
+        if shutil.which(self._command[0]) is None:
+            raise SeatError(f"{spec.text!r}: {self._command[0]} is no program that may be run")
         self._process: EngineProcess | None = None
         self._running = asyncio.Event()
         self._folder: tempfile.TemporaryDirectory[str] | None = None

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -132,8 +131,6 @@ class MagpieEngine(ProcessEngine):
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
         options = dict(spec.options)
-        if shutil.which(self._command[0]) is None:
-            raise SeatError(f"{spec.text!r}: {self._command[0]} is no program that may be run")
         self._settings = _settings(spec, options, context.threads)
         self._data = data_folder(spec)
         self._lexicon = options.get("lexicon", Path(context.lexicon_name).stem)

@@ -221,6 +221,17 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
     assert '"verdict": "accepted H1"' in tilewire.out
 
 
+def test_a_match_without_a_game_has_no_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = match_config()
+    with MatchFolder(tmp_path) as files:
+        write_config(config, tmp_path)
+        files.append(game(1, (0, 0), outcome="host_error", winner=None))
+        print_table(files, config, as_json=False)
+    assert capsys.readouterr().out == f" games and results: {tmp_path}\n"
+
+
 def test_a_tournament_goes_on_as_one(tilewire: CommandLine, tmp_path: Path) -> None:
     write_config(match_config(seats=("static",) * 3, names=("A", "B", "C")), tmp_path)
     assert tilewire("match", "--resume", tmp_path) == 2

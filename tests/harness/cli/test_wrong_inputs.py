@@ -192,6 +192,8 @@ WRONG = [
     ("match static greedy --sprt 0,5 --beta 0.7", "error rates must be above 0 and below 0.5"),
     ("match static ws://127.0.0.1:1/bot --sprt 0,5", "goes by pairs of games with equal draws"),
     ("match 'siu:engine?memory=x' static", "memory (MiB) and cores are numbers"),
+    ("match siu:/nope static", "'siu:/nope': /nope is no program that may be run"),
+    ("match quackle:/nope static", "'quackle:/nope': /nope is no program that may be run"),
     ("match files:x static --concurrency 2", "a seat files:… plays one game at a time"),
     ("tournament static greedy rh --anchor static", "--anchor static: write the name of an entr"),
     ("tournament static greedy rh --anchor nobody=3", "no entrant is called nobody"),

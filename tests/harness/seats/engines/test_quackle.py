@@ -238,9 +238,7 @@ def test_a_data_folder_has_to_be_there(games: EngineGames) -> None:
     with pytest.raises(SeatError, match="it has no lexica in it"):
         games.engine()
     with pytest.raises(SeatError, match="add data=DIR"):
-        engine_for(
-            parse_seat("quackle:/no/such/place/test"), Context("engine", "scowl", games.lexicon)
-        )
+        engine_for(parse_seat("quackle:/bin/true"), Context("engine", "scowl", games.lexicon))
 
 
 # --- the real one ---------------------------------------------------------------------------------
