@@ -51,8 +51,10 @@ class Codec:
             PeerError: ``bad_frame``, ``too_large``, ``unknown_type`` or ``bad_message``.
         """
         if not isinstance(frame, self.frame_type):
-            kind = "binary" if self.frame_type is bytes else "text"
-            raise PeerError("bad_frame", f"this conversation is in {kind} frames", close=1003)
+            wanted = "text frames"
+            if self.frame_type is bytes:
+                wanted = f"binary frames; to speak JSON offer the subprotocol {JSON.subprotocol}"
+            raise PeerError("bad_frame", f"this conversation is in {wanted}", close=1003)
         if len(frame) > MAX_FRAME:
             too_large = f"a frame of {len(frame)} bytes; {MAX_FRAME} are allowed"
             raise PeerError("too_large", too_large, close=1009)

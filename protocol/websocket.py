@@ -27,7 +27,7 @@ from websockets.typing import Subprotocol
 
 from .accepting import TIMES, serve, without_number
 from .channel import Arrival, ChannelClosed
-from .codec import CODECS, MAX_FRAME, MSGPACK
+from .codec import CODECS, JSON, MAX_FRAME, MSGPACK
 from .intake import Gate, open_gate, trusting_gate
 from .messages import Message
 from .metered import ClientEnd, ServerEnd
@@ -89,17 +89,22 @@ class WebSocketChannel:
             frame = await self._connection.recv()
         except ConnectionClosed as error:
             raise self._closed(error) from None
-        return Arrival.read(self._codec, frame, self._connection.stamps.popleft())
+        return self._read(frame, self._connection.stamps.popleft())
 
     def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
         """Have a message taken in the socket's callback, if none waits; None: no more."""
-        codec = self._codec
 
         def read(frame: bytes | str, at_ms: int) -> None:
             assert take is not None
-            take(Arrival.read(codec, frame, at_ms))
+            take(self._read(frame, at_ms))
 
         self._connection.take = None if take is None else read
+
+    def _read(self, frame: bytes | str, at_ms: int) -> Arrival:
+        arrival = Arrival.read(self._codec, frame, at_ms)
+        if isinstance(frame, str):
+            self._codec = JSON  # whoever writes text can't read an error in MessagePack
+        return arrival
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the WebSocket with a code and a reason of at most 123 bytes."""

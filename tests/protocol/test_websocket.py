@@ -207,8 +207,10 @@ async def test_a_frame_of_the_other_kind_closes_the_connection(
 ) -> None:
     async with server() as url, bare(url, codec.subprotocol) as client:
         await client.send(frame)
-        answer = codec.decode(await client.recv())
+        answer = JSON.decode(await client.recv())  # in text, whoever speaks text unasked
+        assert isinstance(answer, Error)
         assert answer.code == "bad_frame"
+        assert ("offer the subprotocol tilewire.v1.json" in answer.message) == (codec is MSGPACK)
         assert await closed_with(client) == 1003
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import msgpack
@@ -63,7 +64,8 @@ async def raw(
                 await socket.send(frame)
             await socket.send(msgpack.packb({"type": "ping", "id": 77}))
             while True:
-                answer = msgpack.unpackb(await socket.recv())
+                frame = await socket.recv()
+                answer = json.loads(frame) if isinstance(frame, str) else msgpack.unpackb(frame)
                 if answer == {"type": "pong", "id": 77}:
                     return answers, None
                 answers.append(answer)
