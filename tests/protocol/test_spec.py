@@ -252,6 +252,17 @@ def test_the_state_table_is_that_of_the_code() -> None:
     assert written == _TABLE
 
 
+def test_the_conversation_is_one() -> None:
+    block = spec().partition("In JSON, as a player that dialled")[2].split("```")[1]
+    state = State.UNKNOWN
+    for line in block.strip().splitlines():
+        message = JSON.decode(line[2:].replace("{…}", "{}"))
+        if hasattr(message, "game"):
+            state = _TABLE[state][Side.BOT if line[0] == ">" else Side.ARBITER][type(message)]
+    assert state is State.OVER
+    assert set(re.findall(r'"type": "(\w+)"', block)) >= {"seeking", "refused", "played", "move"}
+
+
 def illegal_codes(path: str) -> set[str]:
     """The codes with which ``IllegalMove`` is raised in a file."""
     tree = ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
