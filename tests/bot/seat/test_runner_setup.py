@@ -65,11 +65,13 @@ async def test_what_cannot_be_played_is_declined_with_a_reason(
 async def test_nothing_is_left_of_games_that_were_declined(table: TestArbiter) -> None:
     offer: NewGame = msgspec.structs.replace(table.offer(), opening="nonsense")
     names = [f"g{number}" for number in range(3 * KEPT_ENDED)]
+    before = set(threading.enumerate())
     async with seated(a_bot("b", GreedyPlayer), table):
         for name in names:
             await table.channel.send(msgspec.structs.replace(offer, game=name))
             assert (await table.hear(Decline)).code == "unsupported_opening"
-        players = [each for each in threading.enumerate() if each.name.startswith("player of g")]
+        others = set(threading.enumerate()) - before
+        players = [each for each in others if each.name.startswith("player of g")]
         for thread in players:
             await asyncio.to_thread(thread.join, 2)
     assert not any(thread.is_alive() for thread in players)
