@@ -26,7 +26,7 @@ import numpy as np
 
 from engine.inference.equity_loss import Play
 from engine.inference.leave_prior import LeavePrior
-from engine.inference.likelihood import _ALTERNATIVES, _MOVES, _TEMPERATURES, Model
+from engine.inference.likelihood import _ALTERNATIVES, _MOVES, _TEMPERATURES, Model, heed
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack
@@ -200,14 +200,26 @@ class SlowTracker:
 
     def watch(self, play: Play, judge: SlowJudge, model: Model) -> Leaves:
         """See a play, with the bag not yet empty; give what he may have kept. Then he draws."""
-        kept: dict[Rack, float] = defaultdict(float)
+        before: dict[Rack, float] = defaultdict(float)
+        after: dict[Rack, float] = defaultdict(float)
+        for rack, weight in self.racks.items():
+            if without(rack, play.tiles) is not None:
+                leave = judge.of(play, rack).keeps
+                before[leave] += weight
+                after[leave] += weight * likelihood_of(judge.loss(play, rack), model)
+        kept = {
+            leave: before[leave] * (after[leave] / before[leave]) ** heed(play.bag)
+            for leave in before
+        }
         racks: dict[Rack, float] = defaultdict(float)
         for rack, weight in self.racks.items():
             if without(rack, play.tiles) is None:
                 continue
-            likely = weight * likelihood_of(judge.loss(play, rack), model)
             leave = judge.of(play, rack).keeps
-            kept[leave] += likely
+            if not after[leave]:
+                continue
+            likely = weight * likelihood_of(judge.loss(play, rack), model)
+            likely *= kept[leave] / after[leave]
             bag = self._bag(rack)
             draws = physical_racks(bag, min(len(rack) - len(leave), len(bag)))
             for draw, ways in draws.items():

@@ -190,10 +190,10 @@ class Opponent:
                 if isinstance(event, _Seen):
                     began = self._clock()
                     until = None if end is None else began + (end - began) / plays
+                    plays -= 1
                     self._take_in(event, min(MOST_LISTED, listed), racks, began, until)
                     if event is last and self.told is not None:
                         self.told = replace(self.told, bingo=self._bingo(event, ends))
-                    plays -= 1
                 else:
                     event()
             except ValueError as error:

@@ -79,6 +79,12 @@ class Posterior:
         """Return the posterior mass of the ``count`` likeliest leaves."""
         return float(np.sort(self.posterior)[::-1][:count].sum())
 
+    def heeded(self, power: float) -> Posterior:
+        """Return the belief by a power of the play's likelihood: with less than 1 it tells less."""
+        odds = self.prior / self.chances
+        weights = odds ** (1 - power) * self.posterior**power
+        return replace(self, posterior=weights / max(float(weights.sum()), _NOTHING))
+
     def as_prior(self, doubt: float = 0.0) -> LeavePrior:
         """Return the posterior as the prior of the next play.
 

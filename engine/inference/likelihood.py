@@ -36,6 +36,8 @@ _ALTERNATIVES: dict[Judge, tuple[float, ...]] = {
 }
 """Geometric means of Z by temperature, over 400 positions of games between static players."""
 _MOVES = 500  # median number of moves of a rack: how often a floor counts
+_HEED = ((6, 0.5), (13, 0.7))
+"""Tiles in the bag, at most, and the power of a play's likelihood."""
 _STRANGENESS = 0.1  # share of the stranger's odds that remains for a known player
 
 
@@ -122,6 +124,17 @@ SIMULATING = Model(
 in the mean. Fitted to the losses of its plays by expectation maximisation."""
 
 MODELS = {"deterministic": DETERMINISTIC, "margin": margin(3.0), "soft": SIMULATING}
+
+
+def heed(bag: int) -> float:
+    """Return how far a play is heeded with so many tiles in the bag: the power of its likelihood.
+
+    With few of them good players look beyond equity, so what a play gives up in equity says less of
+    the leave. Fitted to what players kept that think to the end of the game
+    (``docs/results/inference.md``).
+    """
+    return next((power for most, power in _HEED if bag <= most), 1.0)
+
 
 _STRANGER = {  # kinds of players and how common they are
     Model("static", temperatures=((0.1, 1.0),), floor=_FLOOR): 0.2,

@@ -26,7 +26,7 @@ from engine.simulation.rollout_input import Belief
 
 from .inference import MOST_LISTED, Inference, Posterior
 from .leave_prior import LeavePrior, all_multisets, count_multisets, joined, priors_of
-from .likelihood import Style
+from .likelihood import Style, heed
 
 DOUBT = 0.1  # share of samples that draw the opponent's rack as if nothing was known
 
@@ -63,8 +63,11 @@ class RackFilter:
         )
 
     def conclude(self, inference: Inference) -> Posterior:
-        """Take in the posterior and return it; if nothing fits, any rack is possible again."""
-        posterior = inference.posterior()
+        """Take in the posterior, as far as the play is to be heeded, and return it.
+
+        If nothing fits, any rack is possible again.
+        """
+        posterior = inference.posterior().heeded(heed(inference.play.bag))
         self.prior = posterior.as_prior(self.doubt)
         if self.learns and len(posterior.leaves) and inference.play.bag >= FULL_BAG:
             self.style = self.style.learn(posterior.evidence)

@@ -64,6 +64,18 @@ def test_a_posterior_is_exact_bayes(what: Any, model: Model) -> None:
     assert furthest(by_leave(found), expected(play, counts, Style.of(model))) < 1e-9
 
 
+def test_a_play_that_is_heeded_less_tells_less() -> None:
+    play, counts = seen(4, 1, 3, 2)
+    found = told(play, counts, Style.of(MODELS["soft"]))
+    assert by_leave(found.heeded(1.0)) == pytest.approx(by_leave(found))
+    assert found.heeded(0.0).posterior == pytest.approx(found.prior / found.prior.sum())
+    likelihood = found.posterior / found.prior
+    half = found.heeded(0.5)
+    ratio = half.posterior / found.prior / np.sqrt(likelihood)
+    assert ratio == pytest.approx(ratio[0])
+    assert found.entropy < half.entropy
+
+
 def test_a_posterior_is_exact_bayes_for_who_may_be_one_or_another() -> None:
     odds = (0.1, 0.1, 0.3, 0.2, 0.1, 0.2)
     for what in ((4, 1, 3, 2), (7, 1, 4, 1)):  # plays that are not his best
