@@ -78,6 +78,9 @@ CHECKED_BYTES = 256 << 20
 WAL_BYTES = 64 << 20
 """To this size the write-ahead log is cut once a reader that held it up has gone."""
 
+READ_KB = 256
+"""Memory of a reader's pages, KB: each is read once or twice, and the system has them, too."""
+
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises for a damaged file; the sentence of an error may hold its bytes."""
 
@@ -94,6 +97,7 @@ class SqliteFile:
         """Read the journal as it is at this moment, while a host may write it."""
         try:
             with reading(self.path) as connection:
+                connection.execute(f"PRAGMA cache_size = -{READ_KB}")
                 connection.execute("BEGIN")
                 check_version(connection, self.path)
                 yield _Connection(connection)

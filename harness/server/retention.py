@@ -48,28 +48,39 @@ class Retention:
     async def run(
         self, journal: Journal, tables: Tables, now: Callable[[], float] = time.time
     ) -> None:
-        """Drop old games again and again, until cancelled."""
+        """Drop old games again and again, until cancelled.
+
+        Each time goes on from the last, and once a day all are looked at, for games that had not
+        ended then.
+        """
         keep_s = self.keep_days * DAY_S
+        after, anew = None, now() + DAY_S
         while True:
+            if now() >= anew:
+                after, anew = None, now() + DAY_S
             try:
-                await self.drop(journal, tables, now() - keep_s)
+                after = await self.drop(journal, tables, now() - keep_s, after)
             except (JournalError, OSError) as error:
                 log.error("old games were not dropped", reason=str(error))
             await asyncio.sleep(min(EVERY_S, keep_s / 4))
 
-    async def drop(self, journal: Journal, tables: Tables, before: float) -> None:
-        """Drop the moves of finished games that began before a time.
+    async def drop(
+        self, journal: Journal, tables: Tables, before: float, after: str | None = None
+    ) -> str | None:
+        """Drop the moves of finished games that began before a time, and ``after`` a game.
+
+        Return the last of them, or ``after``.
 
         Raises:
             JournalError, OSError: the journal or the archive can't be read or written.
         """
-        after = None
         while old := await asyncio.to_thread(read_older, journal.address, before, AT_ONCE, after):
             written = await asyncio.to_thread(self._write, old, tables)
             await journal.drop_moves(written)
             after = old[-1].game
             if len(old) == AT_ONCE:
                 await asyncio.sleep(PAUSE_S)
+        return after
 
     def _write(self, games: Sequence[KeptGame], tables: Tables) -> list[str]:
         """Write games to the archive; return those that are there."""

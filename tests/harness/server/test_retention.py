@@ -71,6 +71,18 @@ async def test_old_games_are_written_by_month_and_then_dropped(
     assert not (archive / "2026-10" / "old-0.gcg").exists()
 
 
+async def test_each_time_goes_on_from_the_last(tmp_path: Path, journal: Journal) -> None:
+    kept = Retention(30, tmp_path / "archive")
+    for number in range(3):
+        await keep(journal, f"old-{number}", OCTOBER + number)
+    assert await kept.drop(journal, tables(), OCTOBER + 1) == "old-0"
+    assert await kept.drop(journal, tables(), OCTOBER + 5, "old-1") == "old-2"
+    short = {game.game: game.is_short for game in read_games(journal.address)}
+    assert short == {"old-0": True, "old-1": False, "old-2": True}
+    assert await kept.drop(journal, tables(), OCTOBER + 5, "old-2") == "old-2"
+    assert await kept.drop(journal, tables(), OCTOBER + 5) == "old-1"
+
+
 async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -> None:
     await keep(journal, "other-words", OCTOBER)
     await keep(journal, "fine", OCTOBER + 1)
