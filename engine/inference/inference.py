@@ -81,7 +81,10 @@ class Posterior:
 
     def heeded(self, power: float) -> Posterior:
         """Return the belief by a power of the play's likelihood: with less than 1 it tells less."""
-        odds = self.prior / self.chances
+        if power == 1:
+            return self
+        # Of leaves that were drawn once each the chances are all 0, and their odds the prior.
+        odds = np.divide(self.prior, self.chances, out=self.prior.copy(), where=self.chances > 0)
         weights = odds ** (1 - power) * self.posterior**power
         return replace(self, posterior=weights / max(float(weights.sum()), _NOTHING))
 

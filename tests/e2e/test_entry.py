@@ -241,7 +241,7 @@ async def test_a_letter_that_names_the_blank_lays_no_other_tile(shown: Opened) -
         await page.drag_and_drop("[data-held='0']", "[data-at='117']")
         await page.keyboard.press(letter)
         assert await page.locator("tile-board .placed").count() == 1
-        assert letter in await page.locator("[data-at='117']").inner_text()
+        assert letter.upper() in await page.locator("[data-at='117']").inner_text()
         assert "left on your rack" not in await page.locator("[aria-live=polite]").inner_text()
 
 

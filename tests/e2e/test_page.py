@@ -522,7 +522,7 @@ async def test_names_and_texts_of_all_kinds_are_text(running: Running, browser: 
         assert await page.locator(view).count() == 1
         if view == "game-view":
             board = page.locator("tile-board .tile > span:first-child")
-            assert await board.all_inner_texts() == ["CH", "O", "ll"], "tiles of any alphabet"
+            assert await board.all_inner_texts() == ["CH", "O", "LL"], "tiles of any alphabet"
     assert shown.said == []
     assert {url.split("/")[2] for url in shown.asked} == {f"127.0.0.1:{running.port}"}
     markup = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -74,6 +75,8 @@ def test_a_play_that_is_heeded_less_tells_less() -> None:
     ratio = half.posterior / found.prior / np.sqrt(likelihood)
     assert ratio == pytest.approx(ratio[0])
     assert found.entropy < half.entropy
+    once = replace(found, chances=np.zeros(len(found.leaves)))  # as of leaves that were drawn once
+    assert once.heeded(0.5).posterior == pytest.approx(half.posterior)
 
 
 def test_a_posterior_is_exact_bayes_for_who_may_be_one_or_another() -> None:

@@ -142,7 +142,9 @@ async def test_of_a_game_that_is_on_nothing_is_told_but_what_spectators_see(
 ) -> None:
     play = thinking()
     await keep(served.journal, play, GAME)
-    served.hosting.games[GAME] = SimpleNamespace(book=play.book)
+    is_durable = asyncio.Event()
+    is_durable.set()
+    served.hosting.games[GAME] = SimpleNamespace(book=play.book, is_durable=is_durable)
     told = await served.json(f"/api/games/{GAME.replace(' ', '%20')}")
     assert (told["over"], told["turns"], told["offer"]["you"]) == (None, None, None)
     assert len(told["offer"]["history"]) == 6
