@@ -152,7 +152,7 @@ async def test_a_player_waits_for_a_refusal_in_nobodys_time(
     url: str, monkeypatch: pytest.MonkeyPatch, slow: type[Record]
 ) -> None:
     append = Journal.append
-    took_ms = 3_000
+    took_ms = 1_500
 
     async def slowly(
         journal: Journal, game: str, records: Sequence[Record], *, last: bool = False
