@@ -116,9 +116,8 @@ async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
         await client.close()
 
 
-async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """Have the end of a game wait as it is written; give what says so, and what lets it go on."""
     writing, may_go_on = asyncio.Event(), asyncio.Event()
     append = Journal.append
 
@@ -131,6 +130,13 @@ async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
         await append(journal, game, records, last=last)
 
     monkeypatch.setattr(Journal, "append", slowly)
+    return writing, may_go_on
+
+
+async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, may_go_on = hold_up_the_end(monkeypatch)
     a, b, game = await two_at_a_table(url)
     mover, other, turn = await on_turn(a, b)
     await other.close()
@@ -203,18 +209,7 @@ async def test_who_comes_back_while_the_seats_are_stopped_learns_how_it_ended(
 async def test_nobody_sees_what_is_not_written_down_yet(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writing, may_go_on = asyncio.Event(), asyncio.Event()
-    append = Journal.append
-
-    async def slowly(
-        journal: Journal, game: str, records: Sequence[Record], *, last: bool = False
-    ) -> None:
-        if last:
-            writing.set()
-            await may_go_on.wait()
-        await append(journal, game, records, last=last)
-
-    monkeypatch.setattr(Journal, "append", slowly)
+    writing, may_go_on = hold_up_the_end(monkeypatch)
     a, b, game = await two_at_a_table(url)
     mover, other, turn = await on_turn(a, b)
     await mover.channel.send(Resign(game=game, seq=turn.seq))
