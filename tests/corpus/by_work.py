@@ -17,12 +17,14 @@ import concurrent.futures  # noqa: F401
 import functools
 import importlib
 import json
+import multiprocessing.connection
 import os
 import queue  # noqa: F401
 import subprocess
 import sys
 import threading  # noqa: F401
 import time
+import types
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,8 @@ class WorkClock:
 
     def install(self) -> None:
         """Have it be the clock of everything that is imported from now on."""
+        waiting: Any = multiprocessing.connection  # looks the clock up at each wait
+        waiting.time = types.SimpleNamespace(**vars(time))
         changed: Any = time
         changed.perf_counter = changed.monotonic = lambda: self.ns / 1e9
         changed.perf_counter_ns = changed.monotonic_ns = lambda: self.ns

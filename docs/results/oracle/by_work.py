@@ -25,8 +25,9 @@ COSTS_MS = (
     ("engine.inference.inference", "Inference", 0.04),  # a rack
 )
 
+for module, name, ms in COSTS_MS:  # in each process of --workers too, or its clock would stand still
+    clock.follow(getattr(importlib.import_module(module), name), ms)
+
 if __name__ == "__main__":
-    for module, name, ms in COSTS_MS:
-        clock.follow(getattr(importlib.import_module(module), name), ms)
     sys.argv[0] = "tilewire"
     importlib.import_module("harness.cli").main()
