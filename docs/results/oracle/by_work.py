@@ -25,7 +25,7 @@ COSTS_MS = (
     ("engine.inference.inference", "Inference", 0.04),  # a rack
 )
 
-for module, name, ms in COSTS_MS:  # in each process of --workers too, or its clock would stand still
+for module, name, ms in COSTS_MS:  # in each process of --workers, whose clocks stand still else
     clock.follow(getattr(importlib.import_module(module), name), ms)
 
 if __name__ == "__main__":
