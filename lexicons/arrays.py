@@ -9,10 +9,13 @@ import numpy.typing as npt
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 U8: TypeAlias = npt.NDArray[np.uint8]
+U16: TypeAlias = npt.NDArray[np.uint16]
 U32: TypeAlias = npt.NDArray[np.uint32]
 U64: TypeAlias = npt.NDArray[np.uint64]
+I16: TypeAlias = npt.NDArray[np.int16]
 I32: TypeAlias = npt.NDArray[np.int32]
 I64: TypeAlias = npt.NDArray[np.int64]
+F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
 
 

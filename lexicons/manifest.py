@@ -23,7 +23,7 @@ _MOST_BYTES = 1 << 20
 class Manifest:
     """How one table was made."""
 
-    kind: str  # ``leaves`` or ``winprob``
+    kind: str  # ``leaves``, ``winprob`` or ``value``
     command: str  # to make the table again
     seed: int
     games: int

@@ -100,7 +100,7 @@ def compare(
     played = play_static_games(
         words, rules, leaves(name), games, seed=SEED, record=True, evaluation=PLAIN
     )
-    deals = selfplay._deals(rules, games, SEED, pairs=False)
+    deals = selfplay.deals_of(rules, games, SEED, pairs=False)
     seen: list[Position] = []
     turns = exchanges = stalled = 0
     for number in range(games):

@@ -63,14 +63,23 @@ def new_game(rules: Rules, mirrored: bool = False) -> Any:
 @helper
 def choose(state: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any) -> None:
     """Find the move of the highest equity for a seat: the first of ``state.top``."""
+    choose_among(state, game, words, leaves, seat, 1)
+
+
+@helper
+def choose_among(
+    state: Any, game: Any, words: Any, leaves: LeaveArrays, seat: Any, limit: Any
+) -> None:
+    """Find a seat's moves of the highest equity, at most ``limit``; a pass if there is none."""
     other = 1 - seat
     bag = game.back - game.front
     points = points_on_rack(game, other, state.board.points)
     may_exchange = game.exchanges[seat] < game.exchange_limit
     take_rack(state, game.racks[seat], game.held[seat], leaves, bag, points, may_exchange)
-    keep_only(state.top, 1, NEVER)
+    keep_only(state.top, limit, NEVER)
     find_moves(state, words)
     if not state.top.count:
+        state.top.count = 1
         state.top.moves[0] = PASS_MOVE
         state.top.scores[0] = 0
         state.top.equities[0] = PASS_EQUITY

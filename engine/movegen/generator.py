@@ -170,15 +170,24 @@ class Generator:
         if count < 1:
             raise ValueError(f"the best {count} moves; one is the least")
         if count <= MAX_KEPT:
-            turn = self._turn(position)
-            search_moves(self.state, self.words.words, self.leaves.arrays, turn, count)
-            top = self.state["top"][0]
-            kept = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
-            moves = _ranked(_picked(kept, slice(int(top["count"]))), position)
+            self.keep_best(position, count)
+            moves = self.kept(position)
         else:
             ranked = self.everything(position, count + 1)
             moves = [candidate for candidate in ranked if candidate.move != PASS][:count]
         return moves or [passing(position)]
+
+    def keep_best(self, position: Position, count: int) -> Turn:
+        """Leave the best ``count`` moves, at most 128, in ``state.top``; raises as ``best``."""
+        turn = self._turn(position)
+        search_moves(self.state, self.words.words, self.leaves.arrays, turn, count)
+        return turn
+
+    def kept(self, position: Position) -> list[RankedMove]:
+        """Return the moves of ``state.top``; none if there is only a pass."""
+        top = self.state["top"][0]
+        arrays = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
+        return _ranked(_picked(arrays, slice(int(top["count"]))), position)
 
     def arrays(self, position: Position) -> MoveArrays:
         """Return all legal moves as arrays, in no particular order; raises as ``legal_moves``."""

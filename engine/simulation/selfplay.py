@@ -109,7 +109,7 @@ def play_static_games(
     """
     if games < 1 or threads < 1:
         raise ValueError(f"{games} games in {threads} threads; there is at least one of each")
-    deals = _deals(rules, games, seed, pairs, forced)
+    deals = deals_of(rules, games, seed, pairs, forced)
     tables = [
         (
             Generator(lexicon, rules, leaves, evaluation),
@@ -150,7 +150,14 @@ def _play(tables: list[tuple[Generator, Generator, Any]], deals: Deals, room: in
     return results
 
 
-def _deals(rules: Rules, games: int, seed: int, pairs: bool, forced: Forced | None = None) -> Deals:
+def deals_of(
+    rules: Rules, games: int, seed: int, pairs: bool = False, forced: Forced | None = None
+) -> Deals:
+    """Return the deals of games by a seed; in ``pairs`` the second has those of the first.
+
+    Raises:
+        ValueError: the bag is larger than kernels can hold.
+    """
     tiles = np.array(rules.distribution.all_tiles(), np.uint8)
     if len(tiles) > MOST_TILES - MAX_PLACED:
         raise ValueError(f"a bag of {len(tiles)} tiles; it holds {MOST_TILES - MAX_PLACED} at most")

@@ -1,4 +1,4 @@
-"""``tilewire train``: leave tables, win probabilities and rack features, from self-play."""
+"""``tilewire train``: leave tables, win probabilities, value nets and rack features."""
 
 from __future__ import annotations
 
@@ -34,14 +34,24 @@ from .options import (
 from .study_run import Many, explaining, show_rows, telling
 
 if TYPE_CHECKING:
+    from engine.kernels.value_games import Listed
     from engine.rules.rules import Rules
+    from harness.lab.study_context import Field
     from harness.lab.training.leaves import LeaveTraining, RoundDone, TableMade
+    from harness.lab.training.value import Losses
     from lexicons.leaves import LeaveTable
     from lexicons.store import Lexicon
+    from lexicons.value_net import ValueNet
 
 app = App(name="train", help="Learn from self-play what leaves and leads are worth.")
 
 _SHOWN_LEAVES = ("?", "S", "Q", "QU", "EEIO", "AEINST")
+
+
+_Leaves = Annotated[
+    LeavesOption,
+    Parameter(help="What the players judge leaves by. [default: what built-in players have]"),
+]
 
 
 @Parameter(name="*")
@@ -121,10 +131,7 @@ def leaves(
 def winprob(
     *,
     out: Path,
-    leaves: Annotated[
-        LeavesOption,
-        Parameter(help="What the players judge leaves by. [default: what built-in players have]"),
-    ] = None,
+    leaves: _Leaves = None,
     games: Many = 500_000,
     check: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000,
     json_: JsonOption = False,
@@ -169,6 +176,97 @@ def winprob(
             tenths = calibration(table, play(check, playing.seed + 1, telling(check, "games")))
         if check or json_:
             show_rows({"tenths": tenths}, json_)
+
+
+@app.command
+def value(
+    *,
+    out: Path,
+    leaves: _Leaves = None,
+    games: Many = 1_000_000,
+    linear: Annotated[bool, Parameter(negative="")] = False,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    playing: _Playing | None = None,
+) -> None:
+    """Learn what positions are worth after a move; write a net, its manifest and a picture.
+
+    What is known is kept beside the net from time to time, in OUT.checkpoint, until the net is
+    written.
+
+    Args:
+        out: The net to write, F.npz.
+        games: How many to learn from; their positions are not kept.
+        linear: Learn a few hundred weights that can be read, of hooks and letters near premiums.
+        resume: Go on with a training that was stopped.
+        playing: With what.
+    """
+    playing = playing or _Playing()
+    _check_out(out)
+    if linear and resume:
+        raise CommandFailed("--linear takes minutes and keeps nothing to --resume; begin anew")
+    from harness.lab.study_context import Field
+    from harness.lab.training.checkpoint import locked
+    from lexicons.tables import table_name
+    from lexicons.value_net import write_value_net
+
+    checkpoint = out.with_name(f"{out.name}.checkpoint")
+    with explaining(), locked(out):
+        _check_checkpoint(checkpoint, resume)
+        lexicon, rules = playing.load()
+        given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
+        named = table_name(leaves, rules.distribution)
+        field = Field.of(lexicon, rules, given, named)
+        learn = _learn_linear if linear else partial(_learn_net, checkpoint, resume)
+        net, played, learned = learn(field, games, playing, _picture(out))
+        write_value_net(out, net)
+        options = ("--linear",) * linear + ((f"--leaves {leaves}",) if leaves else ())
+        command = ("value", f"--games {games}", *options)
+        _describe(out, command, playing, lexicon, played, {**learned, "leaves": named})
+        checkpoint.unlink(missing_ok=True)
+
+
+def _learn_net(
+    checkpoint: Path, resume: bool, field: Field, games: int, playing: _Playing, picture: Path
+) -> tuple[ValueNet, int, dict[str, Any]]:
+    """Return a net, the games that it learned from, and its curve, which is drawn."""
+    from harness.lab.training.plots import draw_curve
+    from harness.lab.training.value import Goal, ValueTraining
+    from harness.workers import open_workers
+
+    training = ValueTraining(field, Goal(games, playing.seed), checkpoint)
+    if resume:
+        training.resume()
+        say(f"going on after {training.games:,} games")
+    with _stopping(checkpoint), open_workers(playing.workers, playing.cluster, say) as workers:
+        net = training.run(workers, _tell_losses, time.monotonic)
+    draw_curve(training.curve, picture)
+    curve = [(each.games, each.unexplained, each.final) for each in training.curve]
+    return net, training.games, {"curve": curve}
+
+
+def _learn_linear(
+    field: Field, games: int, playing: _Playing, picture: Path
+) -> tuple[ValueNet, int, dict[str, Any]]:
+    """Return a linear net, the games that it learned from, and what it explains; draw it."""
+    from harness.lab.training.linear_value import classes_of, learn_linear
+    from harness.lab.training.plots import draw_linear
+    from harness.lab.training.value import GAMES_A_SHARE, played, share_count
+    from harness.workers import open_workers
+
+    shares, told = share_count(games), telling(games, "games")
+    with open_workers(playing.workers, playing.cluster, say) as workers:
+
+        def listed() -> Iterator[Listed]:
+            seed = (playing.seed, 0)
+            for number, each in enumerate(played(workers, field, seed, range(shares)), 1):
+                told(min(number * GAMES_A_SHARE, games))
+                yield each
+
+        learned = learn_linear(field, listed())
+    draw_linear(learned, classes_of(field), field, picture)
+    explained = round(learned.explained, 5)
+    say(f"of how moves of a turn differ {figures.share(explained)} is told")
+    return learned.net, shares * GAMES_A_SHARE, {"explained": explained}
 
 
 @app.command
@@ -273,6 +371,14 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
             f"the leave seen least was in {news.fewest_samples:,} racks; {news.below_floor:,} were "
             f"in fewer than {training.goal.floor:,}"
         )
+
+
+def _tell_losses(losses: Losses) -> None:
+    say(
+        f"{losses.games:,} games, {figures.minutes(losses.seconds_left)} left: of how moves of a "
+        f"turn differ {figures.share(1 - losses.unexplained)} is told; final leads by "
+        f"{losses.final:.4f} nats"
+    )
 
 
 def _values(leaves: LeaveTable) -> str:

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from value_reference import random_net
 
 from engine.endgame.searcher import LEAST_MEMORY
 from engine.endgame.solver import EndgameSolver
@@ -23,12 +24,17 @@ from engine.kernels.moves import EXCHANGE
 from engine.movegen.evaluation import PLAIN, STANDARD
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack, unpack
+from engine.movegen.position_value import PositionValue
 from engine.rules.moves import Direction, Move, Place
 from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import Rules, rack_tiles, score_play
 from engine.simulation.rollout_input import Belief
 from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
+from harness.lab.study_context import Field
+from harness.lab.training.linear_value import learn_linear
+from harness.lab.training.value import Goal, Share, ValueTraining, play_share
+from harness.lab.training.value_kernels import learn
 from lexicons.alphabet import BLANK_FLAG, Alphabet, TileDistribution
 from lexicons.bits import bit_count, lowest_bit, mixed, next_random, random_below, wrapping_sub
 from lexicons.build import build_word_graph
@@ -223,6 +229,36 @@ def rolled(name: str, plies: int, belief: Belief | None = None, rollouts: int = 
     return [repr(estimates), plies_of, repr(simulation.difference(*(c.move for c in candidates)))]
 
 
+# --- position values ------------------------------------------------------------------------------
+
+
+def valued(name: str) -> Any:
+    generator = Generator(lexicon(), RULES, leaves())
+    ranked = PositionValue(generator, random_net(RULES, lexicon())).best(POSITIONS[name], 9)
+    return [[pack(candidate.move), candidate.equity] for candidate in ranked]
+
+
+def listed() -> Any:
+    found = play_share(Field(lexicon(), RULES, leaves()), Share((3, 0, 0), 2))
+    return [digest(found.features), found.gains.tolist(), found.finals.tolist()]
+
+
+def learned() -> Any:
+    training = ValueTraining(Field(lexicon(), RULES, leaves()), Goal(128, width=4, hidden=3))
+    found = play_share(training.field, Share((3, 0, 0), 2))
+    losses = np.zeros(5)
+    for _ in range(2):
+        learn(training.weights, training.squares, training._shared, found, 0.01, losses)
+    return np.round(losses, 2).tolist()
+
+
+def linear() -> Any:
+    field = Field(lexicon(), RULES, leaves())
+    return np.round(
+        learn_linear(field, [play_share(field, Share((3, 0, 0), 2))]).weights, 6
+    ).tolist()
+
+
 # --- inference ------------------------------------------------------------------------------------
 
 
@@ -320,6 +356,10 @@ CASES: dict[str, Callable[[], Any]] = {
     **{f"packed moves, {name}": partial(coded, name) for name in POSITIONS},
     "static games": games,
     "mirrored pairs of games": partial(games, mirrored=True, pairs=True),
+    **{f"position values, {name}": partial(valued, name) for name in POSITIONS},
+    "positions listed": listed,
+    "steps of a value net": learned,
+    "a linear value": linear,
     **{f"rollouts of {plies} plies": partial(rolled, "middle", plies) for plies in (1, 2)},
     "rollouts to the end": partial(rolled, "late", 20),
     "rollouts of a belief": partial(rolled, "middle", 1, BELIEF),

@@ -1,4 +1,4 @@
-"""Plots of a leave table: values of single tiles and pairs, and the spread of leaves."""
+"""Plots of what was learned: the values of leaves, and how a net came to know positions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.lab.study_context import Field
 from harness.pictures import picture
+from lexicons.arrays import F64
 from lexicons.leaves import LeaveTable, leave_places, possible_leaves
+from lexicons.value_net import FIT_LIMITS, SCORE_LIMITS
+
+from .linear_value import AWAY, Classes, LinearValue
+from .value import Losses, premiums
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
 
@@ -60,3 +68,58 @@ def _draw_sizes(axes: Axes, leaves: LeaveTable) -> None:
     axes.set_title("how leaves of a size are spread")
     axes.legend()
     axes.grid(alpha=0.3)
+
+
+def draw_curve(curve: Sequence[Losses], path: str | Path) -> None:
+    """Draw into a PNG file how well a net told fresh games, by the games that it had learned."""
+    games = [losses.games for losses in curve]
+    told = {
+        "of how the moves of a turn differ, % told": [
+            100 * (1 - losses.unexplained) for losses in curve
+        ],
+        "the final lead, nats": [losses.final for losses in curve],
+    }
+    with picture(path, 13, 5) as figure:
+        for axes, (name, values) in zip(figure.subplots(1, 2), told.items(), strict=True):
+            axes.plot(games, values)
+            axes.set_title(name)
+            axes.set_xlabel("games learned from")
+            axes.grid(alpha=0.3)
+
+
+def draw_linear(learned: LinearValue, classes: Classes, field: Field, path: str | Path) -> None:
+    """Draw into a PNG file what hooks and floaters are worth to the player who leaves them."""
+    layout, letters = field.rules.layout, field.rules.distribution.alphabet.letters[1:]
+    triples, doubles, hooks, _ = classes.ends
+    _, kinds = premiums(layout)
+    with picture(path, 15, 9) as figure:
+        grid = figure.add_gridspec(2, 2, height_ratios=(2, 3))
+        for column, (name, weights) in enumerate(
+            (
+                ("3× word", learned.weights[:triples]),
+                ("2× word", learned.weights[triples:doubles]),
+            )
+        ):
+            axes = figure.add_subplot(grid[0, column])
+            _draw_grid(axes, weights.reshape(len(AWAY), -1), AWAY, letters)
+            axes.set_title(f"a letter, by the squares to the nearest {name}")
+        axes = figure.add_subplot(grid[1, :])
+        shown = learned.weights[doubles:hooks].reshape(len(kinds), -1)
+        _draw_grid(axes, shown, kinds, [_crossing(kind) for kind in range(shown.shape[1])])
+        axes.set_title("a square that tiles cross: letters that fit, and points of the tiles")
+        figure.suptitle("What a player gains by leaving it to the opponent, in points")
+
+
+def _crossing(kind: int) -> str:
+    fits, scores = divmod(kind, len(SCORE_LIMITS) + 1)
+    most = [f"≤ {limit / 10:g} %" for limit in FIT_LIMITS] + ["more"]
+    points = [f"≤ {limit}" for limit in SCORE_LIMITS] + ["more"]
+    return f"{most[fits]}\n{points[scores]}"
+
+
+def _draw_grid(axes: Axes, values: F64, rows: Sequence[str], columns: Sequence[str]) -> None:
+    far = float(np.abs(values).max()) or 1.0
+    colours = axes.pcolormesh(values, cmap="RdBu", vmin=-far, vmax=far)
+    axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=8)
+    axes.figure.colorbar(colours, ax=axes)

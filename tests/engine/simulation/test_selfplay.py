@@ -34,7 +34,7 @@ def played(games: int = GAMES, **options: Any) -> StaticGames:
 def test_games_are_those_of_the_rules(mirrored: bool) -> None:
     """Racks, legality, draws and scores, up to the first exchange; most games have none."""
     games = played(mirrored=mirrored)
-    orders = selfplay._deals(RULES, GAMES, 3, pairs=False).orders
+    orders = selfplay.deals_of(RULES, GAMES, 3, pairs=False).orders
     whole = 0
     for number in range(GAMES):
         order = tuple(orders[number].tolist())

@@ -1,0 +1,216 @@
+"""Games of static players whose positions are listed, for a network to learn from.
+
+In each turn several moves are followed in the same luck: the same racks, and the same tiles to be
+drawn. So what a move gains beyond another tells far more of the two than what either gains.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lexicons.alphabet import MAX_LETTERS
+from lexicons.arrays import F32, I32, I64, U16, U64, Bools
+from lexicons.bits import next_random, random_below
+from lexicons.jit import helper, kernel, record_dtype
+from lexicons.leaves import LeaveArrays
+from lexicons.value_net import FeatureMap
+
+from .board import clear_board, forget_changes, undo_to
+from .crosses import play
+from .game import carry_out, choose_among, deal, settle
+from .moves import EXCHANGE
+from .racks import POINT
+from .selfplay import Deals
+from .value_net import count_kept, count_unseen, list_features
+
+MOST_TURNS = 128
+MOST_MEMBERS = 8
+MOST_FEATURES = 1_600
+"""Room for those of a position: of all squares both ways, and of all tiles twice."""
+
+MEMBER = record_dtype(
+    [
+        ("move", np.uint64),
+        ("score", np.int64),
+        ("subrack", np.int64),
+        ("leave", np.int64),  # thousandths of a point
+        ("kept", np.int64, (MAX_LETTERS + 1,)),  # by tile
+    ],
+)
+
+
+class Listed(NamedTuple):
+    """Positions after moves, those of one turn side by side; filled in by the kernel.
+
+    Gains are the mover's, in points beyond the worth of its leave.
+    """
+
+    features: U16  # [room for features] those of a position side by side
+    ends: I64  # [room] where the position's features end
+    groups: I32  # [room] turns listed before
+    gains: F32  # [room] in the next turns, with the last leaves
+    finals: F32  # [room] to the end of the game, if the move …
+    is_played: Bools  # [room] … was played
+    bags: I32  # [room] tiles in the bag after the draw
+
+
+class Wanted(NamedTuple):
+    """Which moves are followed."""
+
+    members: int  # moves of a turn: the best, and random ones of …
+    among: int  # … so many
+    plies: int  # turns that each is followed for
+    explored: int  # of 2^16 turns, those in which any of the members is played
+
+
+@kernel
+def list_positions(
+    state_array: Any,
+    games_array: Any,
+    words_array: Any,
+    leaves: LeaveArrays,
+    features: FeatureMap,
+    sums_array: Any,
+    members: Any,
+    deals: Deals,
+    wanted: Wanted,
+    listed: Listed,
+) -> int:
+    """Play games and list positions; return their number, or −1 if there is too little room.
+
+    ``games_array`` has two games; they, ``members`` and the first arrays are scratch. Positions
+    with an empty bag are left out.
+    """
+    state, words, sums = state_array[0], words_array[0], sums_array[0]
+    board, game = state.board, games_array[0]
+    count, group = np.int64(0), np.int32(0)
+    place = np.empty(MOST_TURNS, np.int64)  # of the position after the move; −1: not listed
+    lead = np.empty(MOST_TURNS, np.int64)  # of seat 0
+    luck = np.empty(1, np.uint64)  # not the game's, which goes as without anybody listing
+    for number in range(len(deals.orders)):
+        clear_board(board)
+        deal(game, deals.orders[number], deals.seeds[number])
+        luck[0] = ~deals.seeds[number]
+        seat, turn = 0, 0
+        while not game.over and turn < MOST_TURNS:
+            choose_among(state, game, words, leaves, seat, wanted.among)
+            size = _pick_members(state, luck, members, wanted.members)
+            explores = _below(luck, 1 << 16) < wanted.explored
+            played = _below(luck, size) if explores else np.int64(0)
+            place[turn] = -1
+            if game.back > game.front:
+                if not _has_room(listed, count, size):
+                    return -1
+                count_unseen(sums.unseen, game, seat)
+                for nth in range(size):
+                    games_array[1] = games_array[0]
+                    _move(state, game, words, seat, members[nth])
+                    if game.back > game.front:
+                        _list(features, board, sums.unseen, game, members[nth], listed, count)
+                        listed.groups[count] = group
+                        listed.gains[count] = _follow(
+                            state, game, words, leaves, seat, members[nth].leave, wanted.plies
+                        )
+                        if nth == played:
+                            place[turn] = count
+                        count += 1
+                    undo_to(board, 0)
+                    games_array[0] = games_array[1]
+                group += 1 if count and listed.groups[count - 1] == group else 0
+            _move(state, game, words, seat, members[played])
+            forget_changes(board)
+            settle(game, board.points, seat)
+            lead[turn] = game.scores[0] - game.scores[1]
+            seat = 1 - seat
+            turn += 1
+        for at in range(turn):
+            if place[at] >= 0:
+                gained = lead[turn - 1] - lead[at]
+                listed.finals[place[at]] += gained if at % 2 == 0 else -gained
+                listed.is_played[place[at]] = True
+    return int(count)
+
+
+@helper
+def _pick_members(state: Any, luck: U64, members: Any, most: Any) -> Any:
+    """Pick the best move and random other ones; return how many."""
+    top, rack = state.top, state.rack
+    size = np.int64(0)
+    for nth in range(top.count):
+        if nth == 0 or _below(luck, top.count - nth) < most - size:
+            member, subrack = members[size], np.int64(top.subracks[nth])
+            member.move = top.moves[nth]
+            member.score = top.scores[nth]
+            member.leave = rack.leaves[(1 << rack.held) - 1 ^ subrack]
+            count_kept(member.kept, rack, subrack)
+            size += 1
+    return size
+
+
+@helper
+def _below(luck: U64, count: Any) -> Any:
+    luck[0] = next_random(luck[0])
+    return random_below(luck[0], count)
+
+
+@helper
+def _has_room(listed: Listed, count: Any, size: Any) -> Any:
+    used = listed.ends[count - 1] if count else np.int64(0)
+    most = used + size * MOST_FEATURES
+    return count + size <= len(listed.ends) and most <= len(listed.features)
+
+
+@helper
+def _move(state: Any, game: Any, words: Any, seat: Any, member: Any) -> None:
+    """Make a member's move and draw."""
+    if member.move < EXCHANGE:
+        play(state.board, words, member.move)
+    carry_out(game, seat, member.move, member.score)
+
+
+@helper
+def _list(
+    features: FeatureMap,
+    board: Any,
+    unseen: Any,
+    game: Any,
+    member: Any,
+    listed: Listed,
+    at: Any,
+) -> None:
+    begin = listed.ends[at - 1] if at else np.int64(0)
+    bag = game.back - game.front
+    count = list_features(
+        features, board, unseen, member.kept, bag, game.scoreless, listed.features[begin:]
+    )
+    listed.ends[at] = begin + count
+    listed.bags[at] = bag
+    listed.finals[at] = -member.leave / POINT
+    listed.is_played[at] = False
+
+
+@helper
+def _follow(
+    state: Any, game: Any, words: Any, leaves: LeaveArrays, mover: Any, leave: Any, plies: Any
+) -> Any:
+    """Let static players go on; return what the mover gains beyond its leave, in points."""
+    rack, top = state.rack, state.top
+    ahead = game.scores[mover] - game.scores[1 - mover]
+    game.kept[mover], game.kept[1 - mover] = leave, 0
+    seat, ply = 1 - mover, 0
+    while ply < plies and not game.over:
+        choose_among(state, game, words, leaves, seat, 1)
+        move = top.moves[0]
+        game.kept[seat] = rack.leaves[(1 << rack.held) - 1 ^ np.int64(top.subracks[0])]
+        if move < EXCHANGE and ply + 1 < plies:
+            play(state.board, words, move)
+        carry_out(game, seat, move, np.int64(top.scores[0]))
+        settle(game, state.board.points, seat)
+        seat = 1 - seat
+        ply += 1
+    gain = np.float64(game.scores[mover] - game.scores[1 - mover] - ahead)
+    if not game.over and game.back > game.front:
+        gain += (game.kept[mover] - game.kept[1 - mover]) / POINT
+    return gain - leave / POINT

@@ -1,0 +1,335 @@
+"""A value net, learned from games of static players.
+
+Shares of the games are played anywhere and learned from in order, in this process, and are not
+kept. So the same seed learns the same net with any workers, and a training that was stopped goes on
+from its checkpoint as if it had not been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.kernels.game import new_game
+from engine.kernels.value_games import (
+    MEMBER,
+    MOST_FEATURES,
+    MOST_MEMBERS,
+    Listed,
+    Wanted,
+    list_positions,
+)
+from engine.kernels.value_net import SUMS
+from engine.movegen.generator import Generator
+from engine.simulation.selfplay import deals_of
+from harness.lab.study_context import Field
+from harness.workers import Workers
+from lexicons.arrays import I32
+from lexicons.layout import BoardLayout
+from lexicons.value_net import CROSSINGS, OUTPUTS, FeatureMap, ValueNet, feature_map
+
+from .checkpoint import CheckpointError, read_checkpoint, write_checkpoint
+from .value_kernels import Shared, Weights, learn
+
+WIDTH = 64
+HIDDEN = 32
+WANTED = Wanted(members=4, among=12, plies=1, explored=10_000)
+_RATE = 0.0015
+GAMES_A_SHARE = 64
+"""Games that are played and learned from together."""
+_POSITIONS_A_GAME = 64 * WANTED.members
+_FEATURES_A_POSITION = 200
+_CHECKED_SHARES = 16
+_REPORTS = 50
+_FEWEST_GAMES = 2 * GAMES_A_SHARE
+_LEARNING, _CHECKING = 0, 1
+_FORMAT = "tilewire value training 1"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The length of a training.
+
+    Raises:
+        ValueError: too few games.
+    """
+
+    games: int
+    seed: int = 0
+    width: int = WIDTH
+    hidden: int = HIDDEN
+
+    def __post_init__(self) -> None:
+        if self.games < _FEWEST_GAMES:
+            raise ValueError(f"{self.games} games; a training has {_FEWEST_GAMES} or more")
+
+
+class Share(NamedTuple):
+    """Games that are played together."""
+
+    seed: tuple[int, int, int]
+    """Of the training, the kind of share, and its number."""
+    games: int
+    wanted: Wanted = WANTED
+
+
+@dataclass(frozen=True)
+class Losses:
+    """How well a net tells positions, on games that it does not learn from."""
+
+    games: int
+    """It had learned from so many."""
+    unexplained: float
+    """Of how the moves of a turn differ: mean squared error over that of no net."""
+    final: float
+    """Negative log-likelihood of the final lead, in units of ``lexicons.value_net.UNIT``."""
+    seconds_left: float = 0.0
+
+
+Tell = Callable[[Losses], object]
+
+
+class ValueTraining:
+    """A training of one net; without a ``checkpoint`` file nothing is kept before the end."""
+
+    def __init__(self, field: Field, goal: Goal, checkpoint: Path | None = None) -> None:
+        self.field, self.goal = field, goal
+        self.done = 0
+        """Shares learned from."""
+        self.curve: list[Losses] = []
+        self._checkpoint = checkpoint
+        rules = field.rules
+        self._features = feature_map(rules.layout, rules.distribution)
+        self._shared, rows = share_rows(self._features, rules.layout)
+        chance = np.random.default_rng((goal.seed, 2))
+        self.weights, self.squares = _new_weights(rows, goal.width, goal.hidden, chance)
+
+    @property
+    def games(self) -> int:
+        """The games learned from so far."""
+        return self.done * GAMES_A_SHARE
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings that a checkpoint must share to be resumed."""
+        field = self.field
+        checksums = {"lexicon": field.lexicon.checksum, "leaves": field.leaves.checksum}
+        return {"format": _FORMAT, **checksums, **asdict(self.goal)}
+
+    def run(self, workers: Workers, tell: Tell, clock: Callable[[], float]) -> ValueNet:
+        """Train to the end; ``clock`` returns monotonic seconds."""
+        shares = share_count(self.goal.games)
+        checked = max(1, min(_CHECKED_SHARES, shares // 8))
+        fresh = list(self._played(workers, _CHECKING, range(checked)))
+        began, before = clock(), self.done
+        every = max(1, shares // _REPORTS)
+        for listed in self._played(workers, _LEARNING, range(self.done, shares)):
+            rate = _RATE * (1 - self.done / shares)
+            learn(self.weights, self.squares, self._shared, listed, rate, np.zeros(5))
+            self.done += 1
+            if self.done % every == 0 or self.done == shares:
+                speed = (clock() - began) / (self.done - before)
+                self.curve.append(self._check(fresh, speed * (shares - self.done)))
+                self._keep()
+                tell(self.curve[-1])
+        return self.net()
+
+    def net(self) -> ValueNet:
+        """Return what is learned so far, in integers where a net has them."""
+        weights, rules = self.weights, self.field.rules
+        features = int(self._features.begins[-1])
+        first = weights.first[:features].astype(np.float64)
+        for parents in self._shared.parents.T:
+            first[parents >= 0] += weights.first[parents[parents >= 0]]
+        unit = max(float(np.abs(first).max()), 1e-6) / np.iinfo(np.int16).max
+        return ValueNet(
+            rules.layout,
+            rules.distribution,
+            first=np.rint(first / unit).astype(np.int16),
+            start=np.rint(weights.start / unit).astype(np.int32),
+            unit=unit,
+            second=weights.second,
+            second_start=weights.second_start,
+            last=weights.last,
+            last_start=weights.last_start,
+            lexicon_checksum=self.field.lexicon.checksum,
+        )
+
+    def resume(self) -> None:
+        """Resume from the checkpoint.
+
+        Raises:
+            CheckpointError: it is damaged, or of a training with other settings.
+            OSError: it cannot be read.
+        """
+        assert self._checkpoint is not None
+        about, arrays = read_checkpoint(self._checkpoint)
+        for name, value in self.settings.items():
+            if about["settings"].get(name) != value:
+                raise CheckpointError(
+                    f"{self._checkpoint} is of a training with {name} "
+                    f"{about['settings'].get(name)!r:.80}, not {value!r:.80}; go on with the same "
+                    "options, or delete it to begin anew"
+                )
+        self.done = about["done"]
+        self.curve = [Losses(**losses) for losses in about["curve"]]
+        self.weights = Weights(*(arrays[name] for name in Weights._fields))
+        self.squares = Weights(*(arrays[f"squares_{name}"] for name in Weights._fields))
+
+    def _keep(self) -> None:
+        if self._checkpoint is None:
+            return
+        arrays = dict(self.weights._asdict())
+        arrays |= {f"squares_{name}": array for name, array in self.squares._asdict().items()}
+        curve = [asdict(losses) for losses in self.curve]
+        about = {"settings": self.settings, "done": self.done, "curve": curve}
+        write_checkpoint(self._checkpoint, about, arrays)
+
+    def _played(self, workers: Workers, kind: int, numbers: range) -> Iterator[Listed]:
+        return played(workers, self.field, (self.goal.seed, kind), numbers)
+
+    def _check(self, fresh: list[Listed], seconds_left: float) -> Losses:
+        losses = np.zeros(5)
+        for listed in fresh:
+            learn(self.weights, self.squares, self._shared, listed, 0.0, losses)
+        return Losses(
+            games=self.games,
+            unexplained=round(float(losses[0] / losses[1]), 5),
+            final=round(float(losses[3] / losses[4]), 5),
+            seconds_left=seconds_left,
+        )
+
+
+def share_count(games: int) -> int:
+    """Return how many shares have so many games, or as few more as make whole shares."""
+    return -(-games // GAMES_A_SHARE)
+
+
+def played(
+    workers: Workers, field: Field, seed: tuple[int, int], numbers: range
+) -> Iterator[Listed]:
+    """Play shares of games on workers; yield the positions of each in order."""
+    shares = (Share((*seed, number), GAMES_A_SHARE) for number in numbers)
+    waiting: dict[int, Listed] = {}
+    wanted = numbers.start
+    for share, listed in workers.work_through(play_share, field, shares):
+        waiting[share.seed[-1]] = listed
+        while wanted in waiting:
+            yield waiting.pop(wanted)
+            wanted += 1
+
+
+def play_share(field: Field, share: Share) -> Listed:
+    """Play a share of the games, and list their positions."""
+    rules = field.rules
+    generator = Generator(field.lexicon, rules, field.leaves)
+    chance = np.random.SeedSequence(share.seed)
+    deals = deals_of(rules, share.games, int(chance.generate_state(1)[0]))
+    features = feature_map(rules.layout, rules.distribution)
+    room = share.games * _POSITIONS_A_GAME
+    while True:
+        listed = _room_for(room)
+        count = list_positions(
+            generator.state,
+            np.concatenate([new_game(rules, mirrored=True)] * 2),
+            generator.words.words,
+            generator.leaves.arrays,
+            features,
+            np.zeros(1, SUMS),
+            np.zeros(MOST_MEMBERS, MEMBER),
+            deals,
+            share.wanted,
+            listed,
+        )
+        if count >= 0:
+            used = int(listed.ends[count - 1]) if count else 0
+            return Listed._make((listed.features[:used], *(array[:count] for array in listed[1:])))
+        room *= 2
+
+
+def _room_for(positions: int) -> Listed:
+    return Listed(
+        features=np.empty(positions * _FEATURES_A_POSITION + MOST_FEATURES, np.uint16),
+        ends=np.empty(positions, np.int64),
+        groups=np.empty(positions, np.int32),
+        gains=np.empty(positions, np.float32),
+        finals=np.empty(positions, np.float32),
+        is_played=np.empty(positions, np.bool_),
+        bags=np.empty(positions, np.int32),
+    )
+
+
+def _new_weights(
+    rows: int, width: int, hidden: int, chance: np.random.Generator
+) -> tuple[Weights, Weights]:
+    """Return random weights, and small sums of squares."""
+
+    def zeros(*shape: int) -> Any:
+        return np.zeros(shape, np.float32)
+
+    columns = width + OUTPUTS
+    weights = Weights(
+        zeros(rows, columns),
+        zeros(columns),
+        zeros(width, hidden),
+        zeros(hidden),
+        zeros(OUTPUTS, hidden),
+        zeros(OUTPUTS),
+    )
+    weights.first[:, :width] = chance.normal(0, 0.08, (rows, width))
+    weights.second[:] = chance.normal(0, (2 / width) ** 0.5, weights.second.shape)
+    weights.last[:] = chance.normal(0, 0.02, weights.last.shape)
+    squares = Weights(zeros(rows, 1), *(np.zeros_like(array) for array in weights[1:]))
+    for array in squares:
+        array[:] = 1e-3
+    return weights, squares
+
+
+def share_rows(features: FeatureMap, layout: BoardLayout) -> tuple[Shared, int]:
+    """Return what features have in common, and the number of rows in all.
+
+    A letter on a square shares a row with all letters there, and one with that letter everywhere; a
+    crossing one with all on its square in its direction, and one with those of its class on squares
+    of its kind.
+    """
+    count, squares = int(features.begins[-1]), layout.rows * layout.columns
+    letters = len(features.shares) - 1
+    parents = np.full((count, 2), -1, np.int32)
+    transposed = np.arange(count, dtype=np.int32)
+    placed = np.arange(squares * letters)
+    begin = int(features.begins[1])
+    crossed = np.arange(2 * squares * CROSSINGS)
+    where, kind = crossed // CROSSINGS, crossed % CROSSINGS
+    kinds, _ = premiums(layout)
+    rows = count
+    for at, column, groups in (
+        (0, 0, placed // letters),
+        (0, 1, placed % letters),
+        (begin, 0, where),
+        (begin, 1, kinds[where % squares] * CROSSINGS + kind),
+    ):
+        parents[at : at + len(groups), column] = rows + groups
+        rows += int(groups.max()) + 1
+    grid = np.arange(squares).reshape(layout.rows, layout.columns)
+    if layout.rows == layout.columns and (kinds[grid] == kinds[grid.T]).all():
+        mirror = grid.T.ravel()
+        transposed[: len(placed)] = mirror[placed // letters] * letters + placed % letters
+        there = (1 - where // squares) * squares + mirror[where % squares]
+        transposed[begin : begin + len(crossed)] = begin + there * CROSSINGS + kind
+    return Shared(parents, transposed), rows
+
+
+def premiums(layout: BoardLayout) -> tuple[I32, list[str]]:
+    """Number the kinds of squares, by square; and name them."""
+    kinds = list(zip(layout.word_multipliers, layout.letter_multipliers, strict=True))
+    known = sorted(set(kinds))
+    names = {(1, 1): "plain"}
+    for word, letter in known:
+        both = (f"{letter}× letter" * (letter > 1), f"{word}× word" * (word > 1))
+        names.setdefault((word, letter), " and ".join(filter(None, both)))
+    numbers = np.array([known.index(kind) for kind in kinds], np.int32)
+    return numbers, [names[kind] for kind in known]
