@@ -53,7 +53,6 @@ class Listed(NamedTuple):
     gains: F32  # [room] in the next turns, with the last leaves
     finals: F32  # [room] to the end of the game, if the move …
     is_played: Bools  # [room] … was played
-    bags: I32  # [room] tiles in the bag after the draw
 
 
 class Wanted(NamedTuple):
@@ -181,12 +180,11 @@ def _list(
     at: Any,
 ) -> None:
     begin = listed.ends[at - 1] if at else np.int64(0)
-    bag = game.back - game.front
+    bag, scoreless = game.back - game.front, game.scoreless
     count = list_features(
-        features, board, unseen, member.kept, bag, game.scoreless, listed.features[begin:]
+        features, board, unseen, member.kept, bag, scoreless, listed.features[begin:]
     )
     listed.ends[at] = begin + count
-    listed.bags[at] = bag
     listed.finals[at] = -member.leave / POINT
     listed.is_played[at] = False
 

@@ -38,8 +38,8 @@ from lexicons.value_net import (
 
 from .board import BORDERED, NO_CROSSING, BoardRecord, undo_to
 from .crosses import play
-from .moves import EXCHANGE, tile_count
-from .racks import POINT
+from .moves import EXCHANGE, keep_only, offer, tile_count
+from .racks import NEVER, POINT
 
 NO_FEATURE = -1
 _COLUMNS = MOST_WIDE + OUTPUTS
@@ -224,7 +224,9 @@ def rank_by_value(
     state, words, sums = state_array[0], words_array[0], sums_array[0]
     board, rack, top = state.board, state.rack, state.top
     sum_position(net, sums, board)
-    for nth in range(top.count):
+    size = top.count
+    keep_only(top, size, NEVER)
+    for nth in range(size):  # what is offered goes among those before it
         move, subrack = top.moves[nth], np.int64(top.subracks[nth])
         count_kept(sums.kept, rack, subrack)
         if move < EXCHANGE:
@@ -236,23 +238,7 @@ def rank_by_value(
         value = np.int64(np.rint(np.float64(sums.outputs[VALUE]) * (UNIT * POINT)))
         leave = np.int64(rack.leaves[(1 << rack.held) - 1 ^ subrack])
         score = np.int64(top.scores[nth])
-        _sort_in(top, nth, move, score * POINT + leave + value, score, subrack)
-
-
-@helper
-def _sort_in(top: Any, nth: Any, move: Any, equity: Any, score: Any, subrack: Any) -> None:
-    """Put a move where it belongs among the first ``nth``, which are sorted."""
-    at = nth
-    while at > 0 and top.equities[at - 1] < equity:
-        top.equities[at] = top.equities[at - 1]
-        top.scores[at] = top.scores[at - 1]
-        top.moves[at] = top.moves[at - 1]
-        top.subracks[at] = top.subracks[at - 1]
-        at -= 1
-    top.equities[at] = equity
-    top.scores[at] = score
-    top.moves[at] = move
-    top.subracks[at] = subrack
+        offer(top, score * POINT + leave + value, score, move, subrack)
 
 
 @helper

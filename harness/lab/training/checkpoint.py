@@ -85,6 +85,16 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
     return said["about"], arrays
 
 
+def check_settings(path: Path, old: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raise CheckpointError unless a checkpoint is of a training with the same settings."""
+    for name, value in settings.items():
+        if old.get(name) != value:
+            raise CheckpointError(
+                f"{path} is of a training with {name} {old.get(name)!r:.80}, not {value!r:.80}; go "
+                "on with the same options, or delete it to begin anew"
+            )
+
+
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
     """Keep other trainings from writing the same table during the block.

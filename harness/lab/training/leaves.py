@@ -28,7 +28,7 @@ from lexicons.arrays import F64
 from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable
 from lexicons.store import Lexicon
 
-from .checkpoint import CheckpointError, read_checkpoint, write_checkpoint
+from .checkpoint import check_settings, read_checkpoint, write_checkpoint
 from .racks import Racks
 from .shares import Share, Totals, missing, play_share, room_for
 from .smoothing import smooth
@@ -179,13 +179,7 @@ class LeaveTraining:
         """
         assert self._checkpoint is not None
         about, arrays = read_checkpoint(self._checkpoint)
-        old = about["settings"]
-        for name, value in self.settings.items():
-            if old.get(name) != value:
-                raise CheckpointError(
-                    f"{self._checkpoint} is of a training with {name} {old.get(name)!r:.80}, not "
-                    f"{value!r:.80}; go on with the same options, or delete it to begin anew"
-                )
+        check_settings(self._checkpoint, about["settings"], self.settings)
         self.progress = Progress(**about["progress"])
         self._play_by(replace(self.field.leaves, values=arrays["leaves"]))
         self.totals = Totals(arrays["counts"], arrays["sums"], **about["totals"])

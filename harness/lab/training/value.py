@@ -32,7 +32,7 @@ from lexicons.arrays import I32
 from lexicons.layout import BoardLayout
 from lexicons.value_net import CROSSINGS, OUTPUTS, FeatureMap, ValueNet, feature_map
 
-from .checkpoint import CheckpointError, read_checkpoint, write_checkpoint
+from .checkpoint import check_settings, read_checkpoint, write_checkpoint
 from .value_kernels import Shared, Weights, learn
 
 WIDTH = 64
@@ -168,13 +168,7 @@ class ValueTraining:
         """
         assert self._checkpoint is not None
         about, arrays = read_checkpoint(self._checkpoint)
-        for name, value in self.settings.items():
-            if about["settings"].get(name) != value:
-                raise CheckpointError(
-                    f"{self._checkpoint} is of a training with {name} "
-                    f"{about['settings'].get(name)!r:.80}, not {value!r:.80}; go on with the same "
-                    "options, or delete it to begin anew"
-                )
+        check_settings(self._checkpoint, about["settings"], self.settings)
         self.done = about["done"]
         self.curve = [Losses(**losses) for losses in about["curve"]]
         self.weights = Weights(*(arrays[name] for name in Weights._fields))
@@ -259,7 +253,6 @@ def _room_for(positions: int) -> Listed:
         gains=np.empty(positions, np.float32),
         finals=np.empty(positions, np.float32),
         is_played=np.empty(positions, np.bool_),
-        bags=np.empty(positions, np.int32),
     )
 
 
