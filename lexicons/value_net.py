@@ -3,21 +3,20 @@
 How it values is told in ``engine.kernels.value_net``; here is what each number is for. A net is for
 one lexicon, alphabet and board. What it was trained with lies beside it (``lexicons.manifest``).
 
-Its *features* are each there or not, and numbered in six parts:
+It sees two things:
 
-- letters: of a tile on a square, also of a blank;
-- crossings: in each direction, an empty square's class of letters that make a word across, and of
-  the points of the crossing tiles;
-- kept: how many of a tile the mover keeps (not of none);
-- unseen: how many of a tile the mover does not see;
-- the tiles in the bag after the draw;
-- the scoreless turns in a row.
+- the *lines* of the board, rows and columns. Of each square it sees the content: a letter, also of
+  a blank; or, if tiles cross an empty square, a class of the letters that fit and of the points of
+  these tiles. Lines with the same premiums are of one kind, and share their weights;
+- *counts*: of each tile that the mover keeps, of each that it does not see, the tiles in the bag
+  after the draw, the scoreless turns in a row.
 """
 
 from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -33,12 +32,14 @@ from .cache import replacing
 from .layout import BoardLayout
 from .leaves import RACK_SIZE
 
-OUTPUTS = 3
-VALUE, LEAD, SCALE = range(OUTPUTS)
+OUTPUTS = 4
+REPLY, VALUE, LEAD, SCALE = range(OUTPUTS)
 """Outputs, in units of ``UNIT`` points beyond the leave's worth: what the mover gains in the next
-turns, by which it chooses; what it gains to the end of the game; and the logarithm of the scale of
-that, which is taken to have a logistic distribution."""
-UNIT = 50.0
+turn, which is easier to learn; in the next two, by which it chooses; to the end of the game; and
+the logarithm of the scale of that, which is taken to have a logistic distribution."""
+TURNS = 2
+"""Turns whose gains the first outputs are."""
+UNIT = 20.0
 
 FIT_LIMITS = (0, 25, 65, 150, 350)
 """Classes of the letters that fit: up to so many thousandths of the letters of a full bag."""
@@ -50,30 +51,30 @@ UNSEEN_COUNTS = 16  # the last: so many or more; likewise below
 BAG_COUNTS = 128
 SCORELESS_COUNTS = 8
 
-MOST_WIDE = 256
-MOST_HIDDEN = 64
+MOST_WIDE = 64
+MOST_HIDDEN = 32
 
-_FORMAT = "tilewire value net 1"
+_FORMAT = "tilewire value net 2"
 _MOST_BYTES = 1 << 26
-_MOST_FEATURES = 1 << 16  # a feature is listed in 16 bits
+_UNREADABLE = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
-class FeatureMap(NamedTuple):
-    """Which number each feature has, for kernels."""
+class Sights(NamedTuple):
+    """What a net sees of a board and tiles, for kernels."""
 
-    squares: (
-        I32  # [2 × side²] number of the square, from 0, and −1 off the board, side = longest + 2
-    )
+    kinds: I32  # [2 × side] of the board's lines, rows first; −1 off it; side = longest + 2
+    places: int  # squares of the longest line
     shares: I32  # [letters + 1] of each letter in a full bag, in thousandths of all letters
-    begins: I64  # [7] first feature of each part, and the end
+    begins: I64  # [counts + 1] the first row of weights of each count, and the end
 
 
 class NetArrays(NamedTuple):
     """A network for kernels."""
 
-    features: FeatureMap
-    first: I16  # [features, width + OUTPUTS] in parts of ``unit``
-    start: I32  # [width + OUTPUTS] in parts of ``unit``
+    sights: Sights
+    lines: I16  # [kinds, places, contents, width + OUTPUTS] in parts of ``unit``
+    start: I32  # [kinds, width + OUTPUTS] in parts of ``unit``
+    counts: I16  # [rows, width + OUTPUTS] in parts of ``unit``
     unit: float
     second: F32  # [width, hidden]
     second_start: F32  # [hidden]
@@ -81,37 +82,25 @@ class NetArrays(NamedTuple):
     last_start: F32  # [OUTPUTS]
 
 
-def feature_map(layout: BoardLayout, distribution: TileDistribution) -> FeatureMap:
-    """Number the features of a board and tiles.
-
-    Raises:
-        ValueError: there are more than a net can have.
-    """
-    rows, columns = layout.rows, layout.columns
-    side = max(rows, columns) + 2
-    numbers = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
-    squares = np.full((2, side, side), -1, np.int32)
-    squares[0, 1 : rows + 1, 1 : columns + 1] = numbers
-    squares[1, 1 : columns + 1, 1 : rows + 1] = numbers.T
+def sights_of(layout: BoardLayout, distribution: TileDistribution) -> Sights:
+    """Return what a net sees."""
+    side = max(layout.rows, layout.columns) + 2
+    premiums = list(zip(layout.word_multipliers, layout.letter_multipliers, strict=True))
+    known: dict[Any, int] = {}
+    kinds = np.full(2 * side, -1, np.int32)
+    for row in range(layout.rows):
+        line = premiums[row * layout.columns : (row + 1) * layout.columns]
+        kinds[row + 1] = known.setdefault(tuple(line), len(known))
+    for column in range(layout.columns):
+        line = premiums[column :: layout.columns]
+        kinds[side + column + 1] = known.setdefault(tuple(line), len(known))
     counts = np.array(distribution.counts, np.int64)
-    letters = len(counts) - 1
-    shares = np.zeros(letters + 1, np.int32)
+    shares = np.zeros(len(counts), np.int32)
     shares[1:] = 1000 * counts[1:] // max(int(counts[1:].sum()), 1)
-    sizes = (
-        numbers.size * letters,
-        2 * numbers.size * CROSSINGS,
-        (letters + 1) * KEPT_COUNTS,
-        (letters + 1) * UNSEEN_COUNTS,
-        BAG_COUNTS,
-        SCORELESS_COUNTS,
-    )
-    begins = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    if begins[-1] > _MOST_FEATURES:
-        raise ValueError(
-            f"{layout.name} and {distribution.name} tiles have {begins[-1]:,} features; a net has "
-            f"{_MOST_FEATURES:,} at most"
-        )
-    return FeatureMap(squares.reshape(-1), shares, begins)
+    rows = [KEPT_COUNTS] * len(counts) + [UNSEEN_COUNTS] * len(counts)
+    rows += [BAG_COUNTS, SCORELESS_COUNTS]
+    begins = np.concatenate(([0], np.cumsum(rows))).astype(np.int64)
+    return Sights(kinds, side - 2, shares, begins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +109,9 @@ class ValueNet:
 
     layout: BoardLayout
     distribution: TileDistribution
-    first: I16
+    lines: I16
     start: I32
+    counts: I16
     unit: float
     second: F32
     second_start: F32
@@ -131,15 +121,17 @@ class ValueNet:
     """Of the words that it was trained on."""
 
     def __post_init__(self) -> None:
-        features = int(feature_map(self.layout, self.distribution).begins[-1])
+        sights = sights_of(self.layout, self.distribution)
         width, hidden = self.second.shape
         if not (0 < width <= MOST_WIDE and 0 < hidden <= MOST_HIDDEN):
             raise ValueError(
                 f"a net {width} and {hidden} wide; at most {MOST_WIDE} and {MOST_HIDDEN}"
             )
+        kinds, contents = int(sights.kinds.max()) + 1, len(sights.shares) + CROSSINGS
         shapes = {
-            "first": (features, width + OUTPUTS),
-            "start": (width + OUTPUTS,),
+            "lines": (kinds, sights.places, contents, width + OUTPUTS),
+            "start": (kinds, width + OUTPUTS),
+            "counts": (int(sights.begins[-1]), width + OUTPUTS),
             "second": (width, hidden),
             "second_start": (hidden,),
             "last": (OUTPUTS, hidden),
@@ -159,9 +151,10 @@ class ValueNet:
     def arrays(self) -> NetArrays:
         """The net as kernels take it."""
         return NetArrays(
-            feature_map(self.layout, self.distribution),
-            self.first,
+            sights_of(self.layout, self.distribution),
+            self.lines,
             self.start,
+            self.counts,
             self.unit,
             self.second,
             self.second_start,
@@ -171,8 +164,9 @@ class ValueNet:
 
 
 _TYPES = {
-    "first": np.int16,
+    "lines": np.int16,
     "start": np.int32,
+    "counts": np.int16,
     "second": np.float32,
     "second_start": np.float32,
     "last": np.float32,
@@ -214,7 +208,7 @@ def parse_value_net(
             about = file["about"].tolist()
             unit = float(file["unit"])
             arrays = {name: file[name] for name in _TYPES}
-    except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise ValueError(f"{source}: no value net, or damaged or cut short: {error}") from None
     if not isinstance(about, list) or len(about) != 5 or about[0] != _FORMAT:
         raise ValueError(f"{source}: no value net; those say {_FORMAT!r}")

@@ -1,16 +1,17 @@
-"""Position values in plain Python: which features there are, and what a net makes of them."""
+"""Position values in plain Python: what a net sees, and what it makes of that."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from engine.rules.position import Board, Rack
 from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG
-from lexicons.arrays import F64
+from lexicons.arrays import F64, I16, U8
+from lexicons.layout import BoardLayout
 from lexicons.store import Lexicon
 from lexicons.value_net import (
     BAG_COUNTS,
@@ -21,38 +22,73 @@ from lexicons.value_net import (
     SCORE_LIMITS,
     UNSEEN_COUNTS,
     ValueNet,
-    feature_map,
+    sights_of,
 )
+
+HIDDEN = 6
+
+
+class Seen(NamedTuple):
+    """What a net sees of a position after a move."""
+
+    lines: dict[int, list[int]]  # contents by line: rows from 1, columns from there on
+    counts: list[int]
 
 
 def random_net(rules: Rules, lexicon: Lexicon, seed: int = 0, width: int = 8) -> ValueNet:
     """Return a net of random weights, which values positions by some 10 points either way."""
     chance = np.random.default_rng(seed)
-    features = int(feature_map(rules.layout, rules.distribution).begins[-1])
+    sights = sights_of(rules.layout, rules.distribution)
+    kinds, columns = int(sights.kinds.max()) + 1, width + OUTPUTS
+    contents = len(sights.shares) + CROSSINGS
+
+    def weights(*shape: int) -> I16:
+        return chance.integers(-3000, 3000, shape, np.int16)
+
     return ValueNet(
         rules.layout,
         rules.distribution,
-        first=chance.integers(-3000, 3000, (features, width + OUTPUTS), np.int16),
-        start=chance.integers(-3000, 3000, width + OUTPUTS, np.int32),
+        lines=weights(kinds, sights.places, contents, columns),
+        start=chance.integers(-3000, 3000, (kinds, columns), np.int32),
+        counts=weights(int(sights.begins[-1]), columns),
         unit=1e-5,
-        second=chance.normal(0, 0.5, (width, 6)).astype(np.float32),
-        second_start=chance.normal(0, 0.1, 6).astype(np.float32),
-        last=chance.normal(0, 0.3, (OUTPUTS, 6)).astype(np.float32),
+        second=chance.normal(0, 0.5, (width, HIDDEN)).astype(np.float32),
+        second_start=chance.normal(0, 0.1, HIDDEN).astype(np.float32),
+        last=chance.normal(0, 0.3, (OUTPUTS, HIDDEN)).astype(np.float32),
         last_start=chance.normal(0, 0.1, OUTPUTS).astype(np.float32),
         lexicon_checksum=lexicon.checksum,
     )
 
 
-def outputs(net: ValueNet, features: set[int]) -> F64:
-    """Return what a net says of a position with these features."""
-    sums = (net.start + net.first[sorted(features)].astype(np.int64).sum(axis=0)) * net.unit
-    width = len(net.second)
-    hidden = np.maximum(sums[:width], 0) @ net.second.astype(np.float64) + net.second_start
-    said: F64 = net.last.astype(np.float64) @ np.maximum(hidden, 0) + net.last_start + sums[width:]
-    return said
+def outputs(net: ValueNet, seen: Seen) -> F64:
+    """Return what a net says of a position."""
+    kinds, width = sights_of(net.layout, net.distribution).kinds, len(net.second)
+    rows, begin = [], 0
+    tiles = (len(seen.counts) - 2) // 2
+    sizes = [KEPT_COUNTS] * tiles + [UNSEEN_COUNTS] * tiles + [BAG_COUNTS, 8]
+    for nth, (count, size) in enumerate(zip(seen.counts, sizes, strict=True)):
+        if count or nth >= tiles:
+            rows.append(begin + min(count, size - 1))
+        begin += size
+    counted = net.counts[rows].astype(np.int64).sum(axis=0)
+    said = net.last_start + counted[width:] * net.unit
+    numbers = []
+    for line, contents in seen.lines.items():
+        total = net.start[kinds[line]].astype(np.int64)
+        for place, content in enumerate(contents):
+            if content:
+                total = total + net.lines[kinds[line], place, content]
+        said = said + total[width:] * net.unit
+        first = np.maximum((total + counted)[:width], 0) * net.unit
+        numbers.append(first @ net.second.astype(np.float64) + net.second_start)
+    hidden, half = np.array(numbers), len(net.second_start) // 2
+    added = np.maximum(hidden[:, :half], 0).sum(axis=0)
+    together = np.append(added, np.log(np.exp(hidden[:, half:]).sum(axis=0)))
+    all_said: F64 = said + net.last.astype(np.float64) @ together
+    return all_said
 
 
-def features(
+def see(
     board: Board,
     kept: Rack,
     unseen: tuple[int, ...],
@@ -60,25 +96,28 @@ def features(
     scoreless: int,
     rules: Rules,
     lexicon: Lexicon,
-) -> set[int]:
-    """Return the features of a position after a move; ``bag`` is of after the draw."""
-    letters, squares = len(rules.distribution.alphabet), board.layout.rows * board.layout.columns
-    begin = 0
-    found = {
-        (row * board.layout.columns + column) * letters + letter - 1
-        for row, column, letter, _ in _tiles(board, rules)
-    }
-    begin += squares * letters
-    found |= {begin + crossing for crossing in _crossings(board, rules, lexicon)}
-    begin += 2 * squares * CROSSINGS
-    found |= {begin + tile * KEPT_COUNTS + count for tile, count in Counter(kept).items()}
-    begin += (letters + 1) * KEPT_COUNTS
-    for tile, count in enumerate(unseen):
-        found.add(begin + tile * UNSEEN_COUNTS + min(count, UNSEEN_COUNTS - 1))
-    begin += (letters + 1) * UNSEEN_COUNTS
-    found.add(begin + bag)
-    found.add(begin + BAG_COUNTS + scoreless)
-    return found
+) -> Seen:
+    """Return what a net sees after a move; ``bag`` is of after the draw."""
+    rows, columns = board.layout.rows, board.layout.columns
+    contents = np.zeros((2, rows, columns), np.int64)
+    for row, column, letter, _ in _tiles(board, rules):
+        contents[:, row, column] = letter
+    for down, row, column, kind in _crossings(board, rules, lexicon):
+        contents[down, row, column] = len(rules.distribution.counts) + kind
+    lines = {row + 1: contents[0, row].tolist() for row in range(rows)}
+    second = max(rows, columns) + 3
+    lines |= {second + column: contents[1, :, column].tolist() for column in range(columns)}
+    held = [kept.count(tile) for tile in range(len(unseen))]
+    return Seen(lines, [*held, *unseen, min(bag, BAG_COUNTS - 1), scoreless])
+
+
+def seen_by(layout: BoardLayout, lines: U8, counts: U8) -> Seen:
+    """Return what was listed of a position."""
+    side = max(layout.rows, layout.columns) + 2
+    found = {row: lines[row, : layout.columns].tolist() for row in range(1, layout.rows + 1)}
+    for column in range(side + 1, side + layout.columns + 1):
+        found[column] = lines[column, : layout.rows].tolist()
+    return Seen(found, counts.tolist())
 
 
 def _tiles(board: Board, rules: Rules) -> Iterator[tuple[int, int, int, int]]:
@@ -90,14 +129,13 @@ def _tiles(board: Board, rules: Rules) -> Iterator[tuple[int, int, int, int]]:
                 yield row, column, tile & ~BLANK_FLAG, points
 
 
-def _crossings(board: Board, rules: Rules, lexicon: Lexicon) -> Iterator[int]:
-    """Yield the crossings, numbered from 0: first those of words that run across."""
+def _crossings(board: Board, rules: Rules, lexicon: Lexicon) -> Iterator[tuple[int, int, int, int]]:
+    """Yield for words across (0) and down: row, column, and class of the crossing."""
     tiles = {
         (row, column): (letter, points) for row, column, letter, points in _tiles(board, rules)
     }
     counts = np.array(rules.distribution.counts[1:])
     shares = [0, *(1000 * counts // counts.sum()).tolist()]
-    squares = board.layout.rows * board.layout.columns
     for down in range(2):
         step = (0, 1) if down else (1, 0)  # along the word that crosses
         for row in range(board.layout.rows):
@@ -118,8 +156,7 @@ def _crossings(board: Board, rules: Rules, lexicon: Lexicon) -> Iterator[int]:
                 score = sum(points for _, points in (*before, *after))
                 kind = sum(fits > limit for limit in FIT_LIMITS) * (len(SCORE_LIMITS) + 1)
                 kind += sum(score > limit for limit in SCORE_LIMITS)
-                number = row * board.layout.columns + column
-                yield (down * squares + number) * CROSSINGS + kind
+                yield down, row, column, kind
 
 
 def _run(

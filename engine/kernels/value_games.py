@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lexicons.alphabet import MAX_LETTERS
-from lexicons.arrays import F32, I32, I64, U16, U64, Bools
+from lexicons.arrays import F32, I32, U8, U64, Bools
 from lexicons.bits import next_random, random_below
 from lexicons.jit import helper, kernel, record_dtype
 from lexicons.leaves import LeaveArrays
-from lexicons.value_net import FeatureMap
+from lexicons.value_net import BAG_COUNTS, TURNS, Sights
 
 from .board import clear_board, forget_changes, undo_to
 from .crosses import play
@@ -23,12 +23,10 @@ from .game import carry_out, choose_among, deal, settle
 from .moves import EXCHANGE
 from .racks import POINT
 from .selfplay import Deals
-from .value_net import count_kept, count_unseen, list_features
+from .value_net import content_of, count_kept, count_unseen
 
 MOST_TURNS = 128
 MOST_MEMBERS = 8
-MOST_FEATURES = 1_600
-"""Room for those of a position: of all squares both ways, and of all tiles twice."""
 
 MEMBER = record_dtype(
     [
@@ -47,10 +45,10 @@ class Listed(NamedTuple):
     Gains are the mover's, in points beyond the worth of its leave.
     """
 
-    features: U16  # [room for features] those of a position side by side
-    ends: I64  # [room] where the position's features end
+    lines: U8  # [room, 2 × side, places] contents of the squares
+    counts: U8  # [room, counts] as ``lexicons.value_net`` has them
     groups: I32  # [room] turns listed before
-    gains: F32  # [room] in the next turns, with the last leaves
+    gains: F32  # [room, TURNS] in the next turns, with the last leaves
     finals: F32  # [room] to the end of the game, if the move …
     is_played: Bools  # [room] … was played
 
@@ -60,7 +58,6 @@ class Wanted(NamedTuple):
 
     members: int  # moves of a turn: the best, and random ones of …
     among: int  # … so many
-    plies: int  # turns that each is followed for
     explored: int  # of 2^16 turns, those in which any of the members is played
 
 
@@ -70,7 +67,7 @@ def list_positions(
     games_array: Any,
     words_array: Any,
     leaves: LeaveArrays,
-    features: FeatureMap,
+    sights: Sights,
     sums_array: Any,
     members: Any,
     deals: Deals,
@@ -100,18 +97,17 @@ def list_positions(
             played = _below(luck, size) if explores else np.int64(0)
             place[turn] = -1
             if game.back > game.front:
-                if not _has_room(listed, count, size):
+                if count + size > len(listed.groups):
                     return -1
                 count_unseen(sums.unseen, game, seat)
                 for nth in range(size):
                     games_array[1] = games_array[0]
                     _move(state, game, words, seat, members[nth])
                     if game.back > game.front:
-                        _list(features, board, sums.unseen, game, members[nth], listed, count)
+                        _list(sights, board, sums.unseen, game, members[nth], listed, count)
                         listed.groups[count] = group
-                        listed.gains[count] = _follow(
-                            state, game, words, leaves, seat, members[nth].leave, wanted.plies
-                        )
+                        gains, leave = listed.gains[count], members[nth].leave
+                        _follow(state, game, words, leaves, seat, leave, gains)
                         if nth == played:
                             place[turn] = count
                         count += 1
@@ -155,13 +151,6 @@ def _below(luck: U64, count: Any) -> Any:
 
 
 @helper
-def _has_room(listed: Listed, count: Any, size: Any) -> Any:
-    used = listed.ends[count - 1] if count else np.int64(0)
-    most = used + size * MOST_FEATURES
-    return count + size <= len(listed.ends) and most <= len(listed.features)
-
-
-@helper
 def _move(state: Any, game: Any, words: Any, seat: Any, member: Any) -> None:
     """Make a member's move and draw."""
     if member.move < EXCHANGE:
@@ -171,44 +160,42 @@ def _move(state: Any, game: Any, words: Any, seat: Any, member: Any) -> None:
 
 @helper
 def _list(
-    features: FeatureMap,
-    board: Any,
-    unseen: Any,
-    game: Any,
-    member: Any,
-    listed: Listed,
-    at: Any,
+    sights: Sights, board: Any, unseen: Any, game: Any, member: Any, listed: Listed, at: Any
 ) -> None:
-    begin = listed.ends[at - 1] if at else np.int64(0)
-    bag, scoreless = game.back - game.front, game.scoreless
-    count = list_features(
-        features, board, unseen, member.kept, bag, scoreless, listed.features[begin:]
-    )
-    listed.ends[at] = begin + count
+    for line in range(2 * board.side):
+        first = line * board.side + 1
+        for place in range(sights.places):
+            listed.lines[at, line, place] = content_of(sights, board.squares[first + place])
+    counts, tiles = listed.counts[at], len(sights.shares)
+    for tile in range(tiles):
+        counts[tile] = member.kept[tile]
+        counts[tiles + tile] = unseen[tile]
+    counts[2 * tiles] = min(game.back - game.front, BAG_COUNTS - 1)
+    counts[2 * tiles + 1] = game.scoreless
     listed.finals[at] = -member.leave / POINT
     listed.is_played[at] = False
 
 
 @helper
 def _follow(
-    state: Any, game: Any, words: Any, leaves: LeaveArrays, mover: Any, leave: Any, plies: Any
-) -> Any:
-    """Let static players go on; return what the mover gains beyond its leave, in points."""
+    state: Any, game: Any, words: Any, leaves: LeaveArrays, mover: Any, leave: Any, gains: Any
+) -> None:
+    """Let static players go on; note what the mover gains beyond its leave after each turn."""
     rack, top = state.rack, state.top
     ahead = game.scores[mover] - game.scores[1 - mover]
     game.kept[mover], game.kept[1 - mover] = leave, 0
-    seat, ply = 1 - mover, 0
-    while ply < plies and not game.over:
-        choose_among(state, game, words, leaves, seat, 1)
-        move = top.moves[0]
-        game.kept[seat] = rack.leaves[(1 << rack.held) - 1 ^ np.int64(top.subracks[0])]
-        if move < EXCHANGE and ply + 1 < plies:
-            play(state.board, words, move)
-        carry_out(game, seat, move, np.int64(top.scores[0]))
-        settle(game, state.board.points, seat)
-        seat = 1 - seat
-        ply += 1
-    gain = np.float64(game.scores[mover] - game.scores[1 - mover] - ahead)
-    if not game.over and game.back > game.front:
-        gain += (game.kept[mover] - game.kept[1 - mover]) / POINT
-    return gain - leave / POINT
+    seat = 1 - mover
+    for turn in range(TURNS):
+        if not game.over:
+            choose_among(state, game, words, leaves, seat, 1)
+            move = top.moves[0]
+            game.kept[seat] = rack.leaves[(1 << rack.held) - 1 ^ np.int64(top.subracks[0])]
+            if move < EXCHANGE and turn + 1 < TURNS:
+                play(state.board, words, move)
+            carry_out(game, seat, move, np.int64(top.scores[0]))
+            settle(game, state.board.points, seat)
+            seat = 1 - seat
+        gain = np.float64(game.scores[mover] - game.scores[1 - mover] - ahead)
+        if not game.over and game.back > game.front:
+            gain += (game.kept[mover] - game.kept[1 - mover]) / POINT
+        gains[turn] = gain - leave / POINT

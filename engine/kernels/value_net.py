@@ -1,13 +1,16 @@
-"""The value of a position after a move, by a network whose sums follow the board.
+"""The value of a position after a move, by a network that sees the lines of the board.
 
-The network and its features are those of ``lexicons.value_net``. The first layer adds up a row of
-weights for each feature that is there. A move changes few squares, and the board has written down
-which (``engine.kernels.board``); so its sum is that of the board before, with few rows added and
-taken away: an efficiently updated network (Nasu 2018), as chess engines have. The weights are
-integers, so that sums are exact, in whatever order.
+The network and what it sees are those of ``lexicons.value_net``. A play is made along one line, by
+what that line has. So the net looks at each line by itself, in the light of the counts: a row of
+weights is added up for each content of a square and each count; a layer of floats follows, and the
+lines meet only there. Half of its numbers are sums over the lines, of what is above 0; the other
+half are smooth maxima, the logarithms of sums of exponentials, since of all lines a player chooses
+one. Each output has a column of its own in the first layer, too: what is linear need not pass
+through the others.
 
-Two layers of floats follow, with ReLU between. Each output has a column of its own in the first
-layer, too: what is linear in the features need not pass through the others.
+The sums of the first layer follow the board, as those of chess engines do (efficiently updated
+networks, Nasu 2018): a move changes few lines, and the board has written down which
+(``engine.kernels.board``). The weights are integers, so that sums are exact, in whatever order.
 """
 
 from __future__ import annotations
@@ -20,20 +23,15 @@ from lexicons.alphabet import MAX_LETTERS
 from lexicons.bits import lowest_bit
 from lexicons.jit import helper, kernel, record_dtype
 from lexicons.value_net import (
-    BAG_COUNTS,
-    CROSSINGS,
     FIT_LIMITS,
-    KEPT_COUNTS,
     MOST_HIDDEN,
     MOST_WIDE,
     OUTPUTS,
     SCORE_LIMITS,
-    SCORELESS_COUNTS,
     UNIT,
-    UNSEEN_COUNTS,
     VALUE,
-    FeatureMap,
     NetArrays,
+    Sights,
 )
 
 from .board import BORDERED, NO_CROSSING, BoardRecord, undo_to
@@ -41,39 +39,37 @@ from .crosses import play
 from .moves import EXCHANGE, keep_only, offer, tile_count
 from .racks import NEVER, POINT
 
-NO_FEATURE = -1
+NOTHING = 0  # content of an empty square that no tiles cross
+MOST_LINES = 2 * BORDERED
 _COLUMNS = MOST_WIDE + OUTPUTS
 
 SUMS = record_dtype(
     [
-        ("position", np.int32, (_COLUMNS,)),  # of what is the same before and after a move
-        ("moved", np.int32, (_COLUMNS,)),  # of the position after a move
-        ("looked_at", np.int64, (2 * BORDERED * BORDERED,)),  # when a square was, by ``looks``
-        ("looks", np.int64),
+        ("lines", np.int32, (MOST_LINES, _COLUMNS)),  # by line, before the move
+        ("moved", np.int32, (MOST_LINES, _COLUMNS)),  # of lines that a move changed
+        ("counted", np.int32, (_COLUMNS,)),  # of tiles unseen
+        ("with_move", np.int32, (_COLUMNS,)),  # of all counts after the move
         ("unseen", np.int64, (MAX_LETTERS + 1,)),  # by tile
         ("kept", np.int64, (MAX_LETTERS + 1,)),  # by tile
-        ("hidden", np.float32, (MOST_HIDDEN,)),
+        ("hidden", np.float32, (MOST_LINES, MOST_HIDDEN)),
+        ("together", np.float32, (MOST_HIDDEN,)),  # of all lines
+        ("most", np.float32, (MOST_HIDDEN,)),  # of any line
         ("outputs", np.float32, (OUTPUTS,)),
     ],
 )
 
 
 @helper
-def square_feature(features: FeatureMap, square: Any, here: Any, across: Any) -> Any:
-    """Return the feature of a square as it is ``here``, or ``NO_FEATURE``."""
-    number = np.int64(features.squares[square])
-    none = np.int64(NO_FEATURE)
-    if number < 0:
-        return none
+def content_of(sights: Sights, here: Any) -> Any:
+    """Return what a net sees of a square: nothing, a letter, or a crossing."""
     if here.letter:
-        letters = len(features.shares) - 1
-        return number * letters + np.int64(here.letter) - 1 if across else none
-    if here.cross_score == NO_CROSSING:
-        return none
+        return np.int64(here.letter)
+    if here.cross_score == NO_CROSSING or not here.on_board:
+        return np.int64(NOTHING)
     fits = np.int64(0)
     left = here.cross_set
     while left:
-        fits += features.shares[np.int64(lowest_bit(left))]
+        fits += sights.shares[np.int64(lowest_bit(left))]
         left &= left - np.uint64(1)
     kind = np.int64(0)
     for limit in FIT_LIMITS:
@@ -81,34 +77,17 @@ def square_feature(features: FeatureMap, square: Any, here: Any, across: Any) ->
     kind *= len(SCORE_LIMITS) + 1
     for limit in SCORE_LIMITS:
         kind += here.cross_score > limit
-    begins = features.begins
-    if not across:
-        number += (begins[2] - begins[1]) // (2 * CROSSINGS)
-    return begins[1] + number * CROSSINGS + kind
+    return len(sights.shares) + kind
 
 
 @helper
-def kept_feature(features: FeatureMap, tile: Any, count: Any) -> Any:
-    """Return the feature of so many of a tile on the mover's rack."""
-    return features.begins[2] + np.int64(tile) * KEPT_COUNTS + count
+def count_row(sights: Sights, nth: Any, count: Any) -> Any:
+    """Return the row of weights of a count: of tiles kept, then unseen, the bag, scoreless turns.
 
-
-@helper
-def unseen_feature(features: FeatureMap, tile: Any, count: Any) -> Any:
-    """Return the feature of so many of a tile unseen."""
-    return features.begins[3] + np.int64(tile) * UNSEEN_COUNTS + min(count, UNSEEN_COUNTS - 1)
-
-
-@helper
-def bag_feature(features: FeatureMap, bag: Any) -> Any:
-    """Return the feature of so many tiles in the bag."""
-    return features.begins[4] + min(bag, BAG_COUNTS - 1)
-
-
-@helper
-def scoreless_feature(features: FeatureMap, turns: Any) -> Any:
-    """Return the feature of so many scoreless turns in a row."""
-    return features.begins[5] + min(turns, SCORELESS_COUNTS - 1)
+    The last row is for so many or more.
+    """
+    begin = sights.begins[nth]
+    return begin + min(count, sights.begins[nth + 1] - begin - 1)
 
 
 @helper
@@ -131,47 +110,17 @@ def count_kept(kept: Any, rack: Any, subrack: Any) -> None:
 
 
 @helper
-def list_features(
-    features: FeatureMap,
-    board: BoardRecord,
-    unseen: Any,
-    kept: Any,
-    bag: Any,
-    scoreless: Any,
-    listed: Any,
-) -> Any:
-    """List all features of a position after a move; return their number."""
-    count = np.int64(0)
-    plane = board.side * board.side
-    for square in range(2 * plane):
-        feature = square_feature(features, square, board.squares[square], square < plane)
-        if feature != NO_FEATURE:
-            listed[count] = feature
-            count += 1
-    for tile in range(len(features.shares)):
-        listed[count] = unseen_feature(features, tile, unseen[tile])
-        count += 1
-        if kept[tile]:
-            listed[count] = kept_feature(features, tile, kept[tile])
-            count += 1
-    listed[count] = bag_feature(features, bag)
-    listed[count + 1] = scoreless_feature(features, scoreless)
-    return count + 2
-
-
-@helper
 def sum_position(net: NetArrays, sums: Any, board: BoardRecord) -> None:
     """Add up what is the same before and after a move; ``sums.unseen`` was counted."""
-    columns = len(net.start)
+    sights, columns = net.sights, net.counts.shape[1]
+    for line in range(2 * board.side):
+        if sights.kinds[line] >= 0:
+            _sum_line(net, board, line, sums.lines[line])
     for column in range(columns):
-        sums.position[column] = net.start[column]
-    plane = board.side * board.side
-    for square in range(2 * plane):
-        feature = square_feature(net.features, square, board.squares[square], square < plane)
-        if feature != NO_FEATURE:
-            _add(sums.position, net.first[feature])
-    for tile in range(len(net.features.shares)):
-        _add(sums.position, net.first[unseen_feature(net.features, tile, sums.unseen[tile])])
+        sums.counted[column] = 0
+    tiles = len(sights.shares)
+    for tile in range(tiles):
+        _add(sums.counted, net.counts[count_row(sights, tiles + tile, sums.unseen[tile])])
 
 
 @helper
@@ -183,29 +132,27 @@ def value_move(
     ``sum_position`` was called for the board before, and ``sums.kept`` counted; ``bag`` has so
     many tiles after the draw.
     """
-    features, columns = net.features, len(net.start)
-    for column in range(columns):
-        sums.moved[column] = sums.position[column]
-    sums.looks += 1
-    plane = board.side * board.side
+    sights, columns = net.sights, net.counts.shape[1]
+    changed = np.uint64(0)
     for at in range(since, board.changes):
-        square = np.int64(board.changed_square[at])
-        if sums.looked_at[square] != sums.looks:
-            sums.looked_at[square] = sums.looks
-            across = square < plane
-            before = square_feature(features, square, board.square_before[at], across)
-            now = square_feature(features, square, board.squares[square], across)
-            if before != now:
-                if before != NO_FEATURE:
-                    _take_away(sums.moved, net.first[before])
-                if now != NO_FEATURE:
-                    _add(sums.moved, net.first[now])
-    for tile in range(len(features.shares)):
+        changed |= np.uint64(1) << np.uint64(board.changed_square[at] // board.side)
+    for column in range(columns):
+        sums.with_move[column] = sums.counted[column]
+    tiles = len(sights.shares)
+    for tile in range(tiles):
         if sums.kept[tile]:
-            _add(sums.moved, net.first[kept_feature(features, tile, sums.kept[tile])])
-    _add(sums.moved, net.first[bag_feature(features, bag)])
-    _add(sums.moved, net.first[scoreless_feature(features, scoreless)])
-    _put_out(net, sums)
+            _add(sums.with_move, net.counts[count_row(sights, tile, sums.kept[tile])])
+    _add(sums.with_move, net.counts[count_row(sights, 2 * tiles, bag)])
+    _add(sums.with_move, net.counts[count_row(sights, 2 * tiles + 1, scoreless)])
+    _begin_outputs(net, sums)
+    for line in range(2 * board.side):
+        if sights.kinds[line] >= 0:
+            if changed >> np.uint64(line) & np.uint64(1):
+                _sum_line(net, board, line, sums.moved[line])
+                _look_at_line(net, sums, line, sums.moved[line])
+            else:
+                _look_at_line(net, sums, line, sums.lines[line])
+    _put_out(net, sums, 2 * board.side)
 
 
 @kernel
@@ -242,32 +189,70 @@ def rank_by_value(
 
 
 @helper
+def _sum_line(net: NetArrays, board: BoardRecord, line: Any, total: Any) -> None:
+    kind = np.int64(net.sights.kinds[line])
+    for column in range(net.start.shape[1]):
+        total[column] = net.start[kind, column]
+    first = line * board.side + 1
+    for place in range(net.sights.places):
+        content = content_of(net.sights, board.squares[first + place])
+        if content != NOTHING:
+            _add(total, net.lines[kind, place, content])
+
+
+@helper
 def _add(total: Any, row: Any) -> None:
     for column in range(len(row)):
         total[column] += row[column]
 
 
 @helper
-def _take_away(total: Any, row: Any) -> None:
-    for column in range(len(row)):
-        total[column] -= row[column]
+def _begin_outputs(net: NetArrays, sums: Any) -> None:
+    """Begin with what the counts say by themselves."""
+    width, hidden = net.second.shape
+    for output in range(OUTPUTS):
+        own = np.float32(sums.with_move[width + output]) * np.float32(net.unit)
+        sums.outputs[output] = net.last_start[output] + own
+    for nth in range(hidden):
+        sums.together[nth] = 0
+        sums.most[nth] = -np.inf
 
 
 @helper
-def _put_out(net: NetArrays, sums: Any) -> None:
+def _look_at_line(net: NetArrays, sums: Any, line: Any, total: Any) -> None:
+    """Compute a line's hidden numbers; add what it says by itself."""
     width, hidden = net.second.shape
-    unit = np.float32(net.unit)
-    for unit_of in range(hidden):
-        sums.hidden[unit_of] = net.second_start[unit_of]
+    unit, numbers = np.float32(net.unit), sums.hidden[line]
+    together, most = sums.together, sums.most
+    for nth in range(hidden):
+        numbers[nth] = net.second_start[nth]
     for column in range(width):
-        if sums.moved[column] > 0:
-            value = np.float32(sums.moved[column]) * unit
-            row = net.second[column]
-            for unit_of in range(hidden):
-                sums.hidden[unit_of] += value * row[unit_of]
+        whole = total[column] + sums.with_move[column]
+        if whole > 0:
+            value, row = np.float32(whole) * unit, net.second[column]
+            for nth in range(hidden):
+                numbers[nth] += value * row[nth]
+    for nth in range(hidden):
+        together[nth] += max(numbers[nth], np.float32(0))
+        most[nth] = max(most[nth], numbers[nth])
     for output in range(OUTPUTS):
-        total = net.last_start[output] + np.float32(sums.moved[width + output]) * unit
-        for unit_of in range(hidden):
-            if sums.hidden[unit_of] > 0:
-                total += net.last[output, unit_of] * sums.hidden[unit_of]
-        sums.outputs[output] = total
+        sums.outputs[output] += np.float32(total[width + output]) * unit
+
+
+@helper
+def _put_out(net: NetArrays, sums: Any, lines: Any) -> None:
+    """Add what the lines say together."""
+    hidden = len(net.second_start)
+    half, together, most = hidden // 2, sums.together, sums.most
+    for nth in range(half, hidden):
+        together[nth] = 0
+    for line in range(lines):
+        if net.sights.kinds[line] >= 0:
+            numbers = sums.hidden[line]
+            for nth in range(half, hidden):
+                together[nth] += np.exp(numbers[nth] - most[nth])
+    for nth in range(half, hidden):
+        together[nth] = most[nth] + np.log(together[nth])
+    for output in range(OUTPUTS):
+        for nth in range(hidden):
+            sums.outputs[output] += net.last[output, nth] * together[nth]

@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.kernels.value_net import SUMS, rank_by_value
 from engine.rules.position import Position, unseen
+from lexicons.arrays import F32
 from lexicons.value_net import ValueNet
 
 from .generator import Generator, RankedMove, passing
@@ -25,6 +26,12 @@ class PositionValue:
         net.check(generator.rules.layout, generator.rules.distribution)
         self._generator, self._net = generator, net
         self._sums = np.zeros(1, SUMS)
+
+    @property
+    def outputs(self) -> F32:
+        """What the net says (``lexicons.value_net``) of the move that was valued last."""
+        outputs: F32 = self._sums["outputs"][0].copy()
+        return outputs
 
     def best(self, position: Position, count: int = 1, among: int = AMONG) -> list[RankedMove]:
         """Return the best moves, whose equity is score, leave and value.

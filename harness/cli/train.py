@@ -240,7 +240,7 @@ def _learn_net(
     with _stopping(checkpoint), open_workers(playing.workers, playing.cluster, say) as workers:
         net = training.run(workers, _tell_losses, time.monotonic)
     draw_curve(training.curve, picture)
-    curve = [(each.games, each.unexplained, each.final) for each in training.curve]
+    curve = [(each.games, each.reply_told, each.told, each.final) for each in training.curve]
     return net, training.games, {"curve": curve}
 
 
@@ -265,7 +265,7 @@ def _learn_linear(
         learned = learn_linear(field, listed())
     draw_linear(learned, classes_of(field), field, picture)
     explained = round(learned.explained, 5)
-    say(f"of how moves of a turn differ {figures.share(explained)} is told")
+    say(f"of how moves of a turn differ in the next two {figures.share(explained)} is told")
     return learned.net, shares * GAMES_A_SHARE, {"explained": explained}
 
 
@@ -376,8 +376,8 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
 def _tell_losses(losses: Losses) -> None:
     say(
         f"{losses.games:,} games, {figures.minutes(losses.seconds_left)} left: of how moves of a "
-        f"turn differ {figures.share(1 - losses.unexplained)} is told; final leads by "
-        f"{losses.final:.4f} nats"
+        f"turn differ {figures.share(losses.reply_told)} is told in the next turn, in the next two "
+        f"{figures.share(losses.told)}; final leads by {losses.final:.4f} nats"
     )
 
 

@@ -33,7 +33,7 @@ from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
 from harness.lab.study_context import Field
 from harness.lab.training.linear_value import learn_linear
-from harness.lab.training.value import Goal, Share, ValueTraining, play_share
+from harness.lab.training.value import Goal, Share, ValueTraining, no_losses, play_share
 from harness.lab.training.value_kernels import learn
 from lexicons.alphabet import BLANK_FLAG, Alphabet, TileDistribution
 from lexicons.bits import bit_count, lowest_bit, mixed, next_random, random_below, wrapping_sub
@@ -240,15 +240,16 @@ def valued(name: str) -> Any:
 
 def listed() -> Any:
     found = play_share(Field(lexicon(), RULES, leaves()), Share((3, 0, 0), 2))
-    return [digest(found.features), found.gains.tolist(), found.finals.tolist()]
+    seen = digest(found.lines), digest(found.counts)
+    return [*seen, found.gains.tolist(), found.finals.tolist()]
 
 
 def learned() -> Any:
     training = ValueTraining(Field(lexicon(), RULES, leaves()), Goal(128, width=4, hidden=3))
     found = play_share(training.field, Share((3, 0, 0), 2))
-    losses = np.zeros(5)
+    losses = no_losses()
     for _ in range(2):
-        learn(training.weights, training.squares, training._shared, found, 0.01, losses)
+        learn(training.weights, training.squares, training._sights, found, 0.01, losses)
     return np.round(losses, 2).tolist()
 
 

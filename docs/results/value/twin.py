@@ -1,8 +1,9 @@
 """Hold the sums of a value net that follow the board against sums made anew.
 
 Games of the static player are played; in each turn the best moves are made and taken back, one
-after another. After each move the sums, which had few rows added and taken away, have to equal
-those of the whole board; after each undo, those of before.
+after another. After each move what the net makes of each line, by sums made anew for the lines
+that changed, has to equal what it makes of the whole board anew; and after each undo the sums of
+all lines those of before.
 
     python docs/results/value/twin.py --net F.npz --games 10000 --seed 1
 """
@@ -70,10 +71,10 @@ def compare(
                     sum_position(net, fresh, board)
                     value_move(net, fresh, board, board.changes, left, 0)
                     counts[0] += 1
-                    counts[1] += _differ(sums.moved, fresh.moved, len(net.start))
+                    counts[1] += _differ(net, sums.hidden, fresh.hidden, len(net.second_start))
                     undo_to(board, 0)
                     sum_position(net, fresh, board)
-                    counts[2] += _differ(sums.position, fresh.position, len(net.start))
+                    counts[2] += _differ(net, sums.lines, fresh.lines, net.start.shape[1])
             if top.moves[0] < EXCHANGE:
                 play(board, words, top.moves[0])
                 forget_changes(board)
@@ -83,10 +84,11 @@ def compare(
 
 
 @helper
-def _differ(first: Any, second: Any, columns: Any) -> Any:
-    for column in range(columns):
-        if first[column] != second[column]:
-            return 1
+def _differ(net: NetArrays, first: Any, second: Any, columns: Any) -> Any:
+    for line in range(len(net.sights.kinds)):
+        for column in range(columns):
+            if net.sights.kinds[line] >= 0 and first[line, column] != second[line, column]:
+                return 1
     return 0
 
 
@@ -114,8 +116,8 @@ def main() -> None:
             counts,
         )
     moves, after, undone = counts.tolist()
-    print(f"{given.games:,} games, {moves:,} moves made and taken back: sums that differ after a")
-    print(f"move {after}, after it was taken back {undone}")
+    print(f"{given.games:,} games, {moves:,} moves made and taken back: lines differ after")
+    print(f"{after} of them, and after {undone} that were taken back")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """A linear value of positions: what a net has to beat, and what can be read.
 
-Features are classes of those of ``lexicons.value_net``, the same on all squares of a kind:
+It sees what a net sees (``lexicons.value_net``), in classes:
 
 - *hooks*: what fits a crossed square, and the points there, by the premium of the square;
-- *floaters*: letters by how far off a triple and a double word square are in their lines;
+- *floaters*: letters by how far off a triple and a double word square are, in both their lines;
 - tiles that the mover keeps, of which the leave table says nothing beyond their worth.
 
 Moves of one turn are compared: the differences of what they gain in the next turns are explained by
@@ -16,27 +16,36 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.kernels.value_games import MOST_MEMBERS, Listed
 from harness.lab.study_context import Field
 from lexicons.arrays import F64, I32, dot
 from lexicons.jit import helper, kernel
-from lexicons.layout import BoardLayout
-from lexicons.value_net import CROSSINGS, OUTPUTS, UNIT, VALUE, ValueNet, feature_map
+from lexicons.value_net import (
+    CROSSINGS,
+    KEPT_COUNTS,
+    OUTPUTS,
+    UNIT,
+    VALUE,
+    Sights,
+    ValueNet,
+    sights_of,
+)
 
 from .value import premiums
 
 _RIDGE = 200.0
 """Weight of the penalty, in differences of one."""
 AWAY = ("1", "2–3", "4–7", "more")
-"""Classes of how far off the nearest premium of a kind is, along the lines of a square."""
+"""Classes of how far off the nearest premium of a kind is in a line."""
 _MOST_AWAY = 7
 
 
 class Classes(NamedTuple):
-    """The classes of features: first floaters by triples, then by doubles, hooks, kept tiles."""
+    """Classes of what is seen: first floaters by triples, then by doubles, hooks, kept tiles."""
 
-    of: I32  # [features, 2]; −1: none
+    of: I32  # [kinds, places, contents, 2] of a square's content; −1: none
     ends: tuple[int, int, int, int]  # where each of these kinds ends
 
 
@@ -51,26 +60,32 @@ class LinearValue(NamedTuple):
 def learn_linear(field: Field, shares: Iterable[Listed]) -> LinearValue:
     """Learn from positions, in their order."""
     rules, classes = field.rules, classes_of(field)
-    count = classes.ends[-1]
+    sights, count = sights_of(rules.layout, rules.distribution), classes.ends[-1]
     products, gains, squares = np.zeros((count, count)), np.zeros(count), np.zeros(1)
     for listed in shares:
-        _add_up(classes.of, listed, products, gains, squares)
+        _add_up(classes.of, sights, listed, products, gains, squares)
     solved = np.linalg.solve(products + _RIDGE * np.eye(count), gains)
     weights = solved.astype(np.float64)
     told = 2 * dot(weights, gains) - dot(weights, (products * weights).sum(axis=1))
-    column = np.append(weights, 0.0)[classes.of].sum(axis=1) / UNIT
-    unit = max(float(np.abs(column).max()), 1e-9) / np.iinfo(np.int16).max
-    first = np.zeros((len(classes.of), 1 + OUTPUTS), np.int16)
-    first[:, 1 + VALUE] = np.rint(column / unit)
+    of_lines = np.append(weights, 0.0)[classes.of].sum(axis=-1) / UNIT
+    of_counts = np.zeros(int(sights.begins[-1]))
+    of_counts[: count - classes.ends[2]] = weights[classes.ends[2] :] / UNIT
+    unit = max(float(np.abs(of_lines).max()), float(np.abs(of_counts).max()), 1e-9)
+    unit /= np.iinfo(np.int16).max
+    lines = np.zeros((*of_lines.shape, 1 + OUTPUTS), np.int16)
+    lines[..., 1 + VALUE] = np.rint(of_lines / unit)
+    counts = np.zeros((len(of_counts), 1 + OUTPUTS), np.int16)
+    counts[:, 1 + VALUE] = np.rint(of_counts / unit)
     net = ValueNet(
         rules.layout,
         rules.distribution,
-        first=first,
-        start=np.zeros(1 + OUTPUTS, np.int32),
+        lines=lines,
+        start=np.zeros((len(lines), 1 + OUTPUTS), np.int32),
+        counts=counts,
         unit=unit,
-        second=np.zeros((1, 1), np.float32),
-        second_start=np.zeros(1, np.float32),
-        last=np.zeros((OUTPUTS, 1), np.float32),
+        second=np.zeros((1, 2), np.float32),
+        second_start=np.zeros(2, np.float32),
+        last=np.zeros((OUTPUTS, 2), np.float32),
         last_start=np.zeros(OUTPUTS, np.float32),
         lexicon_checksum=field.lexicon.checksum,
     )
@@ -78,59 +93,65 @@ def learn_linear(field: Field, shares: Iterable[Listed]) -> LinearValue:
 
 
 def classes_of(field: Field) -> Classes:
-    """Return the classes of a field's features."""
+    """Return the classes of a field."""
     layout, tiles = field.rules.layout, field.rules.distribution
-    begins = feature_map(layout, tiles).begins.tolist()
-    letters, squares = len(tiles.alphabet), layout.rows * layout.columns
-    of = np.full((begins[-1], 2), -1, np.int32)
-    ends = []
-    placed = np.arange(squares * letters)
-    for column, times in enumerate((3, 2)):
-        away = _distances(layout, times)[placed // letters]
-        of[: len(placed), column] = column * len(AWAY) * letters + away * letters + placed % letters
-        ends.append((column + 1) * len(AWAY) * letters)
-    kinds, called = premiums(layout)
-    crossed = np.arange(begins[2] - begins[1])
-    hooks = kinds[crossed // CROSSINGS % squares] * CROSSINGS + crossed % CROSSINGS
-    of[begins[1] : begins[2], 0] = ends[-1] + hooks
-    ends.append(ends[-1] + len(called) * CROSSINGS)
-    kept = begins[3] - begins[2]
-    of[begins[2] : begins[3], 0] = ends[-1] + np.arange(kept)
-    ends.append(ends[-1] + kept)
+    sights, letters = sights_of(layout, tiles), len(tiles.alphabet)
+    premium, called = premiums(layout)
+    floaters, hooks = len(AWAY) * letters, len(called) * CROSSINGS
+    kinds, contents = int(sights.kinds.max()) + 1, len(sights.shares) + CROSSINGS
+    of = np.full((kinds, sights.places, contents, 2), -1, np.int32)
+    squares = np.arange(layout.rows * layout.columns).reshape(layout.rows, layout.columns)
+    multipliers = np.array(layout.word_multipliers)
+    down = sights.places + 2
+    for number, line in (*enumerate(squares, 1), *enumerate(squares.T, down + 1)):
+        here = of[sights.kinds[number], : len(line)]
+        for column, times in enumerate((3, 2)):
+            away = _distances(multipliers[line] == times)[:, np.newaxis]
+            here[:, 1 : 1 + letters, column] = (
+                column * floaters + away * letters + np.arange(letters)
+            )
+        first = 2 * floaters + premium[line, np.newaxis] * CROSSINGS
+        here[:, len(sights.shares) :, 0] = first + np.arange(CROSSINGS)
+    kept = len(sights.shares) * KEPT_COUNTS
+    ends = np.cumsum((floaters, floaters, hooks, kept)).tolist()
     return Classes(of, (ends[0], ends[1], ends[2], ends[3]))
 
 
-def _distances(layout: BoardLayout, times: int) -> I32:
-    """Return by square the class of how far off the nearest such word premium is in its lines."""
-    grid = np.reshape(layout.word_multipliers, (layout.rows, layout.columns)) == times
-    classes = np.full(grid.shape, len(AWAY) - 1, np.int32)
-    for row, column in np.ndindex(grid.shape):
-        along = np.abs(np.flatnonzero(grid[row]) - column)
-        down = np.abs(np.flatnonzero(grid[:, column]) - row)
-        off = np.concatenate((along, down))
+def _distances(there: npt.NDArray[np.bool_]) -> I32:
+    """Return by place the class of how far off the nearest one is in a line, but for its own."""
+    classes = np.full(len(there), len(AWAY) - 1, np.int32)
+    for place in range(len(there)):
+        off = np.abs(np.flatnonzero(there) - place)
         off = off[(off > 0) & (off <= _MOST_AWAY)]
         if len(off):
-            classes[row, column] = int(np.searchsorted((1, 3), off.min(), side="left"))
-    return classes.reshape(-1)
+            classes[place] = int(np.searchsorted((1, 3), off.min(), side="left"))
+    return classes
 
 
 @kernel
-def _add_up(of: I32, listed: Listed, products: F64, gains: F64, squares: F64) -> None:
+def _add_up(
+    of: I32, sights: Sights, listed: Listed, products: F64, gains: F64, squares: F64
+) -> None:
     """Add to the sums what the moves of each turn differ from their mean by."""
-    classes = len(gains)
+    classes, tiles = len(gains), len(sights.shares)
     counts, mean = np.zeros((MOST_MEMBERS, classes)), np.zeros(classes)
     touched = np.empty(classes, np.int64)
     first = 0
-    while first < len(listed.ends):
+    while first < len(listed.groups):
         end = first + 1
-        while end < len(listed.ends) and listed.groups[end] == listed.groups[first]:
+        while end < len(listed.groups) and listed.groups[end] == listed.groups[first]:
             end += 1
         mean_gain, size = np.float64(0), end - first
         for at in range(first, end):
-            mean_gain += listed.gains[at] / size
-            _count(of, listed, at, counts[at - first], mean, size)
+            mean_gain += listed.gains[at, VALUE] / size
+            _count(of, sights, listed.lines[at], counts[at - first])
+            for tile in range(tiles):
+                kept = np.int64(listed.counts[at, tile])
+                if kept:
+                    counts[at - first, classes - (tiles - tile) * KEPT_COUNTS + kept] += 1
+            mean += counts[at - first] / size
         for at in range(first, end):
-            gain, row = listed.gains[at] - mean_gain, counts[at - first]
+            gain, row = listed.gains[at, VALUE] - mean_gain, counts[at - first]
             squares[0] += gain * gain
             found = 0
             for each in range(classes):
@@ -149,9 +170,11 @@ def _add_up(of: I32, listed: Listed, products: F64, gains: F64, squares: F64) ->
 
 
 @helper
-def _count(of: I32, listed: Listed, at: Any, counts: Any, mean: Any, size: Any) -> None:
-    for nth in range(listed.ends[at - 1] if at else 0, listed.ends[at]):
-        for each in of[listed.features[nth]]:
-            if each >= 0:
-                counts[each] += 1
-                mean[each] += 1 / size
+def _count(of: I32, sights: Sights, lines: Any, counts: Any) -> None:
+    for line in range(len(sights.kinds)):
+        kind = np.int64(sights.kinds[line])
+        if kind >= 0:
+            for place in range(sights.places):
+                for each in of[kind, place, np.int64(lines[line, place])]:
+                    if each >= 0:
+                        counts[each] += 1

@@ -74,13 +74,14 @@ def draw_curve(curve: Sequence[Losses], path: str | Path) -> None:
     """Draw into a PNG file how well a net told fresh games, by the games that it had learned."""
     games = [losses.games for losses in curve]
     told = {
-        "of how the moves of a turn differ, % told": [
-            100 * (1 - losses.unexplained) for losses in curve
+        "of how moves differ in the next turn, % told": [
+            100 * losses.reply_told for losses in curve
         ],
+        "in the next two turns, % told": [100 * losses.told for losses in curve],
         "the final lead, nats": [losses.final for losses in curve],
     }
-    with picture(path, 13, 5) as figure:
-        for axes, (name, values) in zip(figure.subplots(1, 2), told.items(), strict=True):
+    with picture(path, 16, 5) as figure:
+        for axes, (name, values) in zip(figure.subplots(1, 3), told.items(), strict=True):
             axes.plot(games, values)
             axes.set_title(name)
             axes.set_xlabel("games learned from")

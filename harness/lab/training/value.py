@@ -17,7 +17,6 @@ import numpy as np
 from engine.kernels.game import new_game
 from engine.kernels.value_games import (
     MEMBER,
-    MOST_FEATURES,
     MOST_MEMBERS,
     Listed,
     Wanted,
@@ -28,26 +27,35 @@ from engine.movegen.generator import Generator
 from engine.simulation.selfplay import deals_of
 from harness.lab.study_context import Field
 from harness.workers import Workers
-from lexicons.arrays import I32
+from lexicons.arrays import F64, I32
 from lexicons.layout import BoardLayout
-from lexicons.value_net import CROSSINGS, OUTPUTS, FeatureMap, ValueNet, feature_map
+from lexicons.value_net import (
+    CROSSINGS,
+    OUTPUTS,
+    REPLY,
+    TURNS,
+    VALUE,
+    Sights,
+    ValueNet,
+    sights_of,
+)
 
 from .checkpoint import check_settings, read_checkpoint, write_checkpoint
-from .value_kernels import Shared, Weights, learn
+from .value_kernels import Weights, learn
 
-WIDTH = 64
-HIDDEN = 32
-WANTED = Wanted(members=4, among=12, plies=1, explored=10_000)
-_RATE = 0.0015
+WIDTH = 32
+HIDDEN = 16
+WANTED = Wanted(members=4, among=12, explored=10_000)
+_RATE = 0.06
+_FIRST_SQUARES = 0.01
 GAMES_A_SHARE = 64
 """Games that are played and learned from together."""
-_POSITIONS_A_GAME = 64 * WANTED.members
-_FEATURES_A_POSITION = 200
+_POSITIONS_A_GAME = 32 * WANTED.members
 _CHECKED_SHARES = 16
 _REPORTS = 50
 _FEWEST_GAMES = 2 * GAMES_A_SHARE
 _LEARNING, _CHECKING = 0, 1
-_FORMAT = "tilewire value training 1"
+_FORMAT = "tilewire value training 2"
 
 
 @dataclass(frozen=True)
@@ -83,8 +91,11 @@ class Losses:
 
     games: int
     """It had learned from so many."""
-    unexplained: float
-    """Of how the moves of a turn differ: mean squared error over that of no net."""
+    told: float
+    """Of how the moves of a turn differ in the next two turns: 1 less the mean squared error over
+    that of no net."""
+    reply_told: float
+    """The same of the next turn."""
     final: float
     """Negative log-likelihood of the final lead, in units of ``lexicons.value_net.UNIT``."""
     seconds_left: float = 0.0
@@ -103,10 +114,9 @@ class ValueTraining:
         self.curve: list[Losses] = []
         self._checkpoint = checkpoint
         rules = field.rules
-        self._features = feature_map(rules.layout, rules.distribution)
-        self._shared, rows = share_rows(self._features, rules.layout)
+        self._sights = sights_of(rules.layout, rules.distribution)
         chance = np.random.default_rng((goal.seed, 2))
-        self.weights, self.squares = _new_weights(rows, goal.width, goal.hidden, chance)
+        self.weights, self.squares = _new_weights(self._sights, goal.width, goal.hidden, chance)
 
     @property
     def games(self) -> int:
@@ -129,7 +139,7 @@ class ValueTraining:
         every = max(1, shares // _REPORTS)
         for listed in self._played(workers, _LEARNING, range(self.done, shares)):
             rate = _RATE * (1 - self.done / shares)
-            learn(self.weights, self.squares, self._shared, listed, rate, np.zeros(5))
+            learn(self.weights, self.squares, self._sights, listed, rate, no_losses())
             self.done += 1
             if self.done % every == 0 or self.done == shares:
                 speed = (clock() - began) / (self.done - before)
@@ -141,16 +151,20 @@ class ValueTraining:
     def net(self) -> ValueNet:
         """Return what is learned so far, in integers where a net has them."""
         weights, rules = self.weights, self.field.rules
-        features = int(self._features.begins[-1])
-        first = weights.first[:features].astype(np.float64)
-        for parents in self._shared.parents.T:
-            first[parents >= 0] += weights.first[parents[parents >= 0]]
-        unit = max(float(np.abs(first).max()), 1e-6) / np.iinfo(np.int16).max
+        kinds, width = weights.start.shape
+        by_themselves = ((0, 0), (0, OUTPUTS))  # lines say nothing without the others
+        lines = np.pad(weights.lines, by_themselves)
+        counts = np.concatenate((weights.counts, weights.own), axis=1)
+        most = max(float(np.abs(lines).max()), float(np.abs(counts).max()), 1e-6)
+        unit = most / np.iinfo(np.int16).max
         return ValueNet(
             rules.layout,
             rules.distribution,
-            first=np.rint(first / unit).astype(np.int16),
-            start=np.rint(weights.start / unit).astype(np.int32),
+            lines=np.rint(lines / unit)
+            .astype(np.int16)
+            .reshape(kinds, self._sights.places, -1, width + OUTPUTS),
+            start=np.rint(np.pad(weights.start, by_themselves) / unit).astype(np.int32),
+            counts=np.rint(counts / unit).astype(np.int16),
             unit=unit,
             second=weights.second,
             second_start=weights.second_start,
@@ -187,15 +201,21 @@ class ValueTraining:
         return played(workers, self.field, (self.goal.seed, kind), numbers)
 
     def _check(self, fresh: list[Listed], seconds_left: float) -> Losses:
-        losses = np.zeros(5)
+        losses = no_losses()
         for listed in fresh:
-            learn(self.weights, self.squares, self._shared, listed, 0.0, losses)
+            learn(self.weights, self.squares, self._sights, listed, 0.0, losses)
         return Losses(
             games=self.games,
-            unexplained=round(float(losses[0] / losses[1]), 5),
-            final=round(float(losses[3] / losses[4]), 5),
+            told=round(1 - float(losses[VALUE, 0] / losses[VALUE, 1]), 5),
+            reply_told=round(1 - float(losses[REPLY, 0] / losses[REPLY, 1]), 5),
+            final=round(float(losses[TURNS, 0] / losses[TURNS, 1]), 5),
             seconds_left=seconds_left,
         )
+
+
+def no_losses() -> F64:
+    """Return zeros for ``learn`` to add to."""
+    return np.zeros((TURNS + 1, 3))
 
 
 def share_count(games: int) -> int:
@@ -223,16 +243,16 @@ def play_share(field: Field, share: Share) -> Listed:
     generator = Generator(field.lexicon, rules, field.leaves)
     chance = np.random.SeedSequence(share.seed)
     deals = deals_of(rules, share.games, int(chance.generate_state(1)[0]))
-    features = feature_map(rules.layout, rules.distribution)
+    sights = sights_of(rules.layout, rules.distribution)
     room = share.games * _POSITIONS_A_GAME
     while True:
-        listed = _room_for(room)
+        listed = _room_for(room, sights)
         count = list_positions(
             generator.state,
             np.concatenate([new_game(rules, mirrored=True)] * 2),
             generator.words.words,
             generator.leaves.arrays,
-            features,
+            sights,
             np.zeros(1, SUMS),
             np.zeros(MOST_MEMBERS, MEMBER),
             deals,
@@ -240,80 +260,48 @@ def play_share(field: Field, share: Share) -> Listed:
             listed,
         )
         if count >= 0:
-            used = int(listed.ends[count - 1]) if count else 0
-            return Listed._make((listed.features[:used], *(array[:count] for array in listed[1:])))
+            return Listed._make(array[:count] for array in listed)
         room *= 2
 
 
-def _room_for(positions: int) -> Listed:
+def _room_for(positions: int, sights: Sights) -> Listed:
     return Listed(
-        features=np.empty(positions * _FEATURES_A_POSITION + MOST_FEATURES, np.uint16),
-        ends=np.empty(positions, np.int64),
+        lines=np.empty((positions, len(sights.kinds), sights.places), np.uint8),
+        counts=np.empty((positions, len(sights.begins) - 1), np.uint8),
         groups=np.empty(positions, np.int32),
-        gains=np.empty(positions, np.float32),
+        gains=np.empty((positions, TURNS), np.float32),
         finals=np.empty(positions, np.float32),
         is_played=np.empty(positions, np.bool_),
     )
 
 
 def _new_weights(
-    rows: int, width: int, hidden: int, chance: np.random.Generator
+    sights: Sights, width: int, hidden: int, chance: np.random.Generator
 ) -> tuple[Weights, Weights]:
     """Return random weights, and small sums of squares."""
-
-    def zeros(*shape: int) -> Any:
-        return np.zeros(shape, np.float32)
-
-    columns = width + OUTPUTS
-    weights = Weights(
-        zeros(rows, columns),
-        zeros(columns),
-        zeros(width, hidden),
-        zeros(hidden),
-        zeros(OUTPUTS, hidden),
-        zeros(OUTPUTS),
-    )
-    weights.first[:, :width] = chance.normal(0, 0.08, (rows, width))
-    weights.second[:] = chance.normal(0, (2 / width) ** 0.5, weights.second.shape)
-    weights.last[:] = chance.normal(0, 0.02, weights.last.shape)
-    squares = Weights(zeros(rows, 1), *(np.zeros_like(array) for array in weights[1:]))
-    for array in squares:
-        array[:] = 1e-3
-    return weights, squares
-
-
-def share_rows(features: FeatureMap, layout: BoardLayout) -> tuple[Shared, int]:
-    """Return what features have in common, and the number of rows in all.
-
-    A letter on a square shares a row with all letters there, and one with that letter everywhere; a
-    crossing one with all on its square in its direction, and one with those of its class on squares
-    of its kind.
-    """
-    count, squares = int(features.begins[-1]), layout.rows * layout.columns
-    letters = len(features.shares) - 1
-    parents = np.full((count, 2), -1, np.int32)
-    transposed = np.arange(count, dtype=np.int32)
-    placed = np.arange(squares * letters)
-    begin = int(features.begins[1])
-    crossed = np.arange(2 * squares * CROSSINGS)
-    where, kind = crossed // CROSSINGS, crossed % CROSSINGS
-    kinds, _ = premiums(layout)
-    rows = count
-    for at, column, groups in (
-        (0, 0, placed // letters),
-        (0, 1, placed % letters),
-        (begin, 0, where),
-        (begin, 1, kinds[where % squares] * CROSSINGS + kind),
+    kinds, rows = int(sights.kinds.max()) + 1, int(sights.begins[-1])
+    contents = kinds * sights.places * (len(sights.shares) + CROSSINGS)
+    shapes = {
+        "lines": (contents, width),
+        "start": (kinds, width),
+        "counts": (rows, width),
+        "own": (rows, OUTPUTS),
+        "second": (width, hidden),
+        "second_start": (hidden,),
+        "last": (OUTPUTS, hidden),
+        "last_start": (OUTPUTS,),
+    }
+    weights = Weights(**{name: np.zeros(shape, np.float32) for name, shape in shapes.items()})
+    for array, deviation in (
+        (weights.lines, 0.1),
+        (weights.counts, 0.02),
+        (weights.second, (2 / width) ** 0.5),
+        (weights.last, 0.05),
     ):
-        parents[at : at + len(groups), column] = rows + groups
-        rows += int(groups.max()) + 1
-    grid = np.arange(squares).reshape(layout.rows, layout.columns)
-    if layout.rows == layout.columns and (kinds[grid] == kinds[grid.T]).all():
-        mirror = grid.T.ravel()
-        transposed[: len(placed)] = mirror[placed // letters] * letters + placed % letters
-        there = (1 - where // squares) * squares + mirror[where % squares]
-        transposed[begin : begin + len(crossed)] = begin + there * CROSSINGS + kind
-    return Shared(parents, transposed), rows
+        array[...] = chance.normal(0, deviation, array.shape)
+    of_rows = (np.full((len(array), 1), _FIRST_SQUARES, np.float32) for array in weights[:4])
+    others = (np.full_like(array, _FIRST_SQUARES) for array in weights[4:])
+    return weights, Weights(*of_rows, *others)
 
 
 def premiums(layout: BoardLayout) -> tuple[I32, list[str]]:

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.kernels.value_games import MOST_FEATURES, MOST_MEMBERS, Listed
-from lexicons.arrays import F32, I32
+from engine.kernels.value_games import MOST_MEMBERS, Listed
+from engine.kernels.value_net import NOTHING, count_row
+from lexicons.arrays import F32, F64
 from lexicons.jit import helper, kernel
-from lexicons.value_net import LEAD, OUTPUTS, SCALE, UNIT, VALUE
+from lexicons.value_net import CROSSINGS, LEAD, OUTPUTS, SCALE, TURNS, UNIT, Sights
 
 _EPSILON = np.float32(1e-6)
-_MOST_ERROR = np.float32(3)
+_MOST_ERROR = np.float32(4)
 _MEANS = np.float32(0.1)
 """What an error of the mean of a turn's moves counts, beside errors of their differences."""
 _FINALS = np.float32(0.1)
@@ -25,84 +26,126 @@ _FINALS = np.float32(0.1)
 
 
 class Weights(NamedTuple):
-    """What is learned, and as much for the squares of its gradients."""
+    """What is learned, and as much for the squares of its gradients.
 
-    first: F32  # [features, width + OUTPUTS]
-    start: F32  # [width + OUTPUTS]
+    Of the first four, the weights of a row share one sum of squares.
+    """
+
+    lines: F32  # [kinds × places × contents, width]
+    start: F32  # [kinds, width]
+    counts: F32  # [rows, width]
+    own: F32  # [rows, OUTPUTS] what counts say by themselves
     second: F32  # [width, hidden]
     second_start: F32  # [hidden]
     last: F32  # [OUTPUTS, hidden]
     last_start: F32  # [OUTPUTS]
 
 
-class Shared(NamedTuple):
-    """What features have in common while they are learned."""
+class _Seen(NamedTuple):
+    """What a net makes of one position, line by line; scratch."""
 
-    parents: I32  # [features, n] rows whose weights are added to a feature's own; −1: none
-    transposed: I32  # [features] the feature when rows and columns are swapped
+    rows: Any  # [lines, places] of weights
+    sizes: Any  # [lines] rows of each; −1: off the board
+    counts: Any  # [counts] rows of weights; −1: no such tile is kept
+    sums: Any  # [lines, width] above 0
+    hidden: Any  # [lines, hidden]
+    together: Any  # [hidden]
+    outputs: Any  # [OUTPUTS]
+
+
+class _Slopes(NamedTuple):
+    """Gradients of one position; scratch."""
+
+    outputs: Any  # [OUTPUTS]
+    hidden: Any  # [hidden] of one line
+    sums: Any  # [width] of one line
+    counted: Any  # [width] of all lines
+    second: Any  # [width, hidden]
+    second_start: Any  # [hidden]
 
 
 @kernel
 def learn(
     weights: Weights,
     squares: Weights,
-    shared: Shared,
+    sights: Sights,
     listed: Listed,
     rate: float,
-    losses: Any,
+    losses: F64,
 ) -> None:
     """Take a step for each position; weights and squares are modified in place.
 
     By how much the moves of one turn differ counts fully, their mean and the final lead less.
-    ``losses`` [5] gets sums, in squares of ``UNIT``: of squared errors of the differences; of the
-    differences squared; of squared errors of the means; then the negative log-likelihood of the
-    final leads, and their number. No step is taken if ``rate`` is 0.
+    ``losses`` [TURNS + 1, 3] gets sums, in squares of ``UNIT``, for the gains after each turn: of
+    squared errors of the differences; of the differences squared; of squared errors of the means.
+    The last row gets the negative log-likelihood of the final leads, and their number. No step is
+    taken if ``rate`` is 0.
     """
-    columns, hidden = len(weights.start), weights.second.shape[1]
-    sums = np.empty((MOST_MEMBERS, columns), np.float32)
-    inner = np.empty((MOST_MEMBERS, hidden), np.float32)
+    lines, places = listed.lines.shape[1:]
+    width, hidden = weights.second.shape
     outputs = np.empty((MOST_MEMBERS, OUTPUTS), np.float32)
-    errors = np.empty(OUTPUTS, np.float32)
-    sum_errors = np.empty(columns, np.float32)
-    inner_errors = np.empty(hidden, np.float32)
-    rows = np.empty((MOST_MEMBERS, MOST_FEATURES * (1 + shared.parents.shape[1])), np.int64)
-    counts = np.empty(MOST_MEMBERS, np.int64)
-    unit = np.float32(UNIT)
+    all_seen = _Seen(
+        np.empty((MOST_MEMBERS, lines, places), np.int64),
+        np.empty((MOST_MEMBERS, lines), np.int64),
+        np.empty((MOST_MEMBERS, listed.counts.shape[1]), np.int64),
+        np.empty((MOST_MEMBERS, lines, width), np.float32),
+        np.empty((MOST_MEMBERS, lines, hidden), np.float32),
+        np.empty((MOST_MEMBERS, hidden), np.float32),
+        outputs,
+    )
+    slopes = _Slopes(
+        np.empty(OUTPUTS, np.float32),
+        np.empty(hidden, np.float32),
+        np.empty(width, np.float32),
+        np.empty(width, np.float32),
+        np.empty((width, hidden), np.float32),
+        np.empty(hidden, np.float32),
+    )
+    mean_error, mean_gain = np.empty(TURNS, np.float32), np.empty(TURNS, np.float32)
+    unit, step = np.float32(UNIT), np.float32(rate)
     first = 0
-    while first < len(listed.ends):
+    while first < len(listed.groups):
         size = _group_size(listed, first)
-        mean_error, mean_gain = np.float32(0), np.float32(0)
+        mean_error[:] = 0
+        mean_gain[:] = 0
         for nth in range(size):
-            counts[nth] = _list_rows(shared, listed, first + nth, rows[nth])
-            _put_out(weights, rows[nth], counts[nth], sums[nth], inner[nth], outputs[nth])
-            gain = listed.gains[first + nth] / unit
-            mean_gain += gain / size
-            mean_error += (outputs[nth, VALUE] - gain) / size
-        losses[2] += mean_error * mean_error
+            seen = _nth(all_seen, nth)
+            _list_rows(sights, listed, first + nth, seen)
+            _put_out(weights, sights, seen, slopes.counted)
+            for turn in range(TURNS):
+                gain = listed.gains[first + nth, turn] / unit
+                mean_gain[turn] += gain / size
+                mean_error[turn] += (outputs[nth, turn] - gain) / size
+        for turn in range(TURNS):
+            losses[turn, 2] += mean_error[turn] * mean_error[turn]
         for nth in range(size):
-            gain = listed.gains[first + nth] / unit
-            error = outputs[nth, VALUE] - gain - mean_error
-            losses[0] += error * error
-            losses[1] += (gain - mean_gain) ** 2
-            errors[VALUE] = _clipped(error + _MEANS * mean_error)
-            errors[LEAD], errors[SCALE] = 0, 0
+            slopes.outputs[:] = 0
+            for turn in range(TURNS):
+                gain = listed.gains[first + nth, turn] / unit
+                error = outputs[nth, turn] - gain - mean_error[turn]
+                losses[turn, 0] += error * error
+                losses[turn, 1] += (gain - mean_gain[turn]) ** 2
+                slopes.outputs[turn] = _clipped(error + _MEANS * mean_error[turn])
             if listed.is_played[first + nth]:
-                _final_errors(listed.finals[first + nth] / unit, outputs[nth], errors, losses)
+                final = listed.finals[first + nth] / unit
+                _final_errors(final, outputs[nth], slopes.outputs, losses)
             if rate > 0:
-                _errors_within(weights, sums[nth], inner[nth], errors, sum_errors, inner_errors)
-                _step(
-                    weights,
-                    squares,
-                    rows[nth],
-                    counts[nth],
-                    sums[nth],
-                    inner[nth],
-                    errors,
-                    sum_errors,
-                    inner_errors,
-                    rate,
-                )
+                _step(weights, squares, sights, _nth(all_seen, nth), slopes, step)
         first += size
+
+
+@helper
+def _nth(seen: _Seen, nth: Any) -> Any:
+    """Return what a net makes of one of several positions."""
+    return _Seen(
+        seen.rows[nth],
+        seen.sizes[nth],
+        seen.counts[nth],
+        seen.sums[nth],
+        seen.hidden[nth],
+        seen.together[nth],
+        seen.outputs[nth],
+    )
 
 
 @helper
@@ -119,28 +162,11 @@ def _final_errors(final: Any, outputs: Any, errors: Any, losses: Any) -> None:
     log_scale = _clipped(outputs[SCALE])
     scale = np.exp(log_scale)
     away = (final - outputs[LEAD]) / scale
-    losses[3] += log_scale + abs(away) + 2 * np.log1p(np.exp(-abs(away)))
-    losses[4] += 1
+    losses[TURNS, 0] += log_scale + abs(away) + 2 * np.log1p(np.exp(-abs(away)))
+    losses[TURNS, 1] += 1
     slope = np.tanh(away / 2)
     errors[LEAD] = -_FINALS * slope / scale
     errors[SCALE] = _FINALS * _clipped(1 - away * slope)
-
-
-@helper
-def _list_rows(shared: Shared, listed: Listed, at: Any, rows: Any) -> Any:
-    """List the rows of weights to be added up; every other turn is seen transposed."""
-    count = np.int64(0)
-    for nth in range(listed.ends[at - 1] if at else 0, listed.ends[at]):
-        feature = np.int64(listed.features[nth])
-        if listed.groups[at] & 1:
-            feature = np.int64(shared.transposed[feature])
-        rows[count] = feature
-        count += 1
-        for parent in shared.parents[feature]:
-            if parent >= 0:
-                rows[count] = parent
-                count += 1
-    return count
 
 
 @helper
@@ -149,102 +175,158 @@ def _clipped(value: Any) -> Any:
 
 
 @helper
-def _put_out(
-    weights: Weights, listed: Any, count: Any, sums: Any, inner: Any, outputs: Any
-) -> None:
-    width, hidden = weights.second.shape
-    for column in range(len(sums)):
-        sums[column] = weights.start[column]
-    for nth in range(count):
-        row = weights.first[listed[nth]]
-        for column in range(len(sums)):
-            sums[column] += row[column]
-    for unit in range(hidden):
-        inner[unit] = weights.second_start[unit]
-    for column in range(width):
-        value = sums[column]
-        if value > 0:
-            row = weights.second[column]
-            for unit in range(hidden):
-                inner[unit] += value * row[unit]
-    for output in range(OUTPUTS):
-        total = weights.last_start[output] + sums[width + output]
-        for unit in range(hidden):
-            if inner[unit] > 0:
-                total += weights.last[output, unit] * inner[unit]
-        outputs[output] = total
+def _list_rows(sights: Sights, listed: Listed, at: Any, seen: _Seen) -> None:
+    """List the rows of weights to be added up, for each line and for all."""
+    places, tiles = sights.places, len(sights.shares)
+    contents = tiles + CROSSINGS
+    for line in range(len(sights.kinds)):
+        kind, size = np.int64(sights.kinds[line]), np.int64(0)
+        for place in range(places):
+            content = np.int64(listed.lines[at, line, place])
+            if content != NOTHING:
+                seen.rows[line, size] = (kind * places + place) * contents + content
+                size += 1
+        seen.sizes[line] = size if kind >= 0 else np.int64(-1)
+    for nth in range(len(seen.counts)):
+        count = np.int64(listed.counts[at, nth])
+        seen.counts[nth] = count_row(sights, nth, count) if count or nth >= tiles else -1
 
 
 @helper
-def _errors_within(
-    weights: Weights, sums: Any, inner: Any, errors: Any, sum_errors: Any, inner_errors: Any
-) -> None:
+def _put_out(weights: Weights, sights: Sights, seen: _Seen, counted: Any) -> None:
+    """Compute the outputs; ``counted`` [width] is scratch."""
     width, hidden = weights.second.shape
-    for unit in range(hidden):
-        total = np.float32(0)
-        if inner[unit] > 0:
-            for output in range(OUTPUTS):
-                total += errors[output] * weights.last[output, unit]
-        inner_errors[unit] = total
-    for column in range(width):
-        total = np.float32(0)
-        if sums[column] > 0:
-            row = weights.second[column]
-            for unit in range(hidden):
-                total += row[unit] * inner_errors[unit]
-        sum_errors[column] = total
-    for output in range(OUTPUTS):
-        sum_errors[width + output] = errors[output]
+    counted[:] = 0
+    seen.outputs[:] = weights.last_start
+    for row in seen.counts:
+        if row >= 0:
+            _add(counted, weights.counts[row])
+            _add(seen.outputs, weights.own[row])
+    for line in range(len(seen.sizes)):
+        if seen.sizes[line] >= 0:
+            sums, numbers = seen.sums[line], seen.hidden[line]
+            sums[:] = counted
+            _add(sums, weights.start[sights.kinds[line]])
+            for nth in range(seen.sizes[line]):
+                _add(sums, weights.lines[seen.rows[line, nth]])
+            numbers[:] = weights.second_start
+            for column in range(width):
+                sums[column] = max(sums[column], np.float32(0))
+                if sums[column] > 0:
+                    for nth in range(hidden):
+                        numbers[nth] += sums[column] * weights.second[column, nth]
+    for nth in range(hidden):
+        seen.together[nth] = _put_together(seen, nth, nth < hidden // 2)
+        for output in range(OUTPUTS):
+            seen.outputs[output] += weights.last[output, nth] * seen.together[nth]
+
+
+@helper
+def _add(total: Any, row: Any) -> None:
+    for column in range(len(row)):
+        total[column] += row[column]
+
+
+@helper
+def _put_together(seen: _Seen, nth: Any, adds: Any) -> Any:
+    """Return the sum over the lines of what is above 0, or their smooth maximum."""
+    together, most = np.float32(0), np.float32(-np.inf)
+    for line in range(len(seen.sizes)):
+        if seen.sizes[line] >= 0:
+            together += max(seen.hidden[line, nth], np.float32(0))
+            most = max(most, seen.hidden[line, nth])
+    if not adds:
+        together = np.float32(0)
+        for line in range(len(seen.sizes)):
+            if seen.sizes[line] >= 0:
+                together += np.exp(seen.hidden[line, nth] - most)
+        together = most + np.log(together)
+    return together
 
 
 @helper
 def _step(
-    weights: Weights,
-    squares: Weights,
-    listed: Any,
-    count: Any,
-    sums: Any,
-    inner: Any,
-    errors: Any,
-    sum_errors: Any,
-    inner_errors: Any,
-    rate: Any,
+    weights: Weights, squares: Weights, sights: Sights, seen: _Seen, slopes: _Slopes, rate: Any
 ) -> None:
+    """Take a step down the slope of the outputs."""
     width, hidden = weights.second.shape
+    wanted = np.empty(hidden, np.float32)  # slopes of what the lines say together
+    for nth in range(hidden):
+        wanted[nth] = 0
+        for output in range(OUTPUTS):
+            slope = slopes.outputs[output]
+            wanted[nth] += slope * weights.last[output, nth]
+            _change(
+                weights.last[output], squares.last[output], nth, slope * seen.together[nth], rate
+            )
     for output in range(OUTPUTS):
-        error = errors[output]
-        _change(weights.last_start, squares.last_start, output, error, rate)
-        for unit in range(hidden):
-            if inner[unit] > 0:
-                _change(weights.last[output], squares.last[output], unit, error * inner[unit], rate)
-    for unit in range(hidden):
-        if inner_errors[unit] != 0:
-            _change(weights.second_start, squares.second_start, unit, inner_errors[unit], rate)
+        _change(weights.last_start, squares.last_start, output, slopes.outputs[output], rate)
+    slopes.second[:] = 0
+    slopes.second_start[:] = 0
+    slopes.counted[:] = 0
+    for line in range(len(seen.sizes)):
+        if seen.sizes[line] >= 0:
+            _step_line(weights, squares, sights.kinds[line], seen, slopes, wanted, line, rate)
     for column in range(width):
-        value = sums[column]
-        if value > 0:
-            row, row_squares = weights.second[column], squares.second[column]
-            for unit in range(hidden):
-                gradient = value * inner_errors[unit]
-                total = row_squares[unit] + gradient * gradient
-                row_squares[unit] = total
-                row[unit] -= rate * gradient / np.sqrt(total + _EPSILON)
-    mean = np.float32(0)
-    for column in range(len(sums)):
-        mean += sum_errors[column] * sum_errors[column]
-        _change(weights.start, squares.start, column, sum_errors[column], rate)
-    mean /= len(sums)
-    for nth in range(count):
-        feature = listed[nth]
-        total = squares.first[feature, 0] + mean
-        squares.first[feature, 0] = total
-        row, step = weights.first[feature], np.float32(rate) / np.sqrt(total + _EPSILON)
-        for column in range(len(sums)):
-            row[column] -= step * sum_errors[column]
+        for nth in range(hidden):
+            slope = slopes.second[column, nth]
+            _change(weights.second[column], squares.second[column], nth, slope, rate)
+    for nth in range(hidden):
+        _change(weights.second_start, squares.second_start, nth, slopes.second_start[nth], rate)
+    for row in seen.counts:
+        if row >= 0:
+            _change_row(weights.counts, squares.counts, row, slopes.counted, rate)
+            _change_row(weights.own, squares.own, row, slopes.outputs, rate)
 
 
 @helper
-def _change(weights: Any, squares: Any, at: Any, gradient: Any, rate: Any) -> None:
-    total = squares[at] + gradient * gradient
+def _step_line(
+    weights: Weights,
+    squares: Weights,
+    kind: Any,
+    seen: _Seen,
+    slopes: _Slopes,
+    wanted: Any,
+    line: Any,
+    rate: Any,
+) -> None:
+    """Change a line's rows; add to the slopes of what all lines share."""
+    width, hidden = weights.second.shape
+    for nth in range(hidden):
+        number = seen.hidden[line, nth]
+        if nth < hidden // 2:
+            slopes.hidden[nth] = wanted[nth] if number > 0 else np.float32(0)
+        else:
+            slopes.hidden[nth] = wanted[nth] * np.exp(number - seen.together[nth])
+        slopes.second_start[nth] += slopes.hidden[nth]
+    for column in range(width):
+        value, slope = seen.sums[line, column], np.float32(0)
+        if value > 0:
+            row, to = weights.second[column], slopes.second[column]
+            for nth in range(hidden):
+                slope += slopes.hidden[nth] * row[nth]
+                to[nth] += value * slopes.hidden[nth]
+        slopes.sums[column] = slope
+        slopes.counted[column] += slope
+    _change_row(weights.start, squares.start, kind, slopes.sums, rate)
+    for nth in range(seen.sizes[line]):
+        _change_row(weights.lines, squares.lines, seen.rows[line, nth], slopes.sums, rate)
+
+
+@helper
+def _change_row(weights: Any, squares: Any, row: Any, slopes: Any, rate: Any) -> None:
+    total = np.float32(0)
+    for column in range(len(slopes)):
+        total += slopes[column] * slopes[column]
+    total = squares[row, 0] + total / len(slopes)
+    squares[row, 0] = total
+    step, changed = rate / np.sqrt(total + _EPSILON), weights[row]
+    for column in range(len(slopes)):
+        changed[column] -= step * slopes[column]
+
+
+@helper
+def _change(weights: Any, squares: Any, at: Any, slope: Any, rate: Any) -> None:
+    total = squares[at] + slope * slope
     squares[at] = total
-    weights[at] -= np.float32(rate) * gradient / np.sqrt(total + _EPSILON)
+    weights[at] -= rate * slope / np.sqrt(total + _EPSILON)

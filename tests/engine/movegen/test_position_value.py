@@ -27,17 +27,15 @@ def ranking() -> PositionValue:
 
 
 def worth(position: Position, candidate: RankedMove, net: ValueNet) -> float:
-    """Give score, leave and value of a move, in points, by the features of a board of its own."""
+    """Give score, leave and value of a move, in points, by a board of its own."""
     hidden = unseen(position, position.on_turn, RULES)
     bag, move = bag_count(position, RULES), candidate.move
     board, scoreless = position.board, position.scoreless_turns + 1
     if isinstance(move, Place):
         placed = len(position.racks[position.on_turn]) - len(candidate.leave)
         board, bag, scoreless = board.with_move(move), max(bag - placed, 0), 0
-    features = value_reference.features(
-        board, candidate.leave, hidden, bag, scoreless, RULES, scowl()
-    )
-    value = value_reference.outputs(net, features)[VALUE] * UNIT
+    seen = value_reference.see(board, candidate.leave, hidden, bag, scoreless, RULES, scowl())
+    value = value_reference.outputs(net, seen)[VALUE] * UNIT
     return candidate.score + LEAVES.value(candidate.leave) + float(value)
 
 

@@ -20,11 +20,11 @@ from harness.lab.study_context import Field
 from harness.lab.training import value
 from harness.lab.training.checkpoint import CheckpointError
 from harness.lab.training.plots import draw_curve
-from harness.lab.training.value import Goal, Losses, Share, ValueTraining, play_share
+from harness.lab.training.value import Goal, Losses, Share, ValueTraining, no_losses, play_share
 from harness.lab.training.value_kernels import Weights, learn
 from harness.workers import Workers, open_workers
 from lexicons.leaves import LeaveTable
-from lexicons.value_net import LEAD, SCALE, UNIT, VALUE, ValueNet
+from lexicons.value_net import LEAD, SCALE, TURNS, UNIT, ValueNet
 
 NOTHING = LeaveTable.zero(TILES, RULES.rack_size)
 WORTHS = np.random.default_rng(0).integers(-9_000, 9_000, len(NOTHING.values))
@@ -50,9 +50,10 @@ def played() -> StaticGames:
     return play_static_games(few(), RULES, LEAVES, GAMES, seed=seed, mirrored=True, record=True)
 
 
-def listed(plies: int = 2) -> Listed:
+@cache
+def listed() -> Listed:
     """List the positions of these games, in which only the best move is followed."""
-    wanted = Wanted(members=1, among=1, plies=plies, explored=0)
+    wanted = Wanted(members=1, among=1, explored=0)
     return play_share(FIELD, Share(SEED, GAMES, wanted))
 
 
@@ -67,7 +68,7 @@ def turns_listed() -> list[tuple[int, int]]:
     ]
 
 
-def test_features_are_those_of_the_positions() -> None:
+def test_what_is_seen_is_what_the_positions_have() -> None:
     found = listed()
     expected = []
     for game, turn in turns_listed():
@@ -78,10 +79,13 @@ def test_features_are_those_of_the_positions() -> None:
         kept = tuple(rack_without(before.racks[before.on_turn], used_tiles(move)))
         bag = int(played().results.bags[game, turn + 1])
         scoreless = 0 if after != before.board else _scoreless(game, turn)
-        expected.append(value_reference.features(after, kept, hidden, bag, scoreless, RULES, few()))
+        expected.append(value_reference.see(after, kept, hidden, bag, scoreless, RULES, few()))
         assert bag_count(before, RULES, hidden) == played().results.bags[game, turn]
-    parts = np.split(found.features, found.ends[:-1])
-    assert [sorted(part.tolist()) for part in parts] == [sorted(each) for each in expected]
+    assert [seen_of(found, at) for at in range(len(found.groups))] == expected
+
+
+def seen_of(found: Listed, at: int) -> value_reference.Seen:
+    return value_reference.seen_by(RULES.layout, found.lines[at], found.counts[at])
 
 
 def _scoreless(game: int, turn: int) -> int:
@@ -92,10 +96,10 @@ def _scoreless(game: int, turn: int) -> int:
     return count
 
 
-@pytest.mark.parametrize("plies", [1, 2, 3])
-def test_gains_are_those_of_the_next_turns(plies: int) -> None:
+@pytest.mark.parametrize("turns", range(1, TURNS + 1))
+def test_gains_are_those_of_the_next_turns(turns: int) -> None:
     """Points and last leaves of both, from the mover's side; with an empty bag points only."""
-    found, results = listed(plies), played().results
+    found, results = listed(), played().results
     gains, finals = [], []
     for game, turn in turns_listed():
         last = int(results.turns[game])
@@ -103,17 +107,17 @@ def test_gains_are_those_of_the_next_turns(plies: int) -> None:
         ahead = -int(results.spreads[game, turn + 1])
         leave = float(results.leaves[game, turn]) / 1000
         finals.append(final - ahead - leave)
-        end = turn + 1 + plies
+        end = turn + 1 + turns
         gain = float(final - ahead)
         if end < last:
-            sign = 1 if plies % 2 else -1  # the player on turn then is the mover after odd turns
+            sign = 1 if turns % 2 else -1  # the player on turn then is the mover after odd turns
             gain = sign * int(results.spreads[game, end]) - ahead
             if results.bags[game, end]:
                 kept = [float(results.leaves[game, at]) / 1000 for at in (end - 2, end - 1)]
-                own = leave if plies == 1 else kept[plies % 2 == 0]
-                gain += own - kept[plies % 2]
+                own = leave if turns == 1 else kept[turns % 2 == 0]
+                gain += own - kept[turns % 2]
         gains.append(gain - leave)
-    assert found.gains.tolist() == pytest.approx(gains, abs=1e-3)
+    assert found.gains[:, turns - 1].tolist() == pytest.approx(gains, abs=1e-3)
     assert found.finals.tolist() == pytest.approx(finals, abs=1e-3)
     assert found.is_played.all()
 
@@ -140,21 +144,21 @@ def test_too_little_room_is_enlarged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_steps_go_down_the_slope() -> None:
     """Of each layer, by the differences of the loss at a weight a little more and a little less."""
-    training = ValueTraining(FIELD, Goal(GAMES, width=6, hidden=5))
+    training = ValueTraining(FIELD, Goal(GAMES, width=6, hidden=4))
     found = play_share(FIELD, Share((1, 0, 0), GAMES))
-    size = int((found.groups == found.groups[0]).sum())
+    size = int((found.groups == found.groups[-1]).sum())
+    turn = Listed._make(each[-size:].copy() for each in found)
     assert size == value.WANTED.members
-    used = int(found.ends[size - 1])
-    turn = Listed._make((found.features[:used], *(each[:size] for each in found[1:])))
     chance = np.random.default_rng(3)
     for weights in training.weights:
         weights[...] += chance.normal(0, 0.05, weights.shape)
-    training.weights.last[:] = chance.normal(0, 0.5, training.weights.last.shape)
+    training.weights.last[:] = chance.normal(0, 0.2, training.weights.last.shape)
     before = Weights(*(array.copy() for array in training.weights))
     for squares in training.squares:
         squares[:] = 1e12
     turn.finals[:] = 20  # near enough that no slope is cut
-    learn(training.weights, training.squares, training._shared, turn, 1e2, np.zeros(5))
+    turn.gains[:] = chance.normal(0, 10, turn.gains.shape)
+    learn(training.weights, training.squares, training._sights, turn, 1e2, no_losses())
     for name, array, old in zip(Weights._fields, training.weights, before, strict=True):
         stepped = (old.astype(np.float64) - array) * 1e4  # the slope: a step is 1e2 / √1e12 of it
         steepest = np.argsort(-np.abs(stepped), axis=None)[:6]
@@ -168,46 +172,32 @@ def _slope(
     training: ValueTraining, weights: Weights, turn: Listed, name: str, at: tuple[Any, ...]
 ) -> float:
     losses = []
-    for change in (0.002, -0.002):
+    for change in (0.0005, -0.0005):
         changed = Weights(*(array.copy() for array in weights))
         getattr(changed, name)[at] += change
-        sums = np.zeros(5)
-        learn(changed, training.squares, training._shared, turn, 0.0, sums)
-        losses.append(sums[0] / 2 + 0.1 * len(turn.ends) * sums[2] / 2 + 0.1 * sums[3])
-    return float(losses[0] - losses[1]) / 0.004
+        sums = no_losses()
+        learn(changed, training.squares, training._sights, turn, 0.0, sums)
+        gains = sums[:TURNS, 0] + 0.1 * len(turn.groups) * sums[:TURNS, 2]
+        losses.append(gains.sum() / 2 + 0.1 * sums[TURNS, 0])
+    return float(losses[0] - losses[1]) / 0.001
 
 
 def test_the_net_says_what_was_learned() -> None:
-    """With the shared rows added to each feature's own, and rounded to integers."""
-    training = ValueTraining(FIELD, Goal(GAMES, width=6, hidden=5))
-    found = listed()
-    parts = np.split(found.features, found.ends[:-1])
-    at = next(place for place in range(len(parts)) if found.groups[place] % 2 == 0)
-    ends, others = np.array([len(parts[at])]), (each[at : at + 1] for each in found[2:])
-    one = Listed._make((parts[at], ends, *others))
-    sums = np.zeros(5)
-    learn(training.weights, training.squares, training._shared, one, 0.0, sums)
-    said = value_reference.outputs(training.net(), set(parts[at].tolist()))
-    assert (said[VALUE] - one.gains[0] / UNIT) ** 2 == pytest.approx(sums[2], rel=1e-2)
+    """When it is rounded to integers."""
+    training = ValueTraining(FIELD, Goal(GAMES, width=6, hidden=4))
+    for nth, weights in enumerate(training.weights):
+        weights[...] += np.random.default_rng(nth).normal(0, 0.05, weights.shape)
+    at = 3
+    one = Listed._make(each[at : at + 1] for each in listed())
+    sums = no_losses()
+    learn(training.weights, training.squares, training._sights, one, 0.0, sums)
+    said = value_reference.outputs(training.net(), seen_of(one, 0))
+    for turn in range(TURNS):
+        error = said[turn] - one.gains[0, turn] / UNIT
+        assert error**2 == pytest.approx(sums[turn, 2], rel=1e-2)
     away = abs(one.finals[0] / UNIT - said[LEAD]) / np.exp(said[SCALE])
     likelihood = said[SCALE] + away + 2 * np.log1p(np.exp(-away))
-    assert likelihood == pytest.approx(sums[3], rel=1e-2)
-
-
-def test_a_transposed_position_has_the_transposed_features() -> None:
-    training = ValueTraining(FIELD, Goal(GAMES))
-    transposed = training._shared.transposed
-    assert (transposed[transposed] == np.arange(len(transposed))).all()
-    game, turn = turns_listed()[7]
-    board = played().position(game, turn, RULES).board
-    grid = board.array()
-    mirrored = type(board)(board.layout, grid.T.tobytes())
-    hidden = (1,) * len(TILES.counts)
-    plain, turned = (
-        value_reference.features(each, (1, 2), hidden, 9, 0, RULES, few())
-        for each in (board, mirrored)
-    )
-    assert {int(transposed[feature]) for feature in plain} == turned
+    assert likelihood == pytest.approx(sums[TURNS, 0], rel=1e-2)
 
 
 # --- trainings ------------------------------------------------------------------------------------
@@ -219,7 +209,7 @@ def trained(workers: Workers, checkpoint: Path | None = None, seed: int = 1) -> 
 
 
 def assert_same(first: ValueNet, second: ValueNet) -> None:
-    for name in ("first", "start", "second", "second_start", "last", "last_start"):
+    for name in ("lines", "start", "counts", "second", "second_start", "last", "last_start"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
 
 
@@ -229,7 +219,7 @@ def test_workers_make_no_difference() -> None:
     with open_workers(2) as workers:
         assert_same(alone, trained(workers))
     other = trained(Workers(), seed=2)
-    assert (alone.first != other.first).any()
+    assert (alone.lines != other.lines).any()
 
 
 def test_a_training_that_was_stopped_goes_on(tmp_path: Path) -> None:
@@ -254,17 +244,18 @@ def test_a_training_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
 
 def test_it_learns_what_positions_are_worth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value, "_RATE", 0.01)
+    monkeypatch.setattr(value, "_CHECKED_SHARES", 50)
     training = ValueTraining(FIELD, Goal(400 * GAMES, 1, width=8, hidden=4))
     training.run(Workers(), lambda losses: None, lambda: 0.0)
     first, last = training.curve[0], training.curve[-1]
     assert last.final < first.final
-    assert last.unexplained < min(0.98, first.unexplained)
+    assert last.told > max(0.03, first.told)
+    assert last.reply_told > first.reply_told
 
 
 def test_a_curve_is_drawn(tmp_path: Path) -> None:
     path = tmp_path / "curve.png"
-    draw_curve([Losses(10, 1.0, 1.7), Losses(20, 0.9, 1.6)], path)
+    draw_curve([Losses(10, 0.0, 0.01, 1.7), Losses(20, 0.01, 0.05, 1.6)], path)
     assert path.stat().st_size > 5_000
 
 
