@@ -293,13 +293,12 @@ class MatchServer:
 
     async def _on_analysis(self, connection: ServerConnection, request: Request) -> None:
         caller = cast("Caller", cast("Metered", connection).visit)
-        why = None
-        try:
+
+        def check() -> None:
             self._bans.check("", caller.address)
             self._admissions.check_place(caller, keeps_place=False)
-        except PeerError as error:
-            why = error
-        await converse(connection, request, self._analyses, caller.address, why)
+
+        await converse(connection, request, self._analyses, caller.address, check)
 
     # --- a connection ---------------------------------------------------------------------------
 
@@ -308,17 +307,24 @@ class MatchServer:
         try:
             await self._converse(channel, request, caller)
         except (PeerError, JournalError) as failed:
-            error = _refusal(failed)
-            log.info("turned away", peer=channel.peer, code=error.code)
-            self._metrics.turned_away(error.code)
-            if error.code == "forbidden":
-                self._admissions.note_refused(caller)
-                self.tell(f"{channel.peer} was turned away: {error.reply.message}")
-            with contextlib.suppress(ChannelClosed):
-                await channel.send(error.reply)
-            await channel.close(error.close or 1008, error.code)
+            await self._turn_away(channel, caller, _refusal(failed))
         except ChannelClosed as closed:
             log.debug("closed", peer=channel.peer, reason=str(closed))
+
+    async def _turn_away(self, channel: WebSocketChannel, caller: Caller, error: PeerError) -> None:
+        """Say why, and close the channel.
+
+        Whoever caught the error may keep no name for it: its traceback leads to their frame, and
+        from there to the connection, which would be freed by a full collection only.
+        """
+        log.info("turned away", peer=channel.peer, code=error.code)
+        self._metrics.turned_away(error.code)
+        if error.code == "forbidden":
+            self._admissions.note_refused(caller)
+            self.tell(f"{channel.peer} was turned away: {error.reply.message}")
+        with contextlib.suppress(ChannelClosed):
+            await channel.send(error.reply)
+        await channel.close(error.close or 1008, error.code)
 
     async def _converse(self, channel: WebSocketChannel, request: Request, caller: Caller) -> None:
         hello = await read_hello(channel, EXTRA_HELLO_S if caller.is_extra else HELLO_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,12 +23,14 @@ async def converse(
     request: Request,
     queue: AnalysisQueue | None,
     address: str,
-    refusal: PeerError | None = None,
+    check: Callable[[], None],
 ) -> None:
-    """Answer a page's requests until it leaves; what it has asked for ends with it."""
+    """Answer a page's requests until it leaves; what it has asked for ends with it.
+
+    ``check`` raises PeerError if the page is to be turned away.
+    """
     try:
-        if refusal is not None:
-            raise refusal
+        check()
         _check_origin(request)
         if queue is None or not queue.has_engines:
             raise PeerError("no_engine", "this server analyses nothing", retry="no")

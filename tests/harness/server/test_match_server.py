@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from bot_players import Passes
 from guests import no_bot
 from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
 
 from bot.seat.connection import BotRunner
 from bot.seat.draws import DrawsWitness
@@ -22,13 +25,16 @@ from harness.arbiter.journal import Journal
 from harness.lab.bench.attackers import HANDSHAKE, hello, said
 from harness.lab.bench.client import Client
 from harness.server.admission import Admission
+from harness.server.analysis.messages import SUBPROTOCOL as ANALYSIS
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
 from lexicons.jit import warm_up
 from lexicons.store import load_lexicon
+from protocol import accepting
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
 from protocol.messages import Error, GameOver, Hello, Message, NewGame, Seek, Seeking, Watch
+from protocol.metered import ServerEnd
 from protocol.websocket import dial
 
 
@@ -212,6 +218,34 @@ async def test_a_player_with_a_game_comes_back_when_all_places_are_taken(running
     ann = await Client.login(running.url, "ann")
     assert ann.welcome.games == (game,)
     for client in (ann, bob, *idle):
+        await client.close()
+
+
+@pytest.mark.parametrize("running", [FEW], indirect=True)
+async def test_who_is_turned_away_is_freed_without_the_collector(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freed: asyncio.Queue[None] = asyncio.Queue()
+
+    class Noted(ServerEnd):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            weakref.finalize(self.protocol, freed.put_nowait, None)
+
+    idle = [await Client.login(running.url, f"s{number}", "spectator") for number in range(4)]
+    monkeypatch.setattr(accepting, "ServerEnd", Noted)
+    gc.disable()
+    try:
+        with pytest.raises(ChannelClosed, match="1013 busy"):
+            await Client.login(running.url, "cem")
+        async with connect(running.url, subprotocols=[Subprotocol(ANALYSIS)], proxy=None) as page:
+            assert "room for players" in str(await page.recv())
+        async with asyncio.timeout(5):
+            await freed.get()
+            await freed.get()
+    finally:
+        gc.enable()
+    for client in idle:
         await client.close()
 
 
