@@ -110,13 +110,18 @@ def count_kept(kept: Any, rack: Any, subrack: Any) -> None:
 
 
 @helper
-def sum_position(net: NetArrays, sums: Any, board: BoardRecord) -> None:
-    """Add up what is the same before and after a move; ``sums.unseen`` was counted."""
-    sights, columns = net.sights, net.counts.shape[1]
+def sum_lines(net: NetArrays, sums: Any, board: BoardRecord) -> None:
+    """Add up the lines of the board before a move."""
     for line in range(2 * board.side):
-        if sights.kinds[line] >= 0:
+        if net.sights.kinds[line] >= 0:
             _sum_line(net, board, line, sums.lines[line])
-    for column in range(columns):
+
+
+@helper
+def sum_unseen(net: NetArrays, sums: Any) -> None:
+    """Add up what the tiles unseen say; ``sums.unseen`` was counted."""
+    sights = net.sights
+    for column in range(net.counts.shape[1]):
         sums.counted[column] = 0
     tiles = len(sights.shares)
     for tile in range(tiles):
@@ -129,8 +134,8 @@ def value_move(
 ) -> None:
     """Leave in ``sums.outputs`` the values after a move, whose changes the board has ``since``.
 
-    ``sum_position`` was called for the board before, and ``sums.kept`` counted; ``bag`` has so
-    many tiles after the draw.
+    ``sum_lines`` was called for the board before, ``sum_unseen``, and ``sums.kept`` counted;
+    ``bag`` has so many tiles after the draw.
     """
     sights, columns = net.sights, net.counts.shape[1]
     changed = np.uint64(0)
@@ -170,7 +175,8 @@ def rank_by_value(
     """
     state, words, sums = state_array[0], words_array[0], sums_array[0]
     board, rack, top = state.board, state.rack, state.top
-    sum_position(net, sums, board)
+    sum_lines(net, sums, board)
+    sum_unseen(net, sums)
     size = top.count
     keep_only(top, size, NEVER)
     for nth in range(size):  # what is offered goes among those before it
