@@ -71,11 +71,7 @@ _HOUSE: dict[str, _House] = {
         "plays the highest sum of score and simple features of what it keeps (CS221, 2016)",
         ("weights",),
     ),
-    "sim": _House(
-        "bot.players.sim:sim",
-        "plays what wins most often in simulations",
-        (*_SIMULATING, "net"),
-    ),
+    "sim": _House("bot.players.sim:sim", "plays what wins most often in simulations", _SIMULATING),
     "static": _House(
         "bot.players.static:StaticPlayer",
         "plays the highest sum of score and worth of the tiles it keeps, at once",

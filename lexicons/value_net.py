@@ -82,20 +82,6 @@ class NetArrays(NamedTuple):
     last_start: F32  # [OUTPUTS]
 
 
-NO_NET = NetArrays(
-    Sights(np.zeros(0, np.int32), 0, np.zeros(0, np.int32), np.zeros(0, np.int64)),
-    np.zeros((0, 0, 0, 0), np.int16),
-    np.zeros((0, 0), np.int32),
-    np.zeros((0, 0), np.int16),
-    1.0,
-    np.zeros((0, 0), np.float32),
-    np.zeros(0, np.float32),
-    np.zeros((0, 0), np.float32),
-    np.zeros(0, np.float32),
-)
-"""For kernels that do without."""
-
-
 def sights_of(layout: BoardLayout, distribution: TileDistribution) -> Sights:
     """Return what a net sees."""
     side = max(layout.rows, layout.columns) + 2

@@ -8,8 +8,6 @@ worth there). ``sim?candidates=23&iterations=300&plies=2`` is what Quackle's aut
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bot.search.simulating import Settings
 from bot.search.strategy import Strategy
 from engine.simulation.rollout_input import TO_THE_END
@@ -18,15 +16,10 @@ from .options import duration_ms, number, span
 
 
 def sim(
-    candidates: str = "",
-    plies: str = "",
-    iterations: str = "",
-    time: str = "",
-    bag: str = "",
-    net: str = "",
+    candidates: str = "", plies: str = "", iterations: str = "", time: str = "", bag: str = ""
 ) -> Strategy:
     """Return a player that maximizes wins in rollouts; raise ValueError if an option is invalid."""
-    return Strategy(replace(settings_of(candidates, plies, iterations, time, bag), net=net))
+    return Strategy(settings_of(candidates, plies, iterations, time, bag))
 
 
 def settings_of(candidates: str, plies: str, iterations: str, time: str, bag: str) -> Settings:

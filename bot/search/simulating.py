@@ -18,8 +18,7 @@ from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
 from engine.simulation.rollout_input import TO_THE_END, Baseline, Belief, Utility
 from engine.simulation.simulation import Estimate, Simulation
-from lexicons.tables import load_value_net, win_probabilities_for
-from lexicons.value_net import ValueNet
+from lexicons.tables import win_probabilities_for
 
 from .anytime import ROLLOUTS, Anytime
 from .static_choice import STATIC, generator_for
@@ -90,8 +89,6 @@ class Settings:
     """By default the usual one."""
     stages: Callable[[int], Sequence[Stage]] = usual_stages
     """By the number of tiles in the bag."""
-    net: str = ""
-    """A file: says how likely a game is won at the end of a rollout, in place of the table."""
     enough: float | None = None
     """Expected regret, in wins, below which no more time is spent; None: ``ENOUGH``."""
 
@@ -159,15 +156,9 @@ class Search:
             belief=self._belief,
             utility=settings.utility,
             baseline=baseline,
-            net=self._net,
             limit=settings.iterations and settings.iterations * len(candidates),
         )
         self._anytime = Anytime(self.simulation, ROLLOUTS)
-
-    @property
-    def _net(self) -> ValueNet | None:
-        named, rules = self._settings.net, self._view.rules
-        return load_value_net(named, rules.layout, rules.distribution) if named else None
 
     def _deepen(self) -> bool:
         """Go on with the next stage, if any candidate besides the leader may still be the best."""

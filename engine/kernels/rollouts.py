@@ -30,7 +30,6 @@ from lexicons.arrays import F64, I32, I64, U8, U64
 from lexicons.bits import wrapping_add, wrapping_mul
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
-from lexicons.value_net import LEAD, SCALE, UNIT, NetArrays
 
 from .board import undo_to
 from .crosses import cross_everywhere, play
@@ -38,7 +37,6 @@ from .game import below, carry_out, choose, draw_tiles, settle
 from .moves import EXCHANGE, tile_count
 from .racks import POINT
 from .shadow_slots import update_slots
-from .value_net import count_kept, count_unseen, sum_lines, sum_unseen, value_move
 
 CERTAIN = 100_000  # a sure win; wins are counted in parts of this
 
@@ -115,9 +113,7 @@ def roll_out(
     scene: Scene,
     holdings: Holdings,
     chances: Chances,
-    net: NetArrays,
     candidates: Candidates,
-    sums_array: Any,
     work: I64,
     values: I32,
     tally: Tally,
@@ -126,13 +122,10 @@ def roll_out(
 
     ``lay_out`` was called for the state's board, which is restored; the game is scratch, mirrored.
     ``work``, [tasks, 3], has candidate, first sample, number of samples. ``values``, of
-    [3, candidates, room], takes wins, equities and leads of the first ``room`` samples. With a
-    ``net`` wins at the end of rollouts are its; its sums are scratch.
+    [3, candidates, room], takes wins, equities and leads of the first ``room`` samples.
     """
     state, game, words = state_array[0], game_array[0], words_array[0]
-    board, sums = state.board, sums_array[0]
-    if len(net.last_start):
-        sum_lines(net, sums, board)
+    board = state.board
     for task in range(len(work)):
         candidate, first, count = work[task, 0], work[task, 1], work[task, 2]
         move = candidates.moves[candidate]
@@ -145,7 +138,7 @@ def roll_out(
             carry_out(game, 0, move, candidates.scores[candidate])
             settle(game, board.points, 0)
             game.kept[0] = candidates.leaves[candidate]
-            worth = _go_on(state, game, words, leaves, scene, chances, net, sums, tally, candidate)
+            worth = _go_on(state, game, words, leaves, scene, chances, tally, candidate)
             undo_to(board, laid)
             tally.samples[candidate] += 1
             for measure in range(3):
@@ -213,8 +206,6 @@ def _go_on(
     leaves: LeaveArrays,
     scene: Scene,
     chances: Chances,
-    net: NetArrays,
-    sums: Any,
     tally: Tally,
     candidate: Any,
 ) -> Any:
@@ -223,7 +214,7 @@ def _go_on(
     before = np.int64(0), np.int64(0), np.int64(0)
     while ply < scene.plies and not game.over:
         if 0 < ply == scene.baseline:
-            before = _value(state, game, scene, chances, net, sums, seat)
+            before = _value(game, scene, chances, seat)
         choose(state, game, words, leaves, seat)
         move, score = top.moves[0], np.int64(top.scores[0])
         game.kept[seat] = state.rack.leaves[(1 << state.rack.held) - 1 ^ np.int64(top.subracks[0])]
@@ -232,52 +223,26 @@ def _go_on(
         tally.score_squares[candidate, ply] += score * score
         if move < EXCHANGE:
             tally.bingos[candidate, ply] += tile_count(move) == state.board.bonus_tiles
-            if ply + 1 < scene.plies or len(net.last_start):  # else the board is not used
+            if ply + 1 < scene.plies:  # the last board is not used
                 play(state.board, words, move)
-        if len(net.last_start) and (ply + 1 == scene.plies or ply + 1 == scene.baseline):
-            count_kept(sums.kept, state.rack, np.int64(top.subracks[0]))
-            count_unseen(sums.unseen, game, seat)
         carry_out(game, seat, move, score)
         settle(game, state.board.points, seat)
         seat = 1 - seat
         ply += 1
     if 0 < scene.baseline >= ply:  # the game ended before
         return before
-    value = _value(state, game, scene, chances, net, sums, seat)
+    value = _value(game, scene, chances, seat)
     return value[0] - before[0], value[1] - before[1], value[2] - before[2]
 
 
 @helper
-def _value(
-    state: Any,
-    game: Any,
-    scene: Scene,
-    chances: Chances,
-    net: NetArrays,
-    sums: Any,
-    on_turn: Any,
-) -> Any:
+def _value(game: Any, scene: Scene, chances: Chances, on_turn: Any) -> Any:
     gained = (game.scores[0] - game.scores[1]) * POINT
     if not game.over and game.back > game.front:  # with an empty bag leaves are worth nothing
         gained += game.kept[0] - game.kept[1]
     ahead = gained + scene.spread * POINT
     lead = CERTAIN / (1 + np.exp(-ahead / (POINT * scene.scale)))
-    if len(net.last_start) and not game.over and game.back > game.front:
-        win = _win_by_net(state, game, net, sums, ahead, on_turn)
-    else:
-        win = np.int64(_win(game, chances, ahead, on_turn))
-    return win, np.int64(gained), np.int64(lead + 0.5)
-
-
-@helper
-def _win_by_net(state: Any, game: Any, net: NetArrays, sums: Any, ahead: Any, on_turn: Any) -> Any:
-    """Compute the mover's probability to win by what a net says of who made the last move."""
-    sum_unseen(net, sums)
-    value_move(net, sums, state.board, 0, game.back - game.front, game.scoreless)
-    own = np.float64(ahead if on_turn else -ahead) / POINT
-    own += UNIT * np.float64(sums.outputs[LEAD])
-    win = CERTAIN / (1 + np.exp(-own / (UNIT * np.exp(np.float64(sums.outputs[SCALE])))))
-    return np.int64(win + 0.5 if on_turn else CERTAIN - win + 0.5)
+    return np.int64(_win(game, chances, ahead, on_turn)), np.int64(gained), np.int64(lead + 0.5)
 
 
 @helper

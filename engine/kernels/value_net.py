@@ -110,18 +110,13 @@ def count_kept(kept: Any, rack: Any, subrack: Any) -> None:
 
 
 @helper
-def sum_lines(net: NetArrays, sums: Any, board: BoardRecord) -> None:
-    """Add up the lines of the board before a move."""
+def sum_position(net: NetArrays, sums: Any, board: BoardRecord) -> None:
+    """Add up what is the same before and after a move; ``sums.unseen`` was counted."""
+    sights, columns = net.sights, net.counts.shape[1]
     for line in range(2 * board.side):
-        if net.sights.kinds[line] >= 0:
+        if sights.kinds[line] >= 0:
             _sum_line(net, board, line, sums.lines[line])
-
-
-@helper
-def sum_unseen(net: NetArrays, sums: Any) -> None:
-    """Add up what the tiles unseen say; ``sums.unseen`` was counted."""
-    sights = net.sights
-    for column in range(net.counts.shape[1]):
+    for column in range(columns):
         sums.counted[column] = 0
     tiles = len(sights.shares)
     for tile in range(tiles):
@@ -134,8 +129,8 @@ def value_move(
 ) -> None:
     """Leave in ``sums.outputs`` the values after a move, whose changes the board has ``since``.
 
-    ``sum_lines`` was called for the board before, ``sum_unseen``, and ``sums.kept`` counted;
-    ``bag`` has so many tiles after the draw.
+    ``sum_position`` was called for the board before, and ``sums.kept`` counted; ``bag`` has so
+    many tiles after the draw.
     """
     sights, columns = net.sights, net.counts.shape[1]
     changed = np.uint64(0)
@@ -175,8 +170,7 @@ def rank_by_value(
     """
     state, words, sums = state_array[0], words_array[0], sums_array[0]
     board, rack, top = state.board, state.rack, state.top
-    sum_lines(net, sums, board)
-    sum_unseen(net, sums)
+    sum_position(net, sums, board)
     size = top.count
     keep_only(top, size, NEVER)
     for nth in range(size):  # what is offered goes among those before it

@@ -15,11 +15,9 @@ import numpy as np
 from engine.kernels.board import set_up
 from engine.kernels.game import new_game
 from engine.kernels.rollouts import Candidates, Chances, Holdings, Scene, lay_out, roll_out
-from engine.kernels.value_net import SUMS
 from engine.movegen.generator import Generator
 from engine.rules.position import Position
 from lexicons.arrays import I64
-from lexicons.value_net import NetArrays
 
 from .rollout_results import RolloutResults
 
@@ -36,14 +34,13 @@ class RolloutWorkers:
         self,
         generators: Sequence[Generator],
         position: Position,
-        given: tuple[Scene, Holdings, Chances, NetArrays, Candidates],
+        given: tuple[Scene, Holdings, Chances, Candidates],
         outcomes: RolloutResults,
     ) -> None:
         self._given = given
         self._results = outcomes
         self._generators = generators
         self._games = [new_game(generator.rules, mirrored=True) for generator in generators]
-        self._sums = [np.zeros(1, SUMS) for _ in generators]
         for generator in generators:
             set_up(generator.state["board"], position.board)
             lay_out(generator.state, generator.words.words)
@@ -104,7 +101,6 @@ class RolloutWorkers:
             generator.words.words,
             generator.leaves.arrays,
             *self._given,
-            self._sums[thread],
             tasks,
             outcomes.values,
             outcomes.tallies[thread],

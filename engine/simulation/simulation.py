@@ -26,7 +26,6 @@ from engine.rules.rules import check_move, standard_rules
 from lexicons.jit import on_warm_up
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
-from lexicons.value_net import NO_NET, ValueNet
 from lexicons.win_probability import WinProbabilities
 
 from .arm_statistics import ArmStatistics, Prior, shrink
@@ -83,8 +82,6 @@ class Simulation:
         use_prior: start from static equity, or from the baseline; keeps short simulations from
             choosing the lucky.
         baseline: what shorter rollouts said of the candidates.
-        net: says how likely a game is won at the end of a rollout, in place of
-            ``win_probabilities``.
         limit: rollouts of all candidates together; the first round is made in any case.
 
     Raises:
@@ -107,7 +104,6 @@ class Simulation:
         utility: Utility | None = None,
         use_prior: bool = True,
         baseline: Baseline | None = None,
-        net: ValueNet | None = None,
         limit: int | None = None,
     ) -> None:
         _check(candidates, generators, plies, first, rule)
@@ -135,7 +131,6 @@ class Simulation:
             begins,
             holdings(position, begins, belief, rules),
             chances(win_probabilities),
-            NO_NET if net is None else net.arrays,
             packed_candidates(candidates, generators[0].leaves, baseline),
         )
         self._workers = RolloutWorkers(generators, position, given, self._results)

@@ -1,7 +1,8 @@
 """Hold a value net's chances of winning against the table's, on games that neither learned from.
 
 After each move of games of the static player both say how likely the mover wins, who knows its own
-leave and not the opponent's. Intervals are of 95 %, by game.
+leave and not the opponent's; and again with the worth of the opponent's last leave taken from the
+lead, as rollouts have it at their end. Intervals are of 95 %, by game.
 
     python docs/results/value/calibration.py --net F.npz --games 1000 --seed 11
 """
@@ -50,26 +51,34 @@ def main() -> None:
             ranking.best(played.position(game, turn, rules), 1, among=1)
             said = ranking.outputs
             ahead = float(results.leaves[game, turn]) / POINT - int(results.spreads[game, turn + 1])
-            scale = UNIT * np.exp(said[SCALE])
-            by_net = 1 / (1 + np.exp(-(ahead + UNIT * said[LEAD]) / scale))
-            by_table = 1 - wins.at(round(-ahead), bag + rules.rack_size)
+            other = float(results.leaves[game, turn - 1]) / POINT if turn else 0.0
+            scale, more = UNIT * np.exp(said[SCALE]), UNIT * said[LEAD]
+            chances = [
+                chance
+                for lead in (ahead, ahead - other)
+                for chance in (
+                    1 / (1 + np.exp(-(lead + more) / scale)),
+                    1 - wins.at(round(-lead), bag + rules.rack_size),
+                )
+            ]
             won = (np.sign(final if turn % 2 == 0 else -final) + 1) / 2
-            rows.append((game, bag, won, by_net, by_table))
+            rows.append((game, bag, won, *chances))
     report(np.array(rows))
 
 
 def report(rows: F64) -> None:
     """Print log-losses by bag, and how often is won what is said to be, by tenths."""
     games, bags, won = rows[:, 0], rows[:, 1], rows[:, 2]
-    losses = np.stack([_log_loss(rows[:, column], won) for column in (3, 4)])
-    lines = []
-    for low, high in (*BAGS, (1, 100)):
-        there = (bags >= low) & (bags <= high)
-        less, error = _mean_by_game(losses[1, there] - losses[0, there], games[there])
-        means = (f"{losses[nth, there].mean():.4f}" for nth in range(2))
-        count = f"{int(there.sum()):,}"
-        lines.append((f"{low}–{high}", count, *means, f"{less:+.4f} ± {1.96 * error:.4f}"))
-    print(table(("bag", "positions", "net", "table", "net is better by"), lines))
+    for about, columns in (("own leave", (3, 4)), ("both leaves", (5, 6))):
+        losses = np.stack([_log_loss(rows[:, column], won) for column in columns])
+        lines = []
+        for low, high in (*BAGS, (1, 100)):
+            there = (bags >= low) & (bags <= high)
+            less, error = _mean_by_game(losses[1, there] - losses[0, there], games[there])
+            means = (f"{losses[nth, there].mean():.4f}" for nth in range(2))
+            count = f"{int(there.sum()):,}"
+            lines.append((f"{low}–{high}", count, *means, f"{less:+.4f} ± {1.96 * error:.4f}"))
+        print(table((f"bag ({about})", "positions", "net", "table", "net is better by"), lines))
     lines = []
     for tenth in range(10):
         row = [f"{10 * tenth}–{10 * tenth + 10} %"]

@@ -1,4 +1,4 @@
-"""Time a value net: a position whose sums follow the board, one made anew, moves, rollouts.
+"""Time a value net: a position whose sums follow the board, one made anew, a choice of moves.
 
 python docs/results/value/cost.py --net F.npz
 """
@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.kernels.value_net import SUMS, rank_by_value, sum_lines, sum_unseen, value_move
+from engine.kernels.value_net import SUMS, rank_by_value, sum_position, value_move
 from engine.movegen.generator import Generator
 from engine.movegen.position_value import AMONG
 from engine.rules.position import Position, unseen
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
-from engine.simulation.simulation import Simulation
 from lexicons.jit import kernel
 from lexicons.store import load_lexicon
-from lexicons.tables import leaves_for, load_value_net, trained_win_probabilities
+from lexicons.tables import leaves_for, load_value_net
 from lexicons.value_net import NetArrays
 
 GAMES = 20
@@ -33,8 +32,7 @@ ROUNDS = 7
 def sum_anew(state_array: Any, net: NetArrays, sums_array: Any, times: int) -> None:
     """Value the position on the board, as it is, so many times."""
     for _ in range(times):
-        sum_lines(net, sums_array[0], state_array[0].board)
-        sum_unseen(net, sums_array[0])
+        sum_position(net, sums_array[0], state_array[0].board)
         value_move(net, sums_array[0], state_array[0].board, 0, 50, 0)
 
 
@@ -45,8 +43,7 @@ def main() -> None:
     given = parser.parse_args()
     rules, lexicon = standard_rules(), load_lexicon()
     leaves = leaves_for(rules.distribution)
-    value_net = load_value_net(given.net, rules.layout, rules.distribution)
-    net = value_net.arrays
+    net = load_value_net(given.net, rules.layout, rules.distribution).arrays
     generator, sums = Generator(lexicon, rules, leaves), np.zeros(1, SUMS)
     played = play_static_games(lexicon, rules, leaves, GAMES, seed=1, record=True)
     positions = [
@@ -86,26 +83,6 @@ def main() -> None:
     print(f"… and their values                     {median['rank']:7.1f} µs")
     print(f"a position after a move, made and undone {median['rank'] / AMONG:5.2f} µs")
     print(f"a position anew                        {median['anew'] / TIMES:7.2f} µs")
-    wins = trained_win_probabilities(rules.distribution)
-    speeds: dict[bool, list[float]] = {False: [], True: []}
-    for position in positions[::5]:
-        candidates = generator.best(position, 10)
-        for with_net in (False, True, False, True):
-            simulation = Simulation(
-                [generator],
-                position,
-                candidates,
-                wins,
-                rule="equal",
-                net=value_net if with_net else None,
-            )
-            simulation.advance(100)
-            began = time.thread_time()
-            done = simulation.advance(500)
-            speeds[with_net].append(done / (time.thread_time() - began))
-    table, ends = (float(np.median(speeds[with_net])) for with_net in (False, True))
-    print(f"rollouts of two turns, ended by the table {table:,.0f} a second")
-    print(f"… by the net                           {ends:,.0f} a second, {ends / table:.0%}")
 
 
 if __name__ == "__main__":

@@ -20,14 +20,7 @@ from engine.kernels.crosses import play
 from engine.kernels.game import carry_out, choose_among, deal, new_game, settle
 from engine.kernels.moves import EXCHANGE, tile_count
 from engine.kernels.selfplay import Deals
-from engine.kernels.value_net import (
-    SUMS,
-    count_kept,
-    count_unseen,
-    sum_lines,
-    sum_unseen,
-    value_move,
-)
+from engine.kernels.value_net import SUMS, count_kept, count_unseen, sum_position, value_move
 from engine.movegen.generator import Generator
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import deals_of
@@ -66,8 +59,7 @@ def compare(
             bag = game.back - game.front
             count_unseen(sums.unseen, game, seat)
             count_unseen(fresh.unseen, game, seat)
-            sum_lines(net, sums, board)
-            sum_unseen(net, sums)
+            sum_position(net, sums, board)
             for nth in range(top.count):
                 move = top.moves[nth]
                 if move < EXCHANGE:
@@ -76,14 +68,12 @@ def compare(
                     left = max(bag - tile_count(move), 0)
                     play(board, words, move)
                     value_move(net, sums, board, 0, left, 0)
-                    sum_lines(net, fresh, board)
-                    sum_unseen(net, fresh)
+                    sum_position(net, fresh, board)
                     value_move(net, fresh, board, board.changes, left, 0)
                     counts[0] += 1
                     counts[1] += _differ(net, sums.hidden, fresh.hidden, len(net.second_start))
                     undo_to(board, 0)
-                    sum_lines(net, fresh, board)
-                    sum_unseen(net, fresh)
+                    sum_position(net, fresh, board)
                     counts[2] += _differ(net, sums.lines, fresh.lines, net.start.shape[1])
             if top.moves[0] < EXCHANGE:
                 play(board, words, top.moves[0])

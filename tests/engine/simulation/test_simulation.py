@@ -16,10 +16,8 @@ from rollout_positions import (
     generator,
     late_position,
     position_of,
-    scowl,
     win_table,
 )
-from value_reference import random_net
 
 from engine.kernels.rollouts import Tally
 from engine.movegen.candidates import best_candidates
@@ -31,7 +29,6 @@ from engine.simulation.rollout_input import BY_POINTS, TO_THE_END, Utility
 from engine.simulation.sampling import RULES as SHARING
 from engine.simulation.simulation import Simulation
 from lexicons.tables import win_probabilities_for
-from lexicons.value_net import OUTPUTS, SCALE, UNIT, ValueNet
 from lexicons.win_probability import WinProbabilities
 
 
@@ -76,40 +73,6 @@ def test_slices_make_no_difference_to_any_rule(rule: str) -> None:
         cut.advance(10)
         _ = cut.regret, cut.is_certain, cut.estimates()  # asking changes nothing
     assert cut.estimates() == whole.estimates()
-
-
-def constant_net(scale: float) -> ValueNet:
-    """A net to which all that matters is the lead, squashed by ``scale`` points."""
-    net = random_net(RULES, scowl())
-    arrays = ("lines", "start", "counts", "second", "second_start", "last")
-    said = np.zeros(OUTPUTS, np.float32)
-    said[SCALE] = math.log(scale / UNIT)
-    return replace(net, **{name: 0 * getattr(net, name) for name in arrays}, last_start=said)
-
-
-@pytest.mark.parametrize("plies", [1, 2, 3, 4])
-def test_wins_at_the_end_of_rollouts_are_those_of_a_net(plies: int) -> None:
-    rolled = simulation(position_of(5, 4), plies=plies, net=constant_net(Utility().scale))
-    rolled.advance(200)
-    wins, _, leads = rolled._results.values[:, :, :40]
-    assert np.abs(wins - leads).max() <= 1
-    assert leads.std() > 0
-
-
-def test_a_net_ends_stages_threads_and_slices_alike() -> None:
-    position, net = position_of(5, 4), random_net(RULES, scowl())
-    first = simulation(position, net=net)
-    first.advance(300)
-    known = first.baseline([candidate.move for candidate in first.candidates], 0.01)
-    whole, other = (
-        simulation(position, threads=threads, plies=4, baseline=known, net=net, seed=1)
-        for threads in (1, 2)
-    )
-    whole.advance(300)
-    for rollouts in (7, 93, 200):
-        other.advance(rollouts)
-    assert other.estimates() == whole.estimates()
-    assert [each.win for each in whole.estimates()] != [each.win for each in first.estimates()]
 
 
 def test_the_board_is_as_before() -> None:
