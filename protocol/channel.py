@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from .codec import MAX_FRAME, MSGPACK, Codec
-from .errors import PeerError
+from .errors import PeerError, forget_where
 from .messages import Message
 
 _LENGTH = struct.Struct("<I")
@@ -45,6 +45,7 @@ class Arrival(NamedTuple):
         try:
             return cls(codec.decode(frame), at_ms)
         except PeerError as error:
+            forget_where(error)
             return cls(error, at_ms)
 
 

@@ -38,3 +38,14 @@ def wrong_role(message: Message, sender: str) -> PeerError:
     """Return the fault of a message that ``sender``, such as "a bot", may never send."""
     kind = type(message).__struct_config__.tag
     return PeerError("wrong_role", f"{kind!r} is not for {sender} to send", retry="no")
+
+
+def forget_where(error: BaseException | None) -> None:
+    """Have an error that is kept, and those that it came of, hold no frames any more.
+
+    A frame that holds the error would keep itself, and all that it leads to, until a full garbage
+    collection, and those are rare: each stops all clocks.
+    """
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__

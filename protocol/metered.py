@@ -19,6 +19,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.frames import CloseCode, Frame, Opcode
 
 from .channel import now_ms
+from .errors import forget_where
 from .intake import HANDSHAKE_WORK, MESSAGE_WORK, SLICE, Intake, Visit
 
 STALLED_S = 20.0
@@ -85,7 +86,7 @@ class Metered(Connection):
         self.recv_messages.pause = self.recv_messages.resume = _nothing
         self.protocol.parser.close()
         for error in (self.connection_exc, self.protocol.parser_exc, self.protocol.handshake_exc):
-            _forget_where(error)
+            forget_where(error)
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -203,13 +204,6 @@ class Metered(Connection):
 
 def _nothing() -> None:
     """Do nothing."""
-
-
-def _forget_where(error: BaseException | None) -> None:
-    """Have an error, and those that it came of, hold no frames any more."""
-    while error is not None:
-        error.__traceback__ = None
-        error = error.__cause__ or error.__context__
 
 
 class ServerEnd(Metered, ServerConnection):

@@ -81,7 +81,11 @@ class Link:
         except asyncio.CancelledError:
             if self._failure is None or self._running is None or self._running.uncancel():
                 raise
-            raise self._failure from None
+            failure, self._failure = self._failure, None
+            try:
+                raise failure from None
+            finally:
+                del failure  # it leads to this frame
         finally:
             self.channel.hand_over(None)
             self._on_message = _ignore  # whoever takes messages has this link
@@ -104,9 +108,10 @@ class Link:
         if self.closing is not None:
             return
         content, at_ms = arrival
+        if isinstance(content, PeerError):
+            self.refuse(content)
+            return
         try:
-            if isinstance(content, PeerError):
-                raise content
             self.heard_ms = at_ms
             if self.recent.maxlen:
                 self.recent.append(repr(content)[:300])

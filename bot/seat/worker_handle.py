@@ -262,16 +262,20 @@ class _Ends:
     def __init__(self, closing: contextlib.ExitStack, *, pipes: bool) -> None:
         self.ours: dict[str, int] = {}
         self.theirs: dict[str, int] = {}
-        for name in FORKED:
-            if name in ("stdin", "stdout") and not pipes:
-                self.theirs[name] = os.open(os.devnull, os.O_RDWR)
-            else:
-                reading, writing = os.pipe()
-                is_read_there = name in ("lifeline", "stdin")
-                self.theirs[name], self.ours[name] = (
-                    (reading, writing) if is_read_there else (writing, reading)
-                )
-            closing.callback(os.close, self.theirs[name])
+        try:
+            for name in FORKED:
+                if name in ("stdin", "stdout") and not pipes:
+                    self.theirs[name] = os.open(os.devnull, os.O_RDWR)
+                else:
+                    reading, writing = os.pipe()
+                    is_read_there = name in ("lifeline", "stdin")
+                    self.theirs[name], self.ours[name] = (
+                        (reading, writing) if is_read_there else (writing, reading)
+                    )
+                closing.callback(os.close, self.theirs[name])
+        except BaseException:  # no descriptor is free
+            self.close()
+            raise
 
     async def spawned(self) -> Spawned:
         """Wait until the guard says its number; OSError if it does not."""

@@ -109,12 +109,17 @@ class GameHost:
         finally:
             if self.book.ended is not None and not self.is_given_up:
                 self._tell_latecomers()
-            for seat in self._seats:
-                await seat.stop()
+            await self._stop_seats()
         await asyncio.gather(self._spectators.told(), self._owners.told())
         assert self.book.ended is not None
         log.info("game over", game=self.game, outcome=self.book.ended.outcome)
         return self.book.ended
+
+    async def _stop_seats(self) -> None:
+        stops = (seat.stop() for seat in self._seats)
+        for failed in await asyncio.gather(*stops, return_exceptions=True):
+            if isinstance(failed, Exception):
+                log.error("seat not stopped", game=self.game, exc_info=failed)
 
     def verdict(self) -> Message:
         """Return the verdict of the finished game."""

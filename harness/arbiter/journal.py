@@ -183,7 +183,10 @@ class Journal:
             raise JournalError(f"{self.name} is closed; nothing more can be written")
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.put((work, future))
-        await future
+        try:
+            await future
+        finally:
+            del future  # its error leads to this frame
 
     def _check_room(self) -> None:
         if why := self._store.full():

@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, closing
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -33,6 +33,9 @@ from .results import PlannedGame
 IDLE_S = 30.0
 """How long a worker keeps the processes of a tournament that sends no more pairs."""
 
+MOST_TOURNAMENTS = 8
+"""Whose words and seats a worker remembers; whatever their number, processes end when idle."""
+
 Pair: TypeAlias = Sequence[tuple[PlannedGame, Opened]]
 """Games that are played one after another, as planned and as set up."""
 
@@ -50,7 +53,7 @@ def play_pair(config: TournamentConfig, version: str, pair: Pair) -> list[tuple[
 
 
 class _Tables:
-    """Where a worker plays the games of one tournament: an event loop in a thread, and seats."""
+    """Where a worker plays the games of one tournament: its words and seats."""
 
     def __init__(self, config: TournamentConfig) -> None:
         log_to_stderr("warning")
@@ -66,12 +69,10 @@ class _Tables:
         self._seats = AsyncExitStack()
         self._opened: tuple[Callable[[int, int], Seat], LagMeter] | None = None
         self._pairs = self._on = 0
-        self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name="tables", daemon=True).start()
 
     def play(self, pair: Pair) -> list[tuple[Record, ...]]:
         """Play a pair, from any thread."""
-        return asyncio.run_coroutine_threadsafe(self._play(pair), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._play(pair), _loop()).result()
 
     async def _play(self, pair: Pair) -> list[tuple[Record, ...]]:
         self._pairs += 1
@@ -94,7 +95,7 @@ class _Tables:
             return [records[opened.game] for _, opened in pair]
         finally:
             self._on -= 1
-            self._loop.call_later(IDLE_S, self._rest, self._pairs)
+            _loop().call_later(IDLE_S, self._rest, self._pairs)
 
     async def _open(self) -> tuple[Callable[[int, int], Seat], LagMeter]:
         players = self._config.seating(self._lexicon)
@@ -106,7 +107,15 @@ class _Tables:
         if pairs == self._pairs and not self._on:
             self._opened, seats = None, self._seats
             self._seats = AsyncExitStack()
-            self._resting = self._loop.create_task(seats.aclose())
+            self._resting = _loop().create_task(seats.aclose())
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of all tournaments, in a thread."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="tables", daemon=True).start()
+    return loop
 
 
 _making = threading.Lock()
@@ -117,4 +126,4 @@ def _tables(config: TournamentConfig) -> _Tables:
         return _new_tables(config)
 
 
-_new_tables = cache(_Tables)
+_new_tables = lru_cache(maxsize=MOST_TOURNAMENTS)(_Tables)

@@ -191,6 +191,8 @@ class SeatMaker:
             return None
         async with self._warming:
             if self._forks and (self._parent is None or self._parent.returncode is not None):
+                if self._parent is not None:
+                    await self._parent.kill()
                 try:
                     self._parent = await ForkServer.warm(self.spec, self.equipment, self.notice)
                 except OSError as error:

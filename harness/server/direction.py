@@ -202,8 +202,10 @@ class Direction:
             self._let_go(entrant)
 
     def _tell_directors(self) -> None:
-        for link in self._links:
-            link.send(self.standing_list())
+        if self._links:
+            listed = self.standing_list()
+            for link in self._links:
+                link.send(listed)
 
     def standing_list(self) -> StandingList:
         """Return how the tournament stands."""
@@ -212,6 +214,7 @@ class Direction:
         planned = self.tournament.planned.values()
         number = rounds[-1].number if rounds else 0
         shown = [it for it in planned if it.round == number or not self._has_result(it)]
+        results = {result.number: result for result in files.counting()}
         return StandingList(
             round=number,
             rounds=self._rounds,
@@ -228,7 +231,7 @@ class Direction:
                 )
                 for of in table[:MOST_LISTED]
             ),
-            games=tuple(map(self._listed, shown[:MOST_LISTED])),
+            games=tuple(self._listed(it, results.get(it.number)) for it in shown[:MOST_LISTED]),
         )
 
     def _presence(self, entrant: int) -> Presence:
@@ -241,14 +244,13 @@ class Direction:
         return "here" if is_here else "away"
 
     def _has_result(self, planned: PlannedGame) -> bool:
-        return planned.number in self._files.counted | self._files.missed
+        return planned.number in self._files.counted or planned.number in self._files.missed
 
-    def _listed(self, planned: PlannedGame) -> RoundGame:
+    def _listed(self, planned: PlannedGame, result: GameResult | None) -> RoundGame:
         names = self._schedule.config.names
         first, second = names[planned.entrant(0)], names[planned.entrant(1)]
         game = RoundGame(number=planned.number, players=(first, second))
-        if self._has_result(planned):
-            result = self._last_result(planned.number)
+        if result is not None and self._has_result(planned):
             a, b = (seat.score for seat in result.sides)
             return replace(
                 game,
@@ -259,9 +261,6 @@ class Direction:
         if book is None or book.ended is not None:
             return game
         return replace(game, scores=book.scores, game=book.opened.game)
-
-    def _last_result(self, number: int) -> GameResult:
-        return next(it for it in reversed(self._files.counting()) if it.number == number)
 
     # --- directors ------------------------------------------------------------------------------
 
@@ -373,7 +372,7 @@ class Direction:
             raise PeerError("unknown_game", f"game {number} has no result that can be corrected")
         if scores is not None and planned.first == 1:
             scores = scores[1], scores[0]
-        game = self._last_result(number).game
+        game = next(it.game for it in reversed(self._files.results) if it.number == number)
         self.tournament.correct(Corrected(number, game, scores, why))
         self._summarize()
 

@@ -24,7 +24,10 @@ async def read_hello(channel: Channel, patience_s: float = HELLO_S) -> Hello:
     except TimeoutError:
         raise PeerError("no_hello", f"no hello within {patience_s:.0f} s", close=1008) from None
     if isinstance(content, PeerError):
-        raise content
+        try:
+            raise content
+        finally:
+            del content  # it leads to this frame
     if not isinstance(content, Hello):
         raise PeerError("no_hello", "a conversation begins with 'hello'", close=1008)
     if content.protocol != PROTOCOL_VERSION:

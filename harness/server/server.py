@@ -13,6 +13,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import structlog
@@ -69,7 +70,7 @@ from .relay import relay
 from .spectating import Spectating
 from .tables import TableKind, Tables
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
-from .web import Web
+from .web import FRESH_S, Web
 
 if TYPE_CHECKING:
     from .direction import Direction, Plan
@@ -130,6 +131,8 @@ class MatchServer:
     playing: asyncio.Task[None] | None = None
     """The tournament, once the server listens; it ends before the server only if it fails."""
     _server: Server | None = None
+    _listed: tuple[float, StandingList] | None = None
+    """How the tournament stood, and when."""
 
     def __post_init__(self) -> None:
         self._metrics = Metrics()
@@ -165,7 +168,7 @@ class MatchServer:
             self._hosting,
             self.journal.address,
             self._tables,
-            None if self.direction is None else self.direction.standing_list,
+            None if self.direction is None else self._standings,
             ladder=None if self.rated is None else self._have_ladder(self.rated),
             play=self._have_play() if self.plan is None else None,
             analyses=self._analyses is not None,
@@ -435,7 +438,11 @@ class MatchServer:
                 raise wrong_role(message, "a player")
 
     def _standings(self) -> StandingList:
-        return self._directed().standing_list()
+        """Return how the tournament stands, the same for all who ask within a second."""
+        direction, now = self._directed(), monotonic()
+        if self._listed is None or now - self._listed[0] >= FRESH_S:
+            self._listed = now, direction.standing_list()
+        return self._listed[1]
 
     def _directed(self) -> Direction:
         if self.direction is None:

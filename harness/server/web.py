@@ -88,12 +88,11 @@ class Web:
         own: OwnSight | None = None,
     ) -> None:
         self._hosting, self._journal, self._tables = hosting, journal, tables
-        self._tell_standings, self._ladder = standings, ladder
+        self._standings, self._ladder = standings, ladder
         self._play, self._own, self._analyses = play, own, analyses
         self._monotonic = monotonic
         self._page = Page.read()
         self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
-        self._standings: tuple[float, HttpAnswer] | None = None
         self._reviews: dict[str, asyncio.Future[HttpAnswer]] = {}
         self._one_at_a_time = asyncio.Lock()
         self._waiting = 0
@@ -157,7 +156,7 @@ class Web:
             return _failed(error)
         return as_json(
             {
-                "tournament": self._tell_standings is not None,
+                "tournament": self._standings is not None,
                 "ladder": self._ladder is not None,
                 "own": self._own,
                 "analysis": self._analyses,
@@ -176,12 +175,9 @@ class Web:
         return self._past[1]
 
     def _standing_list(self) -> HttpAnswer:
-        if self._tell_standings is None:
+        if self._standings is None:
             return wrong(404, "no tournament is played on this server")
-        now = self._monotonic()
-        if self._standings is None or now - self._standings[0] >= FRESH_S:
-            self._standings = now, as_json(self._tell_standings())
-        return self._standings[1]
+        return as_json(self._standings())
 
     # --- a game ---------------------------------------------------------------------------------
 

@@ -113,7 +113,10 @@ class EngineSeat(TaskSeat):
             while True:
                 content = await self._inbox.get()
                 if isinstance(content, BaseException):
-                    raise content
+                    try:
+                        raise content
+                    finally:
+                        del content  # it leads to this frame
                 if isinstance(content, NewGame):
                     await self._offered(engine, content)
                 elif self._session is not None:

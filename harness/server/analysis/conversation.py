@@ -56,7 +56,11 @@ def _check_origin(request: Request) -> None:
         PeerError: it is not.
     """
     origins, hosts = request.headers.get_all("Origin"), request.headers.get_all("Host")
-    if len(origins) != 1 or len(hosts) != 1 or urlsplit(origins[0]).netloc != hosts[0]:
+    try:
+        theirs = [urlsplit(origin).netloc for origin in origins]
+    except ValueError:
+        theirs = []
+    if len(theirs) != 1 or theirs != hosts:
         whose = f"a page of {origins[0]}" if origins else "who names no Origin"
         why = f"{whose[:200]} is not answered here; only this server's own page is"
         raise PeerError("forbidden", why, retry="no")

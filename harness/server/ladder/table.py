@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.matches.rating_list import CENTRE, SPREAD, WIDTH, RatingList
-from lexicons.arrays import F64
+from lexicons.arrays import F32
 from protocol.parts import TimeControl
 
 from .history import History
@@ -45,8 +45,8 @@ class Day(NamedTuple):
 
     day: date
     games: int
-    ratings: F64
-    errors: F64
+    ratings: F32
+    errors: F32
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ class Table:
         """Take what was computed for a task."""
         self.standing = Standing(lists[0], task.games, at)
         for listed, end in zip(lists[1:], task.days, strict=True):
-            short = (each.astype(np.float32).astype(np.float64) for each in listed[:2])
+            short = (each.astype(np.float32) for each in listed[:2])
             self.days.append(Day(*end, *short))
         self.history.settle(len(task.days))
         for player, present in self._present.items():

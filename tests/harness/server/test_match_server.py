@@ -7,7 +7,7 @@ import gc
 import re
 import weakref
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -221,31 +221,75 @@ async def test_a_player_with_a_game_comes_back_when_all_places_are_taken(running
         await client.close()
 
 
-@pytest.mark.parametrize("running", [FEW], indirect=True)
-async def test_who_is_turned_away_is_freed_without_the_collector(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    freed: asyncio.Queue[None] = asyncio.Queue()
+@asynccontextmanager
+async def all_freed(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """Wait, at the end, until all connections of meanwhile are freed, without the collector."""
+    made, freed = 0, asyncio.Semaphore(0)
 
     class Noted(ServerEnd):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
+            nonlocal made
             super().__init__(*args, **kwargs)
-            weakref.finalize(self.protocol, freed.put_nowait, None)
+            made += 1
+            weakref.finalize(self.protocol, freed.release)
 
-    idle = [await Client.login(running.url, f"s{number}", "spectator") for number in range(4)]
     monkeypatch.setattr(accepting, "ServerEnd", Noted)
     gc.disable()
     try:
+        yield
+        async with asyncio.timeout(5):
+            for _ in range(made):
+                await freed.acquire()
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("running", [FEW], indirect=True)
+async def test_who_is_turned_away_is_freed(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle = [await Client.login(running.url, f"s{number}", "spectator") for number in range(4)]
+    async with all_freed(monkeypatch):
         with pytest.raises(ChannelClosed, match="1013 busy"):
             await Client.login(running.url, "cem")
         async with connect(running.url, subprotocols=[Subprotocol(ANALYSIS)], proxy=None) as page:
             assert "room for players" in str(await page.recv())
-        async with asyncio.timeout(5):
-            await freed.get()
-            await freed.get()
-    finally:
-        gc.enable()
+        for nonsense in ("nonsense", b"\xc1"):
+            async with connect(running.url, proxy=None) as page:
+                await page.send(nonsense)
+                await page.wait_closed()
     for client in idle:
+        await client.close()
+
+
+async def test_who_writes_what_can_not_be_read_is_freed(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with all_freed(monkeypatch):
+        for nonsense in ("nonsense", b"\xc1"):
+            async with connect(running.url, proxy=None) as page:
+                await page.send(MSGPACK.encode(Hello(role="spectator", name="eve")))
+                for _ in range(30):
+                    await page.send(nonsense)
+                await page.wait_closed()
+
+
+async def test_a_spectator_who_goes_from_game_to_game_is_freed(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = [await Client.login(running.url, name) for name in ("ann", "bob")]
+    async with all_freed(monkeypatch):
+        eve = await Client.login(running.url, "eve", "spectator")
+        for _ in range(2):
+            await ann.seek("bob")
+            await bob.seek("ann")
+            game = await ann.get_ready()
+            await bob.get_ready()
+            await eve.channel.send(Watch(game=game))
+            await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
+            await eve.expect(GameOver)
+        await eve.close()
+    for client in (ann, bob):
         await client.close()
 
 
