@@ -6,9 +6,9 @@
     max_engines = 4                       # at once
 
     [[engine]]
-    id = "magpie"
-    command = ["/opt/magpie/bin/magpie", "-mode", "siu"]
-    folder = "/opt/magpie"                # its working directory
+    id = "strong"
+    command = ["/opt/strong/engine", "siu"]   # any program that speaks SIU
+    folder = "/opt/strong"                # its working directory
     environment = { OMP_NUM_THREADS = "2" }
     memory = 4096                         # MiB
     cores = 2
