@@ -106,7 +106,7 @@ class Visit(Protocol):
 
 
 Gate: TypeAlias = Callable[[str], Visit | str]
-"""Lets a socket from an address in, or returns why not: then it is closed at once."""
+"""Lets a socket from an address in, or returns why not: it may be told so, and is closed."""
 
 
 class OpenVisit:

@@ -33,8 +33,12 @@ from protocol.parts import UPHELD, WITHDRAWN
 
 from .offers import Declined, rules_in_play
 
-NONCE_BYTES = 32
 _JUDGED = (WITHDRAWN, UPHELD)
+
+
+def new_nonce() -> str:
+    """Return a nonce for a seat's draws."""
+    return secrets.token_hex(32)
 
 
 class SeatNonce:
@@ -42,7 +46,7 @@ class SeatNonce:
 
     def __init__(self, game: str, seat: int) -> None:
         self._game, self._seat = game, seat
-        self._nonce = secrets.token_hex(NONCE_BYTES)
+        self._nonce = new_nonce()
         self._other = ""
         """The opponent's commitment, once it was told."""
 

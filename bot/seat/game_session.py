@@ -47,7 +47,7 @@ from protocol.messages import (
     Started,
     YourTurn,
 )
-from protocol.parts import MAX_LEAVES, Belief, Candidate, LeaveChance, Search
+from protocol.parts import MAX_LEAVES, MAX_SENTENCE, Belief, Candidate, LeaveChance, Search
 from protocol.session import FromArbiter
 
 from .draws import SeatNonce
@@ -58,7 +58,6 @@ log = structlog.get_logger(__name__)
 MAX_MOVE = 128
 """Longest move of the protocol, in characters; an engine's output may be longer."""
 
-MAX_TEXT = 2_000
 MAX_CANDIDATES = 25
 
 REPORT_MS = 500
@@ -361,7 +360,7 @@ def _info_about(view: View, seq: int, choice: Choice) -> Info:
     return Info(
         game=view.game,
         seq=seq,
-        text=choice.text[:MAX_TEXT] if choice.text else None,
+        text=choice.text[:MAX_SENTENCE] if choice.text else None,
         candidates=tuple(_candidate(move, view) for move in considered),
         search=None if choice.search is None else _search(choice.search),
         belief=None if believed is None else _belief(believed, alphabet),
@@ -397,7 +396,7 @@ def _belief(believed: Believed, alphabet: Alphabet) -> Belief:
         tiles={alphabet.tile_text(tile): _chance(p) for tile, p in enumerate(believed.tiles)},
         bingo=None if believed.bingo is None else _chance(believed.bingo),
         seconds=_measure(believed.seconds),
-        note=believed.note[:MAX_TEXT] or None,
+        note=believed.note[:MAX_SENTENCE] or None,
         style={name: _chance(odds) for name, odds in believed.style.items()},
     )
 

@@ -40,14 +40,6 @@ class Clock:
             bank = min(bank, control.first_move_ms)
         return max(bank, 0) + control.margin_ms
 
-    def after(self, elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> Clock:
-        """Return the clock after a turn of ``elapsed_ms`` until the move's arrival.
-
-        ``lag_ms``, the measured network delay, is free up to ``control.lag_ms``.
-        """
-        charged = self.charge(elapsed_ms, control, lag_ms)
-        return Clock(self.remaining_ms - charged + control.increment_ms, self.turns + 1)
-
     @staticmethod
     def charge(elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> int:
         """Return the cost of a turn in milliseconds."""

@@ -8,11 +8,11 @@ host itself (full disk, bug) voids the game; nobody loses.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Sequence
 
 import structlog
 
+from bot.seat.draws import new_nonce
 from protocol.channel import now_ms
 from protocol.errors import PeerError
 from protocol.messages import Message
@@ -34,8 +34,6 @@ log = structlog.get_logger(__name__)
 
 NOTE_EVERY_MS = 250
 """Interval between the journal's notes of running clocks."""
-
-NONCE_BYTES = 32
 
 
 class GameHost:
@@ -282,7 +280,7 @@ class GameHost:
 
     def _own_nonce(self, seat: int) -> str | None:
         """Return a nonce for a seat of the host's own: whoever plays there may be told anything."""
-        return secrets.token_hex(NONCE_BYTES) if self._seats[seat].is_ours else None
+        return new_nonce() if self._seats[seat].is_ours else None
 
     # --- how opponents play ---------------------------------------------------------------------
 

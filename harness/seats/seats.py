@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -51,14 +50,19 @@ class TaskSeat:
     def restart(self) -> None:
         """Begin again after a failure."""
         self._task = asyncio.create_task(self._live())
+        self._task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("seat failed", seat=self.name, exc_info=error)
+            self._report(Gone(f"{type(error).__name__} in its seat", "host_error"))
 
     async def stop(self) -> None:
         """End the task."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await asyncio.wait([task])
 
     async def _live(self) -> None:
         raise AssertionError("each kind of seat has a life of its own")

@@ -7,7 +7,6 @@ that is killed goes on with both.
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -40,7 +39,7 @@ from protocol.parts import Presence, RoundGame, StandingRow
 
 from .lobby import Lobby
 from .players import Player
-from .tokens import forbidden, hash_token
+from .tokens import check_listed, forbidden
 
 _T = TypeVar("_T")
 
@@ -270,9 +269,7 @@ class Direction:
         Raises:
             PeerError: ``forbidden``; the connection is to be closed.
         """
-        known = self._plan.directors.get(name, "")
-        if token is None or not hmac.compare_digest(known, hash_token(token)):
-            raise forbidden(f"{name!r} is no director with this token")
+        check_listed(self._plan.directors, name, token, "director")
 
     def follow(self, link: Link) -> None:
         """Tell a director how the tournament stands, from now on."""

@@ -17,7 +17,7 @@ from protocol.messages import Message, Seek
 
 @dataclass(eq=False)
 class Player:
-    """A player seen since the server started, or with running games."""
+    """A player who is here, or has running games."""
 
     name: str
     link: Link | None = None

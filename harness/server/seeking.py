@@ -87,7 +87,7 @@ class Seeks:
         wish = self._wishes.get(name)
         if wish is None or wish.table != self._wishes[other].table:
             return False
-        return wish is not None and wish.opponent in (None, other)
+        return wish.opponent in (None, other)
 
 
 @dataclass(eq=False)

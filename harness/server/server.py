@@ -334,7 +334,9 @@ class MatchServer:
         log.info("hello", peer=channel.peer, role=hello.role, name=hello.name)
         token = _bearer(request) or hello.token
         if hello.role == "admin":
-            check_listed(self.admins, hello.name, token)
+            if self.admins is None:
+                raise forbidden("this server has no admins; it is started without --admins FILE")
+            check_listed(self.admins.read(), hello.name, token, "admin")
         else:
             self._bans.check(hello.name, caller.address)
         keeps_place = hello.role == "admin" or (

@@ -252,17 +252,15 @@ class Gatekeeper:
         return self.journal.token_hash(name) or invited
 
 
-def check_listed(tokens: KnownTokens | None, name: str, token: str | None) -> None:
-    """Check that a name is in a file of admins, and that the token is its own.
+def check_listed(hashes: Mapping[str, str], name: str, token: str | None, what: str) -> None:
+    """Check that a name is listed as a ``what``, such as an admin, and that the token is its own.
 
     Raises:
         PeerError: ``forbidden``; the connection is to be closed.
     """
-    if tokens is None:
-        raise forbidden("this server has no admins; it is started without --admins FILE")
-    known = tokens.read().get(name, "")
+    known = hashes.get(name, "")
     if token is None or not hmac.compare_digest(known, hash_token(token)):
-        raise forbidden(f"{name!r} is no admin with this token")
+        raise forbidden(f"{name!r} is no {what} with this token")
 
 
 def _host(peer: str) -> str:

@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 SETTLE_S = 0.2
 """Time for an engine to hear the result."""
 
-MAX_SENTENCE = 1_000
+MAX_NOTE = 1_000
 """Characters of a note; a score may have thousands of digits."""
 
 
@@ -190,7 +190,7 @@ class EngineSeat(TaskSeat):
         self._note(session, message.code, said)
 
     def _note(self, session: GameSession[Engine], code: str, said: str) -> None:
-        self._report(Noted(code, said[:MAX_SENTENCE], session.player.evidence()))
+        self._report(Noted(code, said[:MAX_NOTE], session.player.evidence()))
 
 
 def _text(choice: Choice | str, session: GameSession[Engine]) -> str:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import PurePath
 
 from bot.player import Considered, ExchangedCount, Observed, View
+from bot.seat.game_session import MAX_CANDIDATES
 from bot.seat.offers import Declined
 from engine.notation.cgp import challenge_operation, write_cgp
 from engine.notation.cgp_moves import CgpMove, format_cgp_turn, parse_cgp_move
@@ -28,9 +29,6 @@ _LIMITS = {"pass_limit": "mcnp", "exchange_limit": "mex"}
 _TILES = "letterdistribution"
 _CODES = {"lexicon": "unknown_lexicon", _TILES: "unsupported_rules"}
 """Why a game is declined whose value an option does not take."""
-
-MAX_CANDIDATES = 25
-"""Most candidates kept, the best first: a record keeps no more."""
 
 
 def settings(

@@ -2,7 +2,8 @@
 
 The journal has all that counts: a rated game's label names its table. What is kept here is derived
 from it when the server starts, and grows with each game that ends. Ratings are computed in a
-process of its own, soon after games have ended, and for a tenth of the time at most.
+process of its own, soon after games have ended, and for a tenth of the time, unless that would
+let them wait for more than a minute.
 """
 
 from __future__ import annotations

@@ -42,9 +42,8 @@ class Publisher:
         self,
         ladder: Ladder,
         lexicon: str,
-        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ladder, self._lexicon, self._monotonic = ladder, lexicon, monotonic
+        self._ladder, self._lexicon = ladder, lexicon
         self._lists: dict[tuple[str, bool], tuple[float, HttpAnswer]] = {}
 
     def answer(self, path: Sequence[str], query: _Query) -> HttpAnswer | FromJournal:
@@ -71,7 +70,7 @@ class Publisher:
     # --- a list ---------------------------------------------------------------------------------
 
     def _list(self, table: Table, *, everybody: bool) -> HttpAnswer:
-        now = self._monotonic()
+        now = time.monotonic()
         at, answer = self._lists.get((table.name, everybody), (-FRESH_S, None))
         if answer is None or now - at >= FRESH_S:
             answer = as_json(self._listed(table, everybody=everybody))

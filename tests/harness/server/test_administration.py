@@ -19,9 +19,8 @@ from harness.cli.asking import _ask
 from harness.cli.failing import CommandFailed
 from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper, KnownTokens, check_listed, hash_token, new_token
+from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token
 from protocol.channel import ChannelClosed
-from protocol.errors import PeerError
 from protocol.messages import (
     Administer,
     Error,
@@ -53,7 +52,11 @@ class Running:
 
 @asynccontextmanager
 async def running(
-    folder: Path, address: Address | None = None, *, known: str | None = None
+    folder: Path,
+    address: Address | None = None,
+    *,
+    known: str | None = None,
+    has_admins: bool = True,
 ) -> AsyncIterator[Running]:
     journal = Journal(address or folder / "games.db")
     (folder / "admins").write_text(f"hannah {hash_token('h')}\n")
@@ -70,7 +73,7 @@ async def running(
         time=TimeControl(initial_ms=60_000),
         drain_s=0,
         tell=there.told.append,
-        admins=KnownTokens(folder / "admins"),
+        admins=KnownTokens(folder / "admins") if has_admins else None,
     )
     await server.start()
     there.url = f"ws://127.0.0.1:{server.port}"
@@ -256,9 +259,10 @@ async def test_an_invitation_is_the_token_of_whoever_uses_it_first(
             await Client.login(there.url, "cem", token=invited)
 
 
-async def test_without_a_file_of_admins_nobody_is_one() -> None:
-    with pytest.raises(PeerError, match="this server has no admins; it is started without --adm"):
-        check_listed(None, "hannah", "h")
+async def test_without_a_file_of_admins_nobody_is_one(tmp_path: Path) -> None:
+    async with running(tmp_path, has_admins=False) as there:
+        with pytest.raises(ChannelClosed, match="no admins; it is started without --admins FILE"):
+            await there.do("list")
 
 
 async def test_admins_only_and_admins_do_nothing_else(tmp_path: Path) -> None:
