@@ -139,8 +139,7 @@ class BotRunner:
         try:
             ends: set[asyncio.Future[Any]] = {talk, self._failure}
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            if self._failure.done():
-                self._failure.result()
+            self.check()
             return await talk
         finally:
             self._link = None
@@ -299,6 +298,12 @@ class BotRunner:
         finally:  # the game is over even if its end makes no sense
             if isinstance(event, GameOver):
                 self._seek_on()
+
+    def check(self) -> None:
+        """Raise an error of the player's code that was not raised yet."""
+        if self._failure is not None and self._failure.done():
+            failed, self._failure = self._failure, None
+            failed.result()
 
     def _fail(self, error: BaseException) -> None:
         if self._failure is not None and not self._failure.done():

@@ -260,7 +260,7 @@ async def live(
 
     Raises:
         SeatError: the bot can't be loaded.
-        Exception: as ``talk``.
+        Exception: as ``talk``, or of the player's code after its last game.
     """
     loaded = asyncio.create_task(asyncio.to_thread(_load, spec, equipment))
     from bot.registry import create_player
@@ -288,6 +288,7 @@ async def live(
     finally:
         talking.cancel()
         await runner.games.settle(SETTLE_S)
+        runner.check()
 
 
 def _load(spec: SeatSpec, equipment: Equipment) -> Factory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ log = structlog.get_logger(__name__)
 PING_EVERY_MS = 500
 STEADY_MS = 5_000
 """A connection that lasted as long did not fail at once; redial immediately."""
+
+LAST_WORDS_S = 0.5
+"""Time for a player of a user's after its last game: what its code does then may fail, too."""
 
 STALL_MS = 5_000
 """How long a local process may leave pings unanswered before it counts as hung."""
@@ -134,8 +138,13 @@ class Worker:
         """Release it after a completed game: to be reused, or ended."""
         if self.pool is not None and self.returncode is None:
             self.pool.append(self)
-        else:
-            await self.kill()
+            return
+        await self.channel.close()  # it ends by itself, once its player has heard of the end
+        if self.process is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORDS_S):
+                    await self.process.wait()
+        await self.kill()
 
     async def kill(self) -> None:
         """Kill it and its descendants, and close the channel."""

@@ -215,6 +215,17 @@ def test_what_a_bot_prints_is_kept_and_its_exceptions_are_counted(tmp_path: Path
     assert kept.count("I have 7 tiles") == 4
 
 
+def test_what_fails_after_a_game_is_told(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    hook = "    def game_over(self, view, result):\n        raise OSError('no room')\n"
+    bad.write_text(f"{BOT.format(name='Learns')}\n{hook}")
+    command = [*COMMAND, "match", f"{bad}:Learns", "greedy", "--out", str(tmp_path / "match")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 0, "the games are played"
+    said = f"tilewire: Learns: {bad}, line 9, in game_over: OSError: no room"
+    assert said in done.stderr.splitlines()
+
+
 def test_a_bot_that_fails_before_its_games_is_told_what_it_raised(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     hook = "    def warm_up(self, lexicon):\n        pass\n"
