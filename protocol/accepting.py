@@ -33,6 +33,9 @@ TIMES: dict[str, Any] = {"close_timeout": 2, "ping_interval": 10, "ping_timeout"
 OPEN_S = 10.0
 """Time for a TLS handshake, and for the opening request."""
 
+SLOWEST = 32_768
+"""Bytes a second of a line by which an answer to HTTP still comes whole."""
+
 BACKLOG = 100
 """Sockets that wait to be accepted."""
 
@@ -226,9 +229,18 @@ async def serve(
 
 async def _shakes_hands(connection: ServerConnection, process_request: ProcessRequest) -> bool:
     """Return whether a handshake opened a connection."""
+
+    async def answer(connection: ServerConnection, request: Request) -> Response | None:
+        response = await process_request(connection, request)
+        if response is not None:
+            within_s = TIMES["close_timeout"] + len(response.body) / SLOWEST
+            connection.close_timeout = within_s
+            limit.reschedule(connection.loop.time() + within_s)
+        return response
+
     try:
-        async with asyncio.timeout(OPEN_S):
-            await connection.handshake(process_request)
+        async with asyncio.timeout(OPEN_S) as limit:
+            await connection.handshake(answer)
     except Exception:  # too late, no handshake, or the peer is gone: nobody is there to be told
         return False
     return connection.state is State.OPEN

@@ -58,8 +58,9 @@ class WebSocketChannel:
         its system.
         """
         latency_s = self._connection.latency
-        if _HAS_TCP_INFO and latency_s:
-            sock = self._connection.transport.get_extra_info("socket")
+        transport = self._connection.transport
+        if _HAS_TCP_INFO and latency_s and not transport.is_closing():
+            sock = transport.get_extra_info("socket")
             info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_RTT.size)
             latency_s = min(latency_s, _TCP_RTT.unpack(info)[0] / 1_000_000)
         return int(latency_s * 1_000)

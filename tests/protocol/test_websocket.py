@@ -272,11 +272,15 @@ async def test_pongs_that_are_held_back_are_no_lag() -> None:
     async def listener(channel: WebSocketChannel, _request: Request) -> None:
         channel._connection.latency = 0.9  # as if a pong had come so late
         lags.append(channel.lag_ms)
+        await channel.ended()
+        lags.append(channel.lag_ms)  # the socket is closed by now
         late.set()
 
-    async with server(listener) as url, bare(url):
+    async with server(listener) as url:
+        async with bare(url):
+            pass
         await late.wait()
-    assert lags[0] < 900
+    assert lags[0] < lags[1] == 900
 
 
 async def test_who_does_not_read_its_answers_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -415,6 +419,25 @@ async def test_a_plain_request_can_be_answered() -> None:
     assert answer.startswith(b"HTTP/1.1 200")
     assert answer.count(b"Content-Type") == answer.count(b"Content-Type: text/html") == 1
     assert answer.endswith(b"hello /health\n")
+
+
+async def test_a_long_answer_comes_whole_on_a_slow_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over TLS, where a server is done with writing long before its peer has read."""
+    monkeypatch.setitem(accepting.TIMES, "close_timeout", 0.05)
+    monkeypatch.setattr(accepting, "OPEN_S", 0.3)
+    monkeypatch.setattr(accepting, "SLOWEST", 1_000_000)
+    served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    served.load_cert_chain(FIXTURES / "localhost.pem", FIXTURES / "localhost.key")
+    known = ssl.create_default_context(cafile=FIXTURES / "localhost.pem")
+    body = "x" * 5_000_000
+    async with server(on_http=lambda _: HttpAnswer(200, body, "text/plain"), tls=served) as url:
+        port = int(url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=known, limit=1_000)
+        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await asyncio.sleep(0.5)
+        answer = await reader.read()
+        writer.close()
+    assert len(answer.partition(b"\r\n\r\n")[2]) == len(body)
 
 
 async def test_nobody_there_is_said_with_the_address() -> None:
