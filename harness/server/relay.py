@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from bot.seat.link import Link
 from protocol.channel import Channel, ChannelClosed
-from protocol.messages import GameOver, Goodbye, Message, NewGame
+from protocol.messages import Decline, GameOver, Goodbye, Message, NewGame
 
 PLAYED = "all games are over"
 UNUSED = "it was not used"
@@ -42,7 +42,7 @@ class IdleWatch:
             case NewGame(game=game, time=time):
                 longest_ms = time.initial_ms + time.max_overtime_ms + time.ready_ms
                 self._turns_s[game] = min(LONGEST_TURN_S, longest_ms / 1_000 + self._idle_s)
-            case GameOver(game=game):
+            case GameOver(game=game) | Decline(game=game):
                 self._turns_s.pop(game, None)
         self._timer.cancel()
         self._timer = self._loop.call_later(self.patience_s, self._give_up)
@@ -80,7 +80,7 @@ async def relay(
             return
         links[1].send(message)
         carried(message)
-        if isinstance(message, GameOver):
+        if games is not None and isinstance(message, GameOver):
             over.add(message.game)
             if len(over) == games:
                 played.set_result(PLAYED)

@@ -24,7 +24,7 @@ from harness.server.admission import (
 from harness.server.relay import LONGEST_TURN_S, IdleWatch
 from protocol.errors import PeerError
 from protocol.intake import Bucket
-from protocol.messages import GameOver, NewGame, Ping
+from protocol.messages import Decline, GameOver, NewGame, Ping
 from protocol.parts import TimeControl
 
 
@@ -390,7 +390,7 @@ async def test_how_long_a_lent_bot_waits() -> None:
     assert watch.patience_s == 361
     watch.carried(offer("two", 2**40))
     assert watch.patience_s == LONGEST_TURN_S
-    for game in ("one", "two"):
-        watch.carried(over(game))
+    watch.carried(over("one"))
+    watch.carried(Decline(game="two", code="busy", message="no"))
     assert watch.patience_s == 60
     watch.stop()
