@@ -91,8 +91,7 @@ class Link:
             self._on_message = _ignore  # whoever takes messages has this link
             self._running = None
             writer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await writer
+            await asyncio.wait([writer])  # whoever cancels this meanwhile is heard
 
     def _take_now(self, arrival: Arrival) -> None:
         """Take a message outside ``run``, which ends with what that raises."""

@@ -7,7 +7,6 @@ knows when that was: the player is not charged, and the lag is recorded beside t
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
@@ -40,8 +39,7 @@ class LagMeter:
     async def __aexit__(self, *_: object) -> None:
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait([self._task])  # whoever cancels this meanwhile is heard
 
     def late_at(self, at_ms: int) -> int:
         """Return the greatest possible delay of the stamp ``at_ms``, in milliseconds."""

@@ -85,3 +85,21 @@ async def test_a_run_that_is_cancelled_is_cancelled_even_if_it_has_failed() -> N
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_run_is_cancelled_also_while_it_ends(turns: int) -> None:
+    ours, theirs = MemoryChannel.pair()
+
+    async def run_on() -> None:
+        while True:
+            await Link(ours, lambda _message, _at_ms: None).run()
+
+    running = asyncio.create_task(run_on())
+    await asyncio.sleep(0)
+    await theirs.close()
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
