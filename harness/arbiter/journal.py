@@ -189,7 +189,11 @@ class Journal:
             del future  # its error leads to this frame
 
     def _check_room(self) -> None:
-        if why := self._store.full():
+        try:
+            why = self._store.full()
+        except OSError as error:
+            raise JournalError(str(error)) from None
+        if why:
             raise JournalError(why)
 
     def trouble(self) -> str | None:
@@ -202,7 +206,7 @@ class Journal:
             self._queue.put(([], None))
         try:
             self._check_room()
-        except (JournalError, OSError) as error:
+        except JournalError as error:
             return str(error)
         return None if self._failure is None else str(self._failure)
 

@@ -160,7 +160,7 @@ class Failed(_Record, frozen=True, tag="failed"):
 class Given(_Record, frozen=True, tag="given"):
     """A seat was given time by whoever runs the server."""
 
-    seat: int
+    seat: SeatNumber
     ms: int
     message: str
     """Who gave it, and why."""

@@ -264,6 +264,22 @@ async def test_one_games_fault_is_not_the_journals(path: Path) -> None:
     journal.close()
 
 
+async def test_no_game_begins_without_the_folder(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(path, reserve=1)
+    (kept, *_) = journal.unfinished()
+
+    def unmounted(_path: Path) -> None:
+        raise OSError("no such folder")
+
+    monkeypatch.setattr("shutil.disk_usage", unmounted)
+    with pytest.raises(JournalError, match="no such folder"):
+        await journal.create(kept.records[0], {})  # type: ignore[arg-type]
+    assert journal.trouble() == "no such folder"
+    journal.close()
+
+
 async def test_no_game_begins_with_little_room(path: Path) -> None:
     journal = Journal(path, reserve=1 << 60)
     (kept, *_) = journal.unfinished()
