@@ -15,6 +15,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast, get_args
+from urllib.parse import unquote
 
 import structlog
 from websockets.asyncio.server import Server, ServerConnection
@@ -347,7 +348,7 @@ class MatchServer:
             case "arbiter":
                 self.gatekeeper.check(hello.name, token)
                 with self._admissions.lent(caller):
-                    await self._lend_bot(channel, request.path.split("?")[0].strip("/"), caller)
+                    await self._lend_bot(channel, _bot_name(request), caller)
             case "player":
                 if hello.name in self.bots:
                     raise forbidden(f"{hello.name!r} is a bot of this server's own")
@@ -469,6 +470,11 @@ def _directing(plan: Plan, lobby: Lobby) -> Direction:
     from .direction import Direction  # brings numba in, which a server otherwise starts without
 
     return Direction(plan, lobby)
+
+
+def _bot_name(request: Request) -> str:
+    """Return the name of the bot that the address of a connection asks for."""
+    return unquote(request.path.split("?")[0].strip("/"))
 
 
 def _bearer(request: Request) -> str | None:

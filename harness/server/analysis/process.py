@@ -61,8 +61,10 @@ class AnalysisProcess(ChildProcess):
         self._send(b'{"stop":true}')
 
     def _send(self, message: bytes) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(LENGTH.pack(len(message)) + message)
+        stdin = self._process.stdin
+        assert stdin is not None
+        if not stdin.is_closing():  # a process that is gone is found by reading
+            stdin.write(LENGTH.pack(len(message)) + message)
 
     async def _answer(self) -> dict[str, Any]:
         reader = self._process.stdout

@@ -8,6 +8,7 @@ import urllib.request
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from bot_table import MemoryChannel
@@ -79,14 +80,14 @@ async def test_a_bot_that_is_back_leaves_room_for_a_game(tmp_path: Path) -> None
 
     journal = Journal(tmp_path / "serve.db")
     keeper = Gatekeeper(journal, None)
-    bots = {"one": lambda: Passer("one")}
+    bots = {"ünis": lambda: Passer("ünis")}
     words = load_lexicon()
     server = MatchServer(words, journal, keeper, bots, lend, max_games=1, drain_s=0)
     await server.start()
     url = f"ws://127.0.0.1:{server.port}"
-    arbiter = await Client.login(f"{url}/one", "afar", "arbiter")
+    arbiter = await Client.login(f"{url}/{quote('ünis')}", "afar", "arbiter")
     ann = await Client.login(url, "ann")
-    await ann.seek("one")
+    await ann.seek("ünis")
     await ann.expect(Seeking)
     await arbiter.close()
     await ann.expect(NewGame)
