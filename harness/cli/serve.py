@@ -214,7 +214,7 @@ def serve(
                 f"not beside --tournament: {', '.join(sorted(others))}; words, clock and bots of "
                 f"a tournament are in {tournament}, and it has no ladder"
             )
-        _run_tournament(settings, tournament, out, drain / 1_000)
+        _run_tournament(settings, tournament, out, drain / 1_000, lambda: _defaults() | read())
         return
     if out is not None:
         raise CommandFailed("--out is the folder of a tournament, and needs --tournament")
@@ -296,7 +296,13 @@ def _equipment(said: TableWords, settings: ServerFile) -> Equipment:
     )
 
 
-def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s: float) -> None:
+def _run_tournament(
+    settings: ServerFile,
+    file: Path,
+    out: Path | None,
+    drain_s: float,
+    read: Callable[[], ServerFile],
+) -> None:
     """Run a tournament until a signal comes, and print its table."""
     doors = open_doors(settings, tell)
     with sentences(kinds=(OSError,), status=1):  # before there is a folder
@@ -308,7 +314,7 @@ def _run_tournament(settings: ServerFile, file: Path, out: Path | None, drain_s:
     with plan.files as files:
         try:
             with sentences(kinds=(*FAILURES, PeerError), status=1):
-                options.run(_serve_tournament(settings, drain_s, doors, words, plan))
+                options.run(_serve_tournament(settings, drain_s, doors, words, plan, read))
         finally:
             if files.results:
                 print_table(files, plan.config, as_json=False)
@@ -320,6 +326,7 @@ async def _serve_tournament(
     doors: Doors,
     lexicon: Lexicon,
     plan: Plan,
+    read: Callable[[], ServerFile],
 ) -> None:
     async def open_bot(name: str) -> Worker:
         raise PeerError("unknown_bot", f"no bot is lent during a tournament, not {name}")
@@ -342,12 +349,8 @@ async def _serve_tournament(
             admins=doors.admins,
             plan=plan,
         )
-        fixed = {
-            "max_games": settings["max_games"],
-            "time": plan.config.time,
-            "admission": settings["admission"],
-        }
-        again = Rereading(server, doors, fixed, lambda: fixed, tell)
+        clock = {"time": plan.config.time}
+        again = Rereading(server, doors, settings | clock, lambda: read() | clock, tell)
         told = asyncio.ensure_future(options.until_told_to_stop())
         await until_stopped(server, _started(server, str(plan.files.path), again, doors), told)
 
@@ -412,10 +415,6 @@ async def _serve(
     standby, patient = settings["standby"], False
     told = asyncio.ensure_future(options.until_told_to_stop())  # also between two of its states
     in_effect = settings.copy()
-
-    def rereading(server: MatchServer) -> Rereading:
-        return Rereading(server, doors, in_effect, read, tell)
-
     try:
         while True:
             if standby:
@@ -428,7 +427,8 @@ async def _serve(
             with closing(journal):
                 try:
                     server = _server(journal, settings, drain_s, doors, house, specs)
-                    started = _started(server, _kept(journal, settings), rereading(server), doors)
+                    again = Rereading(server, doors, in_effect, read, tell)
+                    started = _started(server, _kept(journal, settings), again, doors, standby)
                     lost = await until_stopped(server, started, told)
                 except JournalError as error:  # it can't be read by now
                     if not standby:
@@ -506,11 +506,15 @@ def _kept(journal: Journal, settings: ServerFile) -> str:
     return kept
 
 
-def _started(server: MatchServer, kept: str, again: Rereading, doors: Doors) -> Callable[[], None]:
-    """Return what is done when the server listens."""
+def _started(
+    server: MatchServer, kept: str, again: Rereading, doors: Doors, has_waited: bool = False
+) -> Callable[[], None]:
+    """Return what is done when the server listens; files may have changed while it stood by."""
 
     def started() -> None:
         again.on_signal()
+        if has_waited:
+            again()
         url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
         tell(f"serving on {url}, {kept}")
         for warning in exposures(server.host, open_to_all=doors.tokens is None, tls=server.tls):

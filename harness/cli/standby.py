@@ -85,4 +85,4 @@ class Standby:
     def _reread(self) -> None:
         if self._doors.certificate is not None:
             renew(self._doors.certificate, tell)
-        tell("standing by; all other files are read again at a start")
+        tell("standing by; all other files are read again when this host serves")
