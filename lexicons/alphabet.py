@@ -30,7 +30,7 @@ EMPTY = 0
 MAX_LETTERS = 63  # six bits a tile: the limit of the widest word graph layout
 TILES_OPTIONS = "--rules or --distribution"
 """What gives other tiles to a command that plays or reads words."""
-_MOST_TILES = 1_000  # in a bag; the largest that is sold has 200
+_MOST_TILES = 500  # in a bag, which kernels have room for; the largest that is sold has 200
 _MOST_POINTS = 99
 _UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,]|^[0-9.?+-]$")
 _SHOWN = 60  # characters of a wrong text in an error
@@ -198,9 +198,10 @@ def parse_distribution(name: str, text: str, source: str) -> TileDistribution:
             count, value, vowel = (int(field) for field in row[2:])
         except ValueError:
             raise ValueError(f"{where}: count, points and vowel are whole numbers") from None
-        if not 0 <= count <= _MOST_TILES or abs(value) > _MOST_POINTS or vowel not in (0, 1):
+        in_range = 0 <= count <= _MOST_TILES and 0 <= value <= _MOST_POINTS and vowel in (0, 1)
+        if not in_range:
             raise ValueError(
-                f"{where}: a count is 0 to {_MOST_TILES}, points are at most {_MOST_POINTS} and "
+                f"{where}: a count is 0 to {_MOST_TILES}, points are 0 to {_MOST_POINTS} and "
                 "vowel is 0 or 1"
             )
         tiles.append((row[0], row[1], count, value, bool(vowel)))

@@ -163,9 +163,9 @@ class TileKind(Struct, frozen=True, kw_only=True):
     """Its text, without brackets: ``A``, ``CH``; the blank is ``?``."""
     blanked: TileText
     """The text of a blank that stands for it: ``a``, ``ch``; of the blank itself ``?``."""
-    count: Annotated[int, Meta(ge=0, le=1_000)]
+    count: Annotated[int, Meta(ge=0, le=500)]
     """Tiles in a full bag."""
-    points: Annotated[int, Meta(ge=-99, le=99)]
+    points: Annotated[int, Meta(ge=0, le=99)]
     """What it scores."""
     vowel: bool = False
     """Whether it is a vowel; no rule depends on that."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.player import Budget, Choice, Player, View
 from bot.search.static_choice import as_choice, generator_for, not_refused
+from engine.kernels.moves import MAX_KEPT
 from engine.movegen.position_value import AMONG, PositionValue
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
@@ -22,7 +23,7 @@ class ValuePlayer(Player):
 
     def __init__(self, net: str, among: str = "") -> None:
         self._named = net
-        self._among = number("among", among, 1, 128) if among else AMONG
+        self._among = number("among", among, 1, MAX_KEPT) if among else AMONG
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
         """Read the net; raise ValueError if it is not for these words, tiles and board."""
@@ -31,7 +32,7 @@ class ValuePlayer(Player):
     def choose(self, view: View, budget: Budget) -> Choice:
         """Choose by value."""
         ranking = PositionValue(generator_for(view), self._net(view.lexicon, view.rules))
-        ranked = ranking.best(view.position, len(view.refused) + 1, self._among)
+        ranked = ranking.best(view.position, min(len(view.refused) + 1, MAX_KEPT), self._among)
         return as_choice(not_refused(view, ranked)[0])
 
     def _net(self, lexicon: Lexicon, rules: Rules) -> ValueNet:

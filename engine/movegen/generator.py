@@ -178,7 +178,9 @@ class Generator:
         return moves or [passing(position)]
 
     def keep_best(self, position: Position, count: int) -> Turn:
-        """Leave the best ``count`` moves, at most 128, in ``state.top``; raises as ``best``."""
+        """Leave the best ``count`` moves in ``state.top``; raises as ``best``, and over 128."""
+        if not 1 <= count <= MAX_KEPT:
+            raise ValueError(f"the best {count} moves; 1 to {MAX_KEPT} can be kept")
         turn = self._turn(position)
         search_moves(self.state, self.words.words, self.leaves.arrays, turn, count)
         return turn

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kernels.game import MOST_TILES
 from engine.kernels.racks import POINT
 from engine.kernels.rollouts import CERTAIN, Candidates, Chances, Holdings, Scene
 from engine.movegen.generator import RankedMove, check_rack
@@ -104,16 +103,13 @@ def scene(
     ``scale`` is that of ``Utility``, ``baseline`` the turns of the baseline, 0 without one.
 
     Raises:
-        ValueError: a rack that generators refuse, more of a tile in sight than there are, or more
-            unseen than kernels take.
+        ValueError: a rack that generators refuse, or more of a tile in sight than there are.
     """
     seat = position.on_turn
     check_rack(position.racks[seat], len(rules.distribution.counts))
     hidden = np.repeat(
         np.arange(len(rules.distribution.counts), dtype=np.uint8), unseen(position, seat, rules)
     )
-    if len(hidden) > MOST_TILES:
-        raise ValueError(f"{len(hidden)} tiles are unseen; rollouts take {MOST_TILES} at most")
     known = len(position.racks[1 - seat])
     return Scene(
         rack=np.array(sorted(position.racks[seat]), np.uint8),

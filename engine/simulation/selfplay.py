@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.kernels.game import MOST_TILES, new_game
+from engine.kernels.game import new_game
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.selfplay import Deals, Results, play_games
 from engine.movegen.evaluation import STANDARD, Evaluation
@@ -153,14 +153,8 @@ def _play(tables: list[tuple[Generator, Generator, Any]], deals: Deals, room: in
 def deals_of(
     rules: Rules, games: int, seed: int, pairs: bool = False, forced: Forced | None = None
 ) -> Deals:
-    """Return the deals of games by a seed; in ``pairs`` the second has those of the first.
-
-    Raises:
-        ValueError: the bag is larger than kernels can hold.
-    """
+    """Return the deals of games by a seed; in ``pairs`` the second has those of the first."""
     tiles = np.array(rules.distribution.all_tiles(), np.uint8)
-    if len(tiles) > MOST_TILES - MAX_PLACED:
-        raise ValueError(f"a bag of {len(tiles)} tiles; it holds {MOST_TILES - MAX_PLACED} at most")
     chance = np.random.default_rng(seed)
     orders = chance.permuted(np.tile(tiles, (games, 1)), axis=1)
     seeds = chance.integers(1 << 63, size=games, dtype=np.uint64)
