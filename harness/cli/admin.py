@@ -88,10 +88,8 @@ def _asked(action: str, arguments: Sequence[str], lasts_ms: int | None, why: str
             fields[_FIELDS[field]] = options.parse_duration(text) if field == "TIME" else text
     if lasts_ms is not None:
         fields["minutes"] = lasts_ms // 60_000
-    try:
+    with sentences():
         return msgspec.convert(fields, Administer)
-    except msgspec.ValidationError as error:
-        raise CommandFailed(str(error)) from None
 
 
 # --- the answer -----------------------------------------------------------------------------------

@@ -74,35 +74,31 @@ def direct(
 
 def _asked(action: str, arguments: Sequence[str], why: str) -> Message:
     """Return the message of an action, or fail with a sentence."""
+    fields: dict[str, object] = {}
     match action, list(arguments):
         case "standings", []:
             return Standings()
         case (("pause" | "resume"), []):
-            return _checked({"action": action, "why": why})
+            pass
         case (("withdraw" | "join"), [name]):
-            return _checked({"action": action, "name": name, "why": why})
+            fields = {"name": name}
         case "correct", [game, "void"]:
-            return _checked({"action": action, "number": _number(game), "why": why})
+            fields = {"number": _number(game)}
         case "correct", [game, first, second]:
-            scores = _number(first), _number(second)
-            fields = {"action": action, "number": _number(game), "scores": scores, "why": why}
-            return _checked(fields)
-    if action in _ACTIONS:
-        raise CommandFailed(f"write: tilewire direct URL {action} {_ACTIONS[action]}".rstrip())
-    raise CommandFailed(f"no action is called {plain(action)!r}; there are {', '.join(_ACTIONS)}")
+            fields = {"number": _number(game), "scores": (_number(first), _number(second))}
+        case known, _ if known in _ACTIONS:
+            raise CommandFailed(f"write: tilewire direct URL {action} {_ACTIONS[action]}".rstrip())
+        case _:
+            raise CommandFailed(
+                f"no action is called {plain(action)!r}; there are {', '.join(_ACTIONS)}"
+            )
+    with sentences():
+        return msgspec.convert({"action": action, "why": why, **fields}, Direct)
 
 
 def _number(text: str) -> int:
     with sentences(f"{plain(text)} is no whole number; "):
         return int(text)
-
-
-def _checked(fields: dict[str, object]) -> Direct:
-    """Make the message, with all its limits checked."""
-    try:
-        return msgspec.convert(fields, Direct)
-    except msgspec.ValidationError as error:
-        raise CommandFailed(str(error)) from None
 
 
 # --- the answer -----------------------------------------------------------------------------------

@@ -69,11 +69,12 @@ def duel(
     check_plot(plot)
     names = player, opponent
     tables = [name for name in names if _is_leave_table(name)]
-    if not tables and (run.out is not None or not set(names) <= set(JUDGES)):
+    is_kept = run.out is not None or run.cluster is not None
+    if not tables and (is_kept or not set(names) <= set(JUDGES)):
         study = Games(names, run.field(), run.seed)
         run.work([study], games or _GAMES, draw=_drawing(plot))
         return
-    if run.out is not None or run.cluster is not None:
+    if is_kept:
         raise CommandFailed(
             f"{tables[0]} is a leave table, whose games are played in kernels here and not kept; "
             "leave --out and --cluster out"
@@ -88,9 +89,9 @@ def duel(
 
 
 def _is_leave_table(name: str) -> bool:
-    from lexicons.tables import LEAVE_TABLES
+    from lexicons.tables import TABLE_NAMES
 
-    return name in LEAVE_TABLES or name.endswith(".klv2")
+    return name in TABLE_NAMES or name.endswith(".klv2")
 
 
 def _judge(name: str, field: Field) -> Judge:

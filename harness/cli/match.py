@@ -127,7 +127,7 @@ def begin(
     folder = options.writable_folder(out or Path(place) / clock.strftime("%Y%m%d-%H%M%S"))
     if (folder / "match.json").exists():
         raise CommandFailed(
-            f"{folder} has a {_kind(terms)} already; --resume {folder} goes on with it"
+            f"{folder} has a {terms.kind} already; --resume {folder} goes on with it"
         )
     _run(terms, words, folder, cluster, as_json=as_json, luck=luck, page=page)
 
@@ -151,7 +151,7 @@ def go_on(
     try_out(terms)
     if words.checksum != terms.lexicon_checksum:
         raise CommandFailed(
-            f"{terms.lexicon} has other words than when the {_kind(terms)} began", status=1
+            f"{terms.lexicon} has other words than when the {terms.kind} began", status=1
         )
     _run(terms, words, folder, cluster, as_json=as_json, luck=luck, page=page)
 
@@ -166,12 +166,8 @@ def _check_rules(terms: TournamentConfig) -> None:
     )
     if rules_in_play(rules_on_wire(now)) != begun:
         raise CommandFailed(
-            f"the rules {terms.rules} are others than when the {_kind(terms)} began", status=1
+            f"the rules {terms.rules} are others than when the {terms.kind} began", status=1
         )
-
-
-def _kind(terms: TournamentConfig) -> str:
-    return "match" if terms.is_match else "tournament"
 
 
 FAILURES = (MatchError, JournalError, SeatError, WorkersError, OSError)
@@ -215,7 +211,7 @@ def _run(
             if not terms.is_match:
                 played = counted(len(files.counted), "game")
             raise CommandFailed(
-                f"stopped after {played}; tilewire {_kind(terms)} --resume {folder} goes on",
+                f"stopped after {played}; tilewire {terms.kind} --resume {folder} goes on",
                 status=stop_status(stop),
             ) from None
         finally:
@@ -244,7 +240,11 @@ async def _play(
     tournament = Tournament(
         terms, words, files, progress.game_finished, notice, _enough(terms, files), cluster
     )
-    hall = nullcontext() if told_on_page is None else _hall(tournament, terms, files, words)
+    hall: AbstractAsyncContextManager[OwnScreen | None] = nullcontext()
+    if told_on_page is not None:
+        from .match_page import own_screen  # brings a server in, which matches otherwise do without
+
+        hall = own_screen(tournament, terms, files, words)
     async with hall as screen:
         with progress:
             if isinstance(progress, TournamentProgress):
@@ -254,16 +254,8 @@ async def _play(
             raise MatchError(f"{why}; --resume tries again")
         if told_on_page is not None:
             told_on_page()
-            options.say(f"the {_kind(terms)} is over; its page stays until Ctrl-C")
+            options.say(f"the {terms.kind} is over; its page stays until Ctrl-C")
             await options.until_told_to_stop()
-
-
-def _hall(
-    tournament: Tournament, terms: TournamentConfig, files: MatchFolder, words: Lexicon
-) -> AbstractAsyncContextManager[OwnScreen]:
-    from .match_page import own_screen  # brings a server in, which matches otherwise do without
-
-    return own_screen(tournament, terms, files, words)
 
 
 def _enough(terms: TournamentConfig, files: MatchFolder) -> Callable[[], bool]:

@@ -48,6 +48,8 @@ WHOLE_GAMES = ("files", "quackle")
 MOST_TESTED = 20_000
 """Games of a match that a sequential test ends, unless there are others said."""
 
+_OWN_ROUNDS = "--rounds: a knockout has as many rounds as its seats need"
+
 
 class _Settings(TypedDict, total=False):
     """Settings that are no times."""
@@ -283,7 +285,7 @@ def configure(
     if hill > rounds:
         raise CommandFailed(f"--hill {hill}: rounds is {rounds}; hill can be {rounds} at most")
     if form == "knockout" and "rounds" in settings:
-        raise CommandFailed("--rounds: a knockout has as many rounds as its seats need")
+        raise CommandFailed(_OWN_ROUNDS)
     test = _test(settings)
     if test is not None and not all(spec.starts_afresh for spec in specs):
         raise CommandFailed(
@@ -392,10 +394,11 @@ def taken_up(folder: Path, more: str, least: int | None) -> TournamentConfig:
         config = read_config(folder)
     if least is None:
         return config
+    if more == "rounds" and config.format == "knockout":
+        raise CommandFailed(_OWN_ROUNDS)
     if least < (there := getattr(config, more)):
-        what = "match" if config.is_match else "tournament"
         raise CommandFailed(
-            f"--{more} {least}: the {what} in {folder} has {there:,} already; "
+            f"--{more} {least}: the {config.kind} in {folder} has {there:,} already; "
             "write more than that, or leave it out"
         )
     return msgspec.structs.replace(config, **{more: least})

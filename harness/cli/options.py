@@ -97,11 +97,9 @@ def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentColle
 
 
 def _check_number(name: str, text: str, kind: type[float]) -> None:
-    try:
+    with suppress(ValueError, OverflowError):
         if math.isfinite(kind(text)):
             return
-    except ValueError:
-        pass
     what = "a whole number" if kind is int else "a number"
     raise CommandFailed(f"{name} must be {what} (got {text[:40]!r})")
 
@@ -360,13 +358,13 @@ def equip(
 ) -> Equipment:
     """Return what local seats are given, with absolute paths; ``load_equipped`` reads the files."""
     from bot.equipment import Equipment
-    from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES, table_location
+    from lexicons.tables import TABLE_NAMES, table_location
 
     path, rule_set = Path(lexicon), Path(rules)
     return Equipment(
         lexicon=str(path.resolve()) if path.is_file() else lexicon,
-        leaves=table_location(leaves, LEAVE_TABLES),
-        win_probabilities=table_location(winprob, WIN_PROBABILITY_TABLES),
+        leaves=table_location(leaves, TABLE_NAMES),
+        win_probabilities=table_location(winprob, TABLE_NAMES),
         threads=threads,
         ponder=ponder,
         rules=str(rule_set.resolve()) if rule_set.is_file() else rules,

@@ -46,6 +46,10 @@ def tournament(
     settings = cast("Settings", given or {})
     if resume is not None:
         terms = taken_up(resume, "rounds", settings.get("rounds"))
+        if terms.is_match:
+            raise CommandFailed(
+                f"{resume} has a match; tilewire match --resume {resume} goes on with it"
+            )
         if seats or out or settings.keys() - {"rounds"}:
             raise CommandFailed(
                 f"--resume {resume} has its seats and settings already; only --rounds can be given"
@@ -57,8 +61,8 @@ def tournament(
         file = Path(entrants[0])
         entrants, said = read_settings(file, TournamentFile)
         settings = cast("Settings", {**said, **settings})
-    if len(entrants) < 2:
+    if len(entrants) < 3:
         raise CommandFailed(
-            "a tournament needs seats, such as: tilewire tournament static greedy vanilla"
+            "a tournament needs three seats, such as: tilewire tournament static greedy vanilla"
         )
     begin(*configure(entrants, settings), out, "tournaments", cluster, as_json=json_, page=page)

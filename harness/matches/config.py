@@ -79,6 +79,11 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it has two seats, so that all of its games are of one pairing."""
         return len(self.seats) == 2
 
+    @property
+    def kind(self) -> str:
+        """What it is called."""
+        return "match" if self.is_match else "tournament"
+
     def seating(
         self,
         lexicon: Lexicon,

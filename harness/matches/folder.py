@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from bot.seat.containment import hide, unhide
 
 from .config import TournamentConfig
-from .results import GameResult, Luck, result_line
+from .results import GameResult, Luck
 
 CORRECTED = "corrected"
 """The note of a corrected result."""
@@ -194,7 +194,6 @@ class MatchFolder(FolderContents):
         for path in (self._log, self._decided, self._lucks):
             if path.exists():
                 _cut(path)
-        self._file = self._log.open("ab", buffering=0)
 
     def append(self, result: GameResult) -> None:
         """Store a game's result; raise ValueError if its number already has one that counts."""
@@ -202,10 +201,10 @@ class MatchFolder(FolderContents):
             if result.number in self.counted:
                 raise ValueError(
                     f"game {result.number} of the match has a result already in "
-                    f"{self._file.name}; a game counts once"
+                    f"{self._log}; a game counts once"
                 )
             self.counted.add(result.number)
-        self._file.write(result_line(result))
+        _append(self._log, result)
         self.results.append(result)
 
     def decide(self, decision: Decision) -> None:
@@ -223,7 +222,6 @@ class MatchFolder(FolderContents):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
         unhide(self.path)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
@@ -131,11 +130,6 @@ class Luck:
     def balance(self) -> tuple[float, float]:
         """Points and wins that the draws gave seat 0 more than seat 1."""
         return self.points[0] - self.points[1], self.wins[0] - self.wins[1]
-
-
-def result_line(result: GameResult) -> bytes:
-    """Return a result as a line of JSON, with its line break."""
-    return msgspec.json.encode(result) + b"\n"
 
 
 def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:

@@ -27,7 +27,7 @@ from harness.matches.results import GameResult
 from harness.matches.standings import standings
 from harness.matches.statistics import match_statistics, rows
 
-from .games import EventGames
+from .games import MOST_GAMES, EventGames
 from .tables import (
     Sheet,
     cross_sheet,
@@ -222,5 +222,7 @@ def _games_note(games: int, shown: int) -> str:
     if not shown:
         return "The games are in the journal (match.db), which is not here."
     if shown < games:
-        return f"{shown:,} of {games:,} games: the first and the last of each pairing."
+        most = games > MOST_GAMES
+        why = "the first and the last of each pairing" if most else "the others were not played"
+        return f"{shown:,} of {games:,} games: {why}."
     return ""

@@ -110,8 +110,8 @@ def test_a_port_that_is_taken_leaves_no_folder(tilewire: CommandLine, tmp_path: 
 
 
 def test_no_other_command_seats_a_guest(tilewire: CommandLine, tmp_path: Path) -> None:
-    for command in ("match", "tournament"):
-        assert tilewire(command, "guest:ann", "static") == 2
+    for command, *others in (("match",), ("tournament", "greedy")):
+        assert tilewire(command, "guest:ann", "static", *others) == 2
         assert "guest:ann waits for a player that logs in to a server" in tilewire.err
     write_config(match_config(seats=("guest:ann", "static"), names=("ann", "static")), tmp_path)
     assert tilewire("match", "--resume", tmp_path) == 2

@@ -242,6 +242,16 @@ def test_a_tournament_goes_on_as_one(tilewire: CommandLine, tmp_path: Path) -> N
     assert "other words than when the tournament began" in tilewire.err
 
 
+def test_a_match_and_a_knockout_have_no_more_rounds(tilewire: CommandLine, tmp_path: Path) -> None:
+    write_config(match_config(), tmp_path)
+    assert tilewire("tournament", "--resume", tmp_path, "--rounds", 2) == 2
+    assert f"tilewire match --resume {tmp_path} goes on with it" in tilewire.err
+    knockout = {"seats": ("static",) * 3, "names": ("A", "B", "C"), "format": "knockout"}
+    write_config(match_config(**knockout), tmp_path)
+    assert tilewire("tournament", "--resume", tmp_path, "--rounds", 3) == 2
+    assert "a knockout has as many rounds as its seats need" in tilewire.err
+
+
 def test_the_page_of_a_match_stays_and_its_code_is_in_no_address(
     tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

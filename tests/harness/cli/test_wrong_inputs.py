@@ -37,6 +37,7 @@ WRONG = [
     ("match greedy greedy --games=", "--games must not be empty"),
     ("match greedy greedy --games 9e9", "--games must be a whole number (got '9e9')"),
     (f"match greedy greedy --games 1{'0' * 40}", "--games must be at most 9,007,199,254,740,992"),
+    (f"match greedy greedy --games {'9' * 400}", "--games must be a whole number (got '9999"),
     (f"match greedy greedy --games {'9' * 9999}", "--games must be a whole number (got '9999"),
     ("tournament static greedy vanilla --sprt 0,5", "--sprt; it is for tilewire match"),
     ("tournament static greedy vanilla --luck", "unknown option: --luck; it is for tilewire match"),

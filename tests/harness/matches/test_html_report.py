@@ -315,6 +315,14 @@ def test_without_its_journal_an_event_has_no_games_and_times(tmp_path: Path) -> 
     assert "which is not here" in html
 
 
+def test_games_that_were_given_without_play_are_said(tmp_path: Path) -> None:
+    write_event(tmp_path, ("a", "b"))
+    sides = seat("a", 0), seat("b", 0)
+    with MatchFolder(tmp_path) as files:
+        files.append(game(3, (0, 0), sides=sides, outcome="no_show", winner=0, turns=0))
+    assert read_event(tmp_path).games_note == "2 of 3 games: the others were not played."
+
+
 def test_a_report_is_written_where_it_is_asked_for(
     tilewire: CommandLine, folder: Path, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from match_samples import game, match_config, seat
@@ -24,7 +25,7 @@ from harness.matches.report import (
     table_text,
     write_summary,
 )
-from harness.matches.results import GameResult, result_line
+from harness.matches.results import GameResult
 from harness.matches.standings import standings
 from harness.matches.statistics import match_statistics
 
@@ -226,7 +227,7 @@ def test_a_folder_is_taken_up_after_a_torn_line(tmp_path: Path) -> None:
     with MatchFolder(tmp_path) as folder:
         folder.append(game(0, (400, 390)))
         folder.append(game(1, (1, 2), outcome="host_error", winner=None))
-    path.write_bytes(path.read_bytes() + result_line(game(1, (400, 390)))[:-9])
+    path.write_bytes(path.read_bytes() + msgspec.json.encode(game(1, (400, 390)))[:-8])
     with MatchFolder(tmp_path) as folder:
         assert [result.number for result in folder.results] == [0, 1]
         folder.append(game(1, (370, 390)))

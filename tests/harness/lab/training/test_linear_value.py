@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +21,14 @@ from lexicons.leaves import LeaveTable
 from lexicons.value_net import CROSSINGS, KEPT_COUNTS, UNIT, VALUE, sights_of
 
 FIELD = Field(few(), RULES, LeaveTable.zero(TILES, RULES.rack_size))
-LISTED = [play_share(FIELD, Share((1, 0, number), 4)) for number in range(3)]
 LETTERS = len(TILES.alphabet)
 CLASSES = classes_of(FIELD)
 SIGHTS = sights_of(RULES.layout, TILES)
+
+
+@cache
+def all_listed() -> tuple[Listed, ...]:
+    return tuple(play_share(FIELD, Share((1, 0, number), 4)) for number in range(3))
 
 
 def counted(listed: Listed, at: int) -> F64:
@@ -42,7 +47,7 @@ def counted(listed: Listed, at: int) -> F64:
 def test_it_is_the_regression_of_what_moves_of_a_turn_differ_by() -> None:
     """By numpy, from a matrix of all positions."""
     rows, gains = [], []
-    for listed in LISTED:
+    for listed in all_listed():
         counts = np.array([counted(listed, at) for at in range(len(listed.groups))])
         for group in np.unique(listed.groups):
             turn = listed.groups == group
@@ -51,14 +56,14 @@ def test_it_is_the_regression_of_what_moves_of_a_turn_differ_by() -> None:
     matrix, gained = np.concatenate(rows), np.concatenate(gains)
     products = matrix.T @ matrix + linear_value._RIDGE * np.eye(CLASSES.ends[-1])
     weights = np.linalg.solve(products, matrix.T @ gained)
-    learned = learn_linear(FIELD, iter(LISTED))
+    learned = learn_linear(FIELD, all_listed())
     np.testing.assert_allclose(learned.weights, weights, atol=1e-6)
     left = gained - matrix @ weights
     assert learned.explained == pytest.approx(1 - (left @ left) / (gained @ gained), abs=1e-6)
 
 
 def test_the_net_adds_up_the_weights_of_what_it_sees() -> None:
-    learned, listed = learn_linear(FIELD, iter(LISTED)), LISTED[0]
+    learned, listed = learn_linear(FIELD, all_listed()), all_listed()[0]
     for at in range(20):
         seen = value_reference.seen_by(RULES.layout, listed.lines[at], listed.counts[at])
         said = value_reference.outputs(learned.net, seen)[VALUE] * UNIT
@@ -84,5 +89,5 @@ def test_hooks_are_classed_by_premium_and_kept_tiles_by_number() -> None:
 
 def test_it_is_drawn(tmp_path: Path) -> None:
     path = tmp_path / "linear.png"
-    draw_linear(learn_linear(FIELD, iter(LISTED)), CLASSES, FIELD, path)
+    draw_linear(learn_linear(FIELD, all_listed()), CLASSES, FIELD, path)
     assert path.stat().st_size > 20_000
