@@ -33,8 +33,7 @@ from .win_probability import (
 
 FORMULA = "formula"
 TRAINED = "trained"
-LEAVE_TABLES = (FORMULA, TRAINED)
-WIN_PROBABILITY_TABLES = (FORMULA, TRAINED)
+TABLE_NAMES = (FORMULA, TRAINED)
 TRAINED_ON = "scowl"  # the embedded lexicon that the trained tables were trained on
 
 _FILES = {

@@ -67,22 +67,23 @@ tests that come first none is.
 WARM_UPS = (
     """
 import engine.movegen.generator, engine.simulation.simulation
+from engine.rules.rules import standard_rules
+from engine.simulation.selfplay import play_static_games
 from lexicons.jit import warm_up
+from lexicons.store import load_lexicon
 
 warm_up()
+play_static_games(load_lexicon(), standard_rules(), games=1)
 """,
     """
 from engine.endgame import solver
 from engine.inference import inference
 from engine.preendgame import scenarios
-from engine.rules.rules import standard_rules
-from engine.simulation.selfplay import play_static_games
 from lexicons.store import load_lexicon
 
 load_lexicon().word_map
 for part in (solver, inference, scenarios):
     part.warm_up()
-play_static_games(load_lexicon(), standard_rules(), games=1)
 """,
 )
 """Programs that compile and build different things, in about the same time."""

@@ -137,9 +137,9 @@ def _embedded(what: str) -> Sequence[str]:
         from lexicons.store import lexicon_names
 
         return lexicon_names()
-    from lexicons.tables import LEAVE_TABLES, WIN_PROBABILITY_TABLES
+    from lexicons.tables import TABLE_NAMES
 
-    return LEAVE_TABLES if what == "leave table" else WIN_PROBABILITY_TABLES
+    return TABLE_NAMES
 
 
 def name_of(location: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator, RankedMove
+from engine.rules.moves import Exchange
 from engine.rules.position import Position
 from engine.rules.rules import used_tiles
 from lexicons.arrays import F64
@@ -59,6 +60,7 @@ def judge(
     seat, rules = position.on_turn, generator.rules
     together = min(len(used_tiles(ranked.move)) for ranked in moves)
     fulls, is_all = _cases(generator, position, together, cases, seed)
+    is_all = is_all and not any(isinstance(ranked.move, Exchange) for ranked in moves)  # it draws
     spreads = np.zeros((len(fulls), len(moves)))
     for nth, (full, _) in enumerate(fulls):
         for which, ranked in enumerate(moves):

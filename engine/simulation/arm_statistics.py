@@ -121,13 +121,6 @@ class ArmStatistics:
         behind: F64 = self.means.max() - self.means
         return behind
 
-    @property
-    def variances(self) -> F64:
-        """Variance of one sample, common luck included."""
-        most = self.samples.max()
-        variances: F64 = self.residuals + self.slopes**2 * self.reference_variance * most
-        return variances
-
     def errors(self, samples: I64 | None = None) -> F64:
         """Return standard errors of ``behind``, for the present or other numbers of samples."""
         samples = self.samples if samples is None else samples

@@ -8,8 +8,6 @@ A rule shares out the next ``samples``: ``int64[candidates]``, whose sum is ``sa
 ``elimination``  equal samples to all that may still be the best; those clearly behind the leader
                  drop out (Even-Dar, Mannor and Mansour 2006; with paired samples Kim and Nelson
                  2001)
-``ocba``         optimal computing budget allocation: samples in proportion to (σ / difference)²
-                 (Chen, Lin, Yücesan and Chick 2000)
 ``equal``        the same number to each, the measure of the others
 """
 
@@ -62,32 +60,9 @@ def top_two(statistics: ArmStatistics, samples: int) -> I64:
     return shares
 
 
-def ocba(statistics: ArmStatistics, samples: int) -> I64:
-    """Move totals towards shares proportional to (σ / difference)²."""
-    leader, deviations = statistics.leader, np.sqrt(np.maximum(statistics.variances, 1e-12))
-    behind = np.maximum(statistics.behind, statistics.errors() / 4 + 1e-12)
-    shares = (deviations / behind) ** 2
-    shares[statistics.twins] = 0
-    shares[leader] = 0
-    shares[leader] = deviations[leader] * math.sqrt(float(np.sum(shares**2 / deviations**2)))
-    total = float(shares.sum())
-    if total <= 0:
-        return equal(statistics, samples)
-    wanted = shares / total * (statistics.samples.sum() + samples)
-    missing = np.maximum(wanted - statistics.samples, 0)
-    if not missing.sum():
-        return equal(statistics, samples)
-    exact = missing / missing.sum() * samples
-    given: I64 = np.floor(exact).astype(np.int64)
-    for candidate in np.argsort(given - exact, kind="stable")[: samples - int(given.sum())]:
-        given[candidate] += 1
-    return given
-
-
 RULES: Final[dict[str, Rule]] = {
     "top-two": top_two,
     "elimination": elimination,
-    "ocba": ocba,
     "equal": equal,
 }
 

@@ -76,7 +76,7 @@ class Simulation:
         win_probabilities: by spread and unseen tiles; None: candidates are compared by points.
         plies: turns after a candidate, unless the game ends.
         first: samples of each candidate in the first round, at least 2.
-        rule: how samples are shared out: ``top-two``, ``elimination``, ``ocba`` or ``equal``.
+        rule: how samples are shared out: ``top-two``, ``elimination`` or ``equal``.
         belief: what the opponent may hold; by default anything.
         utility: weights of wins, leads and points; by default mostly wins.
         use_prior: start from static equity, or from the baseline; keeps short simulations from

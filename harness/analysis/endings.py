@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from bot.player import Budget
 from bot.search.anytime import NODES, Anytime, Work
 from engine.endgame.solver import EndgameSolver, Solution
+from engine.preendgame.replies import Model
 from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules, passes_left, rack_without, score_play, used_tiles
-
-OpponentModel: TypeAlias = Literal["rational", "pessimistic", "static"]
 
 
 def spend(budget: Budget, work: Work, is_enough: Callable[[], bool] = lambda: False) -> float:
@@ -107,7 +106,7 @@ class PreEndgameComparison:
     """Moves compared by how often they win, over all bags and opponent's racks; the best first."""
 
     position: Position
-    model: OpponentModel
+    model: Model
     bag: int
     cases: int
     """Number of combinations of bag and opponent's rack."""
@@ -120,7 +119,7 @@ class PreEndgameComparison:
 
 
 def compare_moves(
-    compared: PreEndgame, position: Position, rules: Rules, budget: Budget, *, model: OpponentModel
+    compared: PreEndgame, position: Position, rules: Rules, budget: Budget, *, model: Model
 ) -> PreEndgameComparison:
     """Play each candidate out, for all possible bags."""
     # A single candidate is evaluated all the same: its result is the answer.

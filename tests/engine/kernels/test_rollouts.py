@@ -180,18 +180,23 @@ def zip_turns(rollouts: Sequence[Rollout]) -> Iterator[list[Any]]:
 
 @pytest.mark.parametrize(
     ("position", "plies"),
-    [(position_of(5, 9), 4), (late_position(9), TO_THE_END), (late_position(1), TO_THE_END)],
+    [
+        (partial(position_of, 5, 9), 4),
+        (partial(late_position, 9), TO_THE_END),
+        (partial(late_position, 1), TO_THE_END),
+    ],
 )
 def test_with_a_baseline_a_sample_is_what_is_known_and_what_it_gained_since(
-    position: Position, plies: int
+    position: Callable[[], Position], plies: int
 ) -> None:
-    compared = candidates(position, 5)
+    begun = position()
+    compared = candidates(begun, 5)
     known = np.random.default_rng(1).random((len(compared), 3))
 
     def values(plies: int, baseline: Baseline | None = None) -> npt.NDArray[np.int64]:
         simulation = Simulation(
             [generator()],
-            position,
+            begun,
             compared,
             win_table(),
             plies=plies,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.simulation.arm_statistics import ArmStatistics
-from engine.simulation.sampling import RULES, Rule, elimination, equal, ocba, top_two
+from engine.simulation.sampling import RULES, Rule, elimination, equal, top_two
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -85,7 +85,7 @@ def test_the_lowest_is_filled_up_to_the_next() -> None:
     assert equal(statistics, 18).tolist() == [1, 8, 6, 3]
 
 
-@pytest.mark.parametrize("rule", [top_two, elimination, ocba])
+@pytest.mark.parametrize("rule", [top_two, elimination])
 def test_who_cannot_be_told_apart_from_the_leader_gets_nothing(rule: Rule) -> None:
     """Two candidates whose every rollout is the same."""
     luck = [1.0, 1.0, 0.5]
@@ -99,14 +99,6 @@ def test_who_cannot_be_told_apart_from_the_leader_gets_nothing(rule: Rule) -> No
 def test_twins_alone_get_all_the_same_what_was_asked(rule: str) -> None:
     statistics = statistics_of([100, 60], [0.5, 0.5], [0.0, 0.0], 1.0, 0.04)
     assert RULES[rule](statistics, 33).sum() == 33
-
-
-def test_few_samples_go_where_they_tell_most() -> None:
-    """``ocba``: to those close to the leader, and of those to whoever varies."""
-    statistics = statistics_of([50] * 4, [1.0, 0.9, 0.9, 0.5], [0.2, 0.2, 0.8, 0.2])
-    shares = ocba(statistics, 400)
-    assert shares[2] > shares[1] > shares[3]
-    assert shares[0] > shares[3]
 
 
 # --- what it is good for --------------------------------------------------------------------------
@@ -138,5 +130,5 @@ TRIES, BUDGET = 60, 2_400
 def test_every_rule_finds_the_best_more_often_than_equal_shares() -> None:
     found = {rule: sum(found_best(rule, seed, BUDGET) for seed in range(TRIES)) for rule in RULES}
     assert TRIES // 4 < found["equal"] < TRIES
-    for rule in ("top-two", "elimination", "ocba"):
+    for rule in ("top-two", "elimination"):
         assert found[rule] > found["equal"], found
