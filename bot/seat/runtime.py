@@ -98,3 +98,22 @@ def set_pipes_aside() -> tuple[int, int]:
     os.close(nothing)
     os.dup2(2, 1)
     return reading, writing
+
+
+async def read_pipe(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    """Take over a pipe to read from; its transport closes it."""
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
+    )
+    return reader, transport
+
+
+async def write_pipe(descriptor: int) -> asyncio.StreamWriter:
+    """Take over a pipe to write to."""
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()),
+        os.fdopen(descriptor, "wb", 0),
+    )
+    return asyncio.StreamWriter(transport, protocol, None, loop)

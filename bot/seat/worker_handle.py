@@ -19,11 +19,11 @@ from bot.equipment import Equipment
 from bot.registry import SeatSpec
 from protocol.channel import Channel, PipeChannel
 
-from .child_process import MAX_LINE, ChildProcess, Spawned, spawn
+from .child_process import ChildProcess, Spawned, spawn
 from .confinement import Confinement
 from .containment import of_bot
 from .fork_server import FORKED, WARM
-from .runtime import NOTICE
+from .runtime import NOTICE, read_pipe, write_pipe
 from .worker_main import TOKEN, USES
 
 log = structlog.get_logger(__name__)
@@ -97,7 +97,7 @@ class SeatProcess(ChildProcess):
             OSError: no process can be started.
         """
         arguments = _arguments(spec, equipment)
-        arguments += ["--pipe"] if connect is None else ["--connect", connect, "--die-with-parent"]
+        arguments += ["--pipe"] if connect is None else ["--connect", connect]
         if seed is not None:
             arguments += ["--seed", str(seed)]
         arguments += ["--name", name or spec.name]
@@ -315,7 +315,8 @@ class Forked:
         self.stderr = await self._reader(ends.pop("stderr"))
         if "stdout" in ends:
             self.stdout = await self._reader(ends.pop("stdout"))
-            self.stdin = await self._writer(ends.pop("stdin"))
+            self.stdin = await write_pipe(ends.pop("stdin"))
+            self._transports.append(self.stdin.transport)
         self._ended = asyncio.create_task(self._end(status))
 
     async def wait(self) -> int:
@@ -335,18 +336,6 @@ class Forked:
         return self.returncode
 
     async def _reader(self, descriptor: int) -> asyncio.StreamReader:
-        reader = asyncio.StreamReader(MAX_LINE)
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
-        )
+        reader, transport = await read_pipe(descriptor)
         self._transports.append(transport)
         return reader
-
-    async def _writer(self, descriptor: int) -> asyncio.StreamWriter:
-        loop = asyncio.get_running_loop()
-        transport, protocol = await loop.connect_write_pipe(
-            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()),
-            os.fdopen(descriptor, "wb", 0),
-        )
-        self._transports.append(transport)
-        return asyncio.StreamWriter(transport, protocol, None, loop)

@@ -24,7 +24,8 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .runtime import NOTICE, log_to_stderr, loop_factory, set_pipes_aside
+from . import syscalls
+from .runtime import NOTICE, log_to_stderr, loop_factory, read_pipe, set_pipes_aside, write_pipe
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment
@@ -45,8 +46,6 @@ USES = "tilewire uses: "
 NICENESS = 5
 """Niceness of a seat's process, behind the host, whose event loop keeps the time."""
 
-PR_SET_PDEATHSIG = 1
-
 _NEEDED = (
     *("bot.registry", "bot.seat.connection", "bot.seat.player_thread", "bot.seat_text"),
     *("protocol.websocket", "websockets.asyncio.client"),
@@ -61,9 +60,9 @@ class _Unusable(Exception):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a seat; never returns, since a busy search thread must not keep the process."""
     options = _parser().parse_args(arguments)
-    hosted = options.die_with_parent or options.pipe
+    hosted = _is_hosted(options)
     if hosted:
-        _die_with_parent()
+        syscalls.die_with_parent()  # a closed pipe ends it, too
     pipe = None
     if options.pipe:
         pipe = set_pipes_aside()
@@ -105,8 +104,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ponder", action="store_true", help="search on the opponent's time too")
     parser.add_argument("--name", help="what to be called; the bot's name by default")
     parser.add_argument("--seed", type=int, help="for the player's chance")
-    parser.add_argument("--verbose", action="store_true", help="log every move")
-    parser.add_argument("--die-with-parent", action="store_true", help=argparse.SUPPRESS)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pipe", action="store_true", help="speak through stdin and stdout")
     where.add_argument("--try-out", action="store_true", help="load the bot, and end")
@@ -115,17 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent dies; a closed pipe ends it too."""
-    parent = os.getppid()
-    if sys.platform != "linux":
-        return
-    import ctypes
-
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)  # the parent died before the request
+def _is_hosted(options: argparse.Namespace) -> bool:
+    """Return whether it plays for the process that started it, and ends with that."""
+    return options.pipe or options.connect is not None
 
 
 def _leave(status: int, *, with_group: bool) -> None:
@@ -144,8 +133,7 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
     from bot.registry import SeatError
     from bot.seat_text import parse_seat
 
-    hosted = options.die_with_parent or options.pipe
-    log_to_stderr("debug" if options.verbose else "warning" if hosted else "info")
+    log_to_stderr("warning" if _is_hosted(options) else "info")
     try:
         spec = parse_seat(options.bot)
         if spec.kind == "remote":
@@ -322,17 +310,8 @@ def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]
     async def dial() -> Channel:
         from protocol.channel import PipeChannel
 
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader()
-        await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reading, "rb", 0)
-        )
-        transport, protocol = await loop.connect_write_pipe(
-            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()),
-            os.fdopen(writing, "wb", 0),
-        )
-        writer = asyncio.StreamWriter(transport, protocol, None, loop)
-        return PipeChannel(reader, writer, "host")
+        reader, _ = await read_pipe(reading)
+        return PipeChannel(reader, await write_pipe(writing), "host")
 
     return dial
 

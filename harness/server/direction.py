@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from bot.registry import SeatError, did_you_mean
 from bot.seat.link import Link
+from bot.seat.runtime import software
 from bot.seat_text import parse_seat
 from harness.matches.config import TournamentConfig
 from harness.matches.folder import (
@@ -33,8 +34,19 @@ from harness.matches.report import write_summary
 from harness.matches.results import GameResult, PlannedGame
 from harness.matches.standings import standings
 from harness.matches.tournament import Tournament
-from protocol.errors import PeerError
-from protocol.messages import Direct, Seek, Seeking, StandingList
+from protocol.channel import Channel
+from protocol.errors import PeerError, wrong_role
+from protocol.messages import (
+    Direct,
+    Error,
+    Goodbye,
+    Message,
+    Seek,
+    Seeking,
+    StandingList,
+    Standings,
+    Welcome,
+)
 from protocol.parts import Presence, RoundGame, StandingRow
 
 from .lobby import Lobby
@@ -271,13 +283,28 @@ class Direction:
         """
         check_listed(self._plan.directors, name, token, "director")
 
-    def follow(self, link: Link) -> None:
-        """Tell a director how the tournament stands, from now on."""
-        self._links.add(link)
+    async def serve(self, channel: Channel, name: str) -> None:
+        """Do what a director wants, and tell how the tournament stands, until it leaves."""
 
-    def unfollow(self, link: Link) -> None:
-        """Tell a director nothing more."""
-        self._links.discard(link)
+        def hear(message: Message, _at_ms: int) -> None:
+            match message:
+                case Error() | Goodbye():
+                    pass
+                case Standings():
+                    link.send(self.standing_list())
+                case Direct():
+                    self.direct(message, name)
+                case _:
+                    raise wrong_role(message, "a director")
+
+        link = Link(channel, hear)
+        link.send(Welcome(name="tilewire", software=software()))
+        self._lobby.hosting.tell(f"{name}, a director, is here, from {channel.peer}")
+        self._links.add(link)
+        try:
+            await link.run()
+        finally:
+            self._links.discard(link)
 
     def direct(self, message: Direct, by: str) -> None:
         """Do what a director wants, and tell all directors how the tournament stands then.

@@ -58,7 +58,6 @@ from .analysis.queue import AnalysisQueue, Engine
 from .analysis.settings import AnalysisSettings
 from .answers import refuse_other_methods
 from .bans import Bans
-from .directing import Directing
 from .greeting import greeting
 from .hello import HELLO_S, read_hello
 from .hosting import Hosting
@@ -369,8 +368,7 @@ class MatchServer:
             case "director":
                 direction = self._directed()
                 direction.check_director(hello.name, token)
-                self.tell(f"{hello.name}, a director, is here, from {channel.peer}")
-                await Directing(direction, hello.name).serve(channel)
+                await direction.serve(channel, hello.name)
             case "admin":
                 await self._administration.serve(channel, hello.name)
 

@@ -32,7 +32,7 @@ async def converse(
     try:
         check()
         _check_origin(request)
-        if queue is None or not queue.has_engines:
+        if queue is None:
             raise PeerError("no_engine", "this server analyses nothing", retry="no")
     except PeerError as error:
         with contextlib.suppress(ConnectionClosed):

@@ -114,16 +114,11 @@ class AnalysisQueue:
         most_s = self.settings.seconds_per_hour
         self._taken = Ledger(lambda: Bucket(most_s, most_s / 3_600))
 
-    @property
-    def has_engines(self) -> bool:
-        """Whether anything is analysed here."""
-        return self.settings.workers > 0
-
     async def submit(self, job: Job) -> None:
         """Have a request wait for its turn, which ``waiting`` tells of.
 
         Raises:
-            PeerError: there is no engine, or too much is asked for.
+            PeerError: too much is asked for.
         """
         self._check(job)
         self._jobs[block_of(job.address)] += 1
@@ -152,8 +147,6 @@ class AnalysisQueue:
 
     def _check(self, job: Job) -> None:
         settings, block = self.settings, block_of(job.address)
-        if not self.has_engines:
-            raise PeerError("no_engine", "this server analyses nothing", retry="no")
         if self._jobs[block] >= settings.per_visitor:
             has = f"you have {counted(settings.per_visitor, 'request')} here, as many as you may"
             raise PeerError("busy", f"{has}; end one, or wait", retry="later")
