@@ -6,13 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import TypeVar
 
-from bot.seat.runtime import software
 from harness.figures import counted, plain
-from harness.seats.seats import welcomed
+from harness.seats.seats import greeted
 from lexicons.text import read_text
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import Error, Hello, Message, Ping, Pong
+from protocol.messages import Error, Message, Ping, Pong
 from protocol.parts import Role
 from protocol.websocket import dial
 
@@ -36,9 +35,8 @@ def ask(
     """Log in at a server, send a message and return the answer, or fail with a sentence."""
     token = None if token_file is None else read_token(token_file)
     options.warn_of_readers(url, token)
-    hello = Hello(role=role, name=name or role, software=software())
     try:
-        return options.run(_ask(url, hello, token, ca, asked, kind))
+        return options.run(_ask(url, role, name or role, token, ca, asked, kind))
     except ChannelClosed as closed:
         raise CommandFailed(plain(str(closed)), status=1) from None
 
@@ -61,12 +59,17 @@ def read_token(path: Path) -> str:
 
 
 async def _ask(
-    url: str, hello: Hello, token: str | None, ca: Path | None, asked: Message, kind: type[_A]
+    url: str,
+    role: Role,
+    name: str,
+    token: str | None,
+    ca: Path | None,
+    asked: Message,
+    kind: type[_A],
 ) -> _A:
-    channel = await dial(url, token=token, tls=options.client_tls(url, ca))
+    tls = options.client_tls(url, ca)
+    channel = await greeted(await dial(url, token=token, tls=tls), role, name)
     try:
-        await channel.send(hello)
-        await welcomed(channel)
         return await answered(channel, asked, kind)
     finally:
         await channel.close()

@@ -113,30 +113,26 @@ class _Playing:
 
 
 @app.command
-def selfplay(*, games: Many = 2_000, playing: _Playing | None = None) -> None:
+def selfplay(*, games: Many = 2_000, playing: _Playing = _Playing()) -> None:
     """Play games between two static players; print how many a second.
 
     Args:
         games: How many.
-        playing: With what.
     """
     from harness.lab.bench.selfplay import measure_selfplay
 
-    playing = playing or _Playing()
     show_figures(playing.measure(measure_selfplay, games), playing.json_)
 
 
 @app.command
-def generate(*, games: Many = 200, playing: _Playing | None = None) -> None:
+def generate(*, games: Many = 200, playing: _Playing = _Playing()) -> None:
     """List all placements in each position of static games; print how long one takes.
 
     Args:
         games: Whose positions; each thread has some of its own.
-        playing: With what.
     """
     from harness.lab.bench.selfplay import measure_generation
 
-    playing = playing or _Playing()
     show_figures(playing.measure(measure_generation, games), playing.json_)
 
 
@@ -148,7 +144,7 @@ def sim(
     plies: Count | None = None,
     position: str | None = None,
     stages: Annotated[bool, Parameter(negative="")] = False,
-    playing: _Playing | None = None,
+    playing: _Playing = _Playing(),
 ) -> None:
     """Simulate a position; print how many rollouts of a candidate are made a second.
 
@@ -158,9 +154,7 @@ def sim(
         plies: Turns after a candidate. [default: 2, and then 4]
         position: A position (CGP). [default: one in mid-game]
         stages: Simulate eight positions of each stage of the game instead.
-        playing: With what.
     """
-    playing = playing or _Playing()
     if stages and position is not None:
         raise CommandFailed("--stages has positions of its own; leave --position out")
     from harness.lab.bench.sim import MID_GAME, Simulating, measure_sim, measure_stages
@@ -177,16 +171,14 @@ def sim(
 
 
 @app.command
-def infer(*, plays: Many = 20, playing: _Playing | None = None) -> None:
+def infer(*, plays: Many = 20, playing: _Playing = _Playing()) -> None:
     """Work out what plays tell that keep two to five tiles; print how long it takes.
 
     Args:
         plays: How many of each.
-        playing: With what; in one thread.
     """
     from harness.lab.bench.infer import measure_infer
 
-    playing = playing or _Playing()
     bench = playing.measure(
         lambda field, plays, _threads, seed: measure_infer(field, plays, seed), plays
     )
@@ -206,16 +198,14 @@ def endgame(
     time: PositiveDuration = 30_000,
     memory: Memory = USUAL_MEMORY,
     threads: ThreadsOption = 1,
-    run: StudyRun | None = None,
+    run: StudyRun = StudyRun(),
 ) -> None:
     """Solve endgames of static games; print how soon they are proven, and how good values are then.
 
     Args:
         positions: How many, each the first with an empty bag of a game of its own.
         time: For each, at most.
-        run: With what.
     """
-    run = run or StudyRun()
     run.check_cores(threads)
     from engine.endgame.solver import least_memory
     from harness.lab.bench.endgame import EndgameStudy
@@ -238,7 +228,7 @@ def deadlines(
     load: Annotated[int, Meta(ge=0, le=MOST_THREADS)] = 2,
     from_: Annotated[PositiveDuration, Parameter(name="--from")] = 20,
     to: PositiveDuration = 2_000,
-    playing: _Playing | None = None,
+    playing: _Playing = _Playing(),
 ) -> None:
     """Ask a seat for moves while all cores are busy; print how much of its time it leaves unused.
 
@@ -248,9 +238,7 @@ def deadlines(
         load: Processes that keep cores busy, as nice as that of the seat.
         from_: The shortest time for a move.
         to: The longest; each order of magnitude between them is as likely.
-        playing: With what, whole words and no table that is made up; threads are the seat's.
     """
-    playing = playing or _Playing()
     if playing.words is not None or playing.leaves == _SYNTHETIC:
         raise CommandFailed(
             "a seat loads its words and tables by name; leave --words and --leaves synthetic out"

@@ -20,7 +20,7 @@ from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat.author_errors import in_words
 from bot.seat.connection import BotRunner, TurnedAway
 from bot.seat.draws import DrawsWitness
-from bot.seat.runtime import log_to_stderr, software
+from bot.seat.runtime import log_to_stderr
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
 from engine.rules.bag import DrawError
@@ -30,7 +30,7 @@ from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult, counted_challenges
 from harness.matches.statistics import as_json_object, match_statistics
 from harness.seats.seat_factory import open_remote
-from harness.seats.seats import welcomed
+from harness.seats.seats import greeted
 from harness.server.relay import PLAYED, relay
 from lexicons.store import lexicon_names
 from protocol.channel import Channel, ChannelClosed
@@ -40,7 +40,6 @@ from protocol.messages import (
     Error,
     GameOver,
     Goodbye,
-    Hello,
     Message,
     NewGame,
     Ping,
@@ -188,9 +187,7 @@ async def _relay(
     """Put a bot elsewhere through to a server elsewhere."""
     ours = await open_remote(spec)
     try:
-        server = await join()
-        await server.send(Hello(role="player", name=name, software=software()))
-        await welcomed(server)
+        server = await greeted(await join(), "player", name)
         await _seek(server, wish, played)
     except BaseException:
         await ours.close()

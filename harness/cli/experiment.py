@@ -49,7 +49,7 @@ def duel(
     *,
     games: Many | None = None,
     plot: Path | None = None,
-    run: StudyRun | None = None,
+    run: StudyRun = StudyRun(),
 ) -> None:
     """Play one player against another, in pairs of games with the same draws.
 
@@ -61,9 +61,7 @@ def duel(
         opponent: The same.
         games: How many. [default: 400; in kernels 40,000]
         plot: Draw by how much the player is ahead into this file (PNG).
-        run: With what.
     """
-    run = run or StudyRun()
     from harness.lab.studies.duel import JUDGES, Games, play_duel
 
     check_plot(plot)
@@ -110,7 +108,7 @@ def _drawing(path: Path | None) -> Callable[[Tables], None]:
 
 
 @app.command
-def cs221(*, games: Many = 300, weights: Path | None = None, run: StudyRun | None = None) -> None:
+def cs221(*, games: Many = 300, weights: Path | None = None, run: StudyRun = StudyRun()) -> None:
     """Play the tables of CS221 (Stanford 2016): simple players, and those that sample.
 
     Static, rh and vanilla play each other in kernels; vanilla, rh, mc and mc+rh each play vanilla
@@ -120,9 +118,7 @@ def cs221(*, games: Many = 300, weights: Path | None = None, run: StudyRun | Non
         games: How many for each two.
         weights: Features of leaves for rh and mc+rh (``tilewire train features``).
             [default: built-in, for English tiles]
-        run: With what.
     """
-    run = run or StudyRun()
     from harness.lab.studies.duel import CS221_PLAYERS, Games, kernel_duels
     from lexicons.rack_features import read_rack_weights
 
@@ -155,7 +151,7 @@ def oracle(
         WinprobOption,
         Parameter(help="trained, formula, or a table of win probabilities (CSV) for the judge."),
     ] = None,
-    run: StudyRun | None = None,
+    run: StudyRun = StudyRun(),
 ) -> None:
     """See how much win probability one player chooses better than another.
 
@@ -171,9 +167,7 @@ def oracle(
             [default: 10; with 20 tiles or fewer in the bag to the end, with 7 or fewer the
             endgames are solved]
         judge_rollouts: Of each of the moves.
-        run: With what.
     """
-    run = run or StudyRun()
     run.check_cores()
     from harness.lab.studies.oracle import STRATA, Oracle
 
@@ -194,7 +188,7 @@ def calibration(
     racks: Count = 200_000,
     doubt: Annotated[float, Meta(ge=0, le=1)] = 0.0,
     plot: Path | None = None,
-    run: StudyRun | None = None,
+    run: StudyRun = StudyRun(),
 ) -> None:
     """Compare what is believed of an opponent's leaves with what it really kept.
 
@@ -213,9 +207,7 @@ def calibration(
         doubt: Each belief but the prior is doubted at least this much, from 0 to 1; simulations
             doubt by 0.1.
         plot: A picture (PNG).
-        run: With what.
     """
-    run = run or StudyRun()
     check_plot(plot)
     from harness.lab.studies.calibration import Calibration, draw_calibration
     from harness.lab.studies.duel import Games

@@ -90,7 +90,7 @@ def leaves(
     minutes: Annotated[float, Meta(ge=0.01)] | None = None,
     floor: Annotated[int, Meta(ge=0)] = 100,
     resume: Annotated[bool, Parameter(negative="")] = False,
-    playing: _Playing | None = None,
+    playing: _Playing = _Playing(),
 ) -> None:
     """Learn what each leave is worth; write a table (KLV2), its manifest and a picture.
 
@@ -103,9 +103,7 @@ def leaves(
         minutes: How long to play, instead.
         floor: How often each leave should be seen at least.
         resume: Go on with a training that was stopped.
-        playing: With what.
     """
-    playing = playing or _Playing()
     _check_out(out)
     from harness.lab.training.checkpoint import locked
     from harness.lab.training.leaves import Goal, LeaveTraining
@@ -135,7 +133,7 @@ def winprob(
     games: Many = 500_000,
     check: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000,
     json_: JsonOption = False,
-    playing: _Playing | None = None,
+    playing: _Playing = _Playing(),
 ) -> None:
     """Learn how likely the player on turn is to win; write a table (CSV), its manifest, a picture.
 
@@ -144,9 +142,7 @@ def winprob(
         games: How many to learn from.
         check: How many more to hold the table against; 0 for none.
         json_: Print as JSON what the check found.
-        playing: With what.
     """
-    playing = playing or _Playing()
     _check_out(out)
     lexicon, rules = playing.load()
     from harness.lab.study_context import Field
@@ -186,7 +182,7 @@ def value(
     games: Many = 1_000_000,
     linear: Annotated[bool, Parameter(negative="")] = False,
     resume: Annotated[bool, Parameter(negative="")] = False,
-    playing: _Playing | None = None,
+    playing: _Playing = _Playing(),
 ) -> None:
     """Learn what positions are worth after a move; write a net, its manifest and a picture.
 
@@ -198,9 +194,7 @@ def value(
         games: How many to learn from; their positions are not kept.
         linear: Learn a few hundred weights that can be read, of hooks and letters near premiums.
         resume: Go on with a training that was stopped.
-        playing: With what.
     """
-    playing = playing or _Playing()
     _check_out(out)
     if linear and resume:
         raise CommandFailed("--linear takes minutes and keeps nothing to --resume; begin anew")
@@ -278,7 +272,7 @@ def features(
     threads: Annotated[
         ThreadsOption, Parameter(help="Games at once; what is learned is the same.")
     ] = 1,
-    playing: _Playing | None = None,
+    playing: _Playing = _Playing(),
 ) -> None:
     """Learn the weights of CS221's rack features; write them (JSON) and a picture.
 
@@ -286,9 +280,7 @@ def features(
         out: The weights to write, F.json.
         games: How many to learn from. [default: 40,000; with simulation 3,000]
         with_simulation: Have mc+rh play, which samples before it moves; the weights are for it.
-        playing: With what; features are learned in this process alone.
     """
-    playing = playing or _Playing()
     if playing.cluster is not None or playing.workers != 1:
         raise CommandFailed("features are learned game after game in one process; use --threads")
     _check_out(out)

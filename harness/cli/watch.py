@@ -17,18 +17,16 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from bot.seat.runtime import software
 from harness.arbiter.records import verdict
 from harness.arbiter.spectator_view import Followed
 from harness.figures import counted, plain
-from harness.seats.seats import welcomed
+from harness.seats.seats import greeted
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.messages import (
     Error,
     GameList,
     GameOver,
     Games,
-    Hello,
     NewGame,
     Ping,
     Played,
@@ -179,10 +177,7 @@ async def _follow(url: str, game: str | None, tls: ssl.SSLContext | None, screen
 
 
 async def _join(url: str, tls: ssl.SSLContext | None) -> Channel:
-    channel = await dial(url, tls=tls)
-    await channel.send(Hello(role="spectator", name="spectator", software=software()))
-    await welcomed(channel)
-    return channel
+    return await greeted(await dial(url, tls=tls), "spectator", "spectator")
 
 
 async def _join_again(

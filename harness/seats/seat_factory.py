@@ -38,7 +38,7 @@ from protocol.websocket import WebSocketChannel, dial, listen
 
 from .engines import Context, engine_for
 from .engines.engine_seat import EngineSeat
-from .seats import ProcessSeat, RemoteSeat, Worker, WorkerFailed, welcomed
+from .seats import ProcessSeat, RemoteSeat, Worker, WorkerFailed, greeted
 
 log = structlog.get_logger(__name__)
 
@@ -147,7 +147,7 @@ class SeatMaker:
         return Context(self.name, given.lexicon, lexicon, given.threads, rules)
 
     async def worker(self, number: int = 0) -> Worker:
-        """Return a new or waiting process, or a remote bot, already welcomed.
+        """Return a new or waiting process, or a remote bot, that is welcome already.
 
         Raises:
             ChannelClosed: it failed to start, with its last words; or can't be reached.
@@ -309,11 +309,4 @@ async def seating(
 
 async def open_remote(spec: SeatSpec) -> Channel:
     """Dial a remote bot, as the arbiter; ChannelClosed if it can't be reached or rejects us."""
-    channel = await dial(spec.target)
-    try:
-        await channel.send(Hello(role="arbiter", name="tilewire", software=software()))
-        await welcomed(channel)
-    except BaseException:  # also on cancellation
-        await channel.close()
-        raise
-    return channel
+    return await greeted(await dial(spec.target), "arbiter", "tilewire")

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import structlog
 
 from bot.seat.link import Link
-from bot.seat.runtime import NOTICE
+from bot.seat.runtime import NOTICE, software
 from bot.seat.worker_handle import SeatProcess
 from harness.arbiter.seat import Came, Gone, Report, Said
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
-from protocol.messages import Error, GameOver, Goodbye, Message, Ping, Welcome
+from protocol.messages import Error, GameOver, Goodbye, Hello, Message, Ping, Welcome
+from protocol.parts import Role
 
 log = structlog.get_logger(__name__)
 
@@ -297,23 +298,28 @@ class RemoteSeat(_LinkSeat):
             wait = min(wait * 2, 5)
 
 
-async def welcomed(channel: Channel) -> None:
-    """Wait for the ``welcome`` to our ``hello``; without it close, and raise ChannelClosed.
+async def greeted(channel: Channel, role: Role, name: str) -> Channel:
+    """Say hello over a channel and return it once we are welcome; else close it.
 
-    It is NotWelcome if the same ``hello`` has no other answer later.
+    Raises:
+        ChannelClosed: we are not; NotWelcome if the same hello has no other answer later.
     """
     try:
+        await channel.send(Hello(role=role, name=name, software=software()))
         async with asyncio.timeout(10):
             answer = (await channel.receive()).content
-    except TimeoutError:
-        await channel.close()
-        raise ChannelClosed(f"{channel.peer} does not answer") from None
-    if not isinstance(answer, Welcome):
+        if isinstance(answer, Welcome):
+            return channel
         reason = answer.message if isinstance(answer, Error) else repr(answer)
-        await channel.close()
         for_good = isinstance(answer, Error) and answer.retry in ("no", "corrected")
         kind = NotWelcome if for_good else ChannelClosed
         raise kind(f"{channel.peer} does not welcome us: {reason}")
+    except TimeoutError:
+        await channel.close()
+        raise ChannelClosed(f"{channel.peer} does not answer") from None
+    except BaseException:  # also on cancellation
+        await channel.close()
+        raise
 
 
 class GuestSeat(_LinkSeat):

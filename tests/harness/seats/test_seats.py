@@ -10,7 +10,7 @@ from bot_table import MemoryChannel
 
 from harness.arbiter.seat import Came, Gone, Happening
 from harness.seats import seats
-from harness.seats.seats import ProcessSeat, RemoteSeat, Worker, last_words, welcomed
+from harness.seats.seats import ProcessSeat, RemoteSeat, Worker, greeted, last_words
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Error, Ping, Pong
 
@@ -92,8 +92,7 @@ async def test_a_remote_bot_that_rejects_us_for_good_is_not_waited_for() -> None
 
     async def dial() -> Channel:
         await theirs.send(unknown)
-        await welcomed(ours)
-        return ours
+        return await greeted(ours, "arbiter", "tilewire")
 
     seat = RemoteSeat("one", dial)
     seat.start(heard.put_nowait)

@@ -26,7 +26,6 @@ from protocol.messages import (
     Error,
     GameOver,
     Goodbye,
-    Hello,
     NewGame,
     Seeking,
     ServerState,
@@ -46,8 +45,7 @@ class Running:
     async def do(self, action: str, *, token: str = "h", **fields: Any) -> ServerState:
         """Act as the admin; a refusal raises CommandFailed."""
         act = Administer(action=action, **fields)  # type: ignore[arg-type]
-        hello = Hello(role="admin", name="hannah")
-        return await _ask(self.url, hello, token, None, act, ServerState)
+        return await _ask(self.url, "admin", "hannah", token, None, act, ServerState)
 
 
 @asynccontextmanager
