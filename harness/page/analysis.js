@@ -1,6 +1,6 @@
 // Analysis by the server: requests over a WebSocket of their own, as docs/analysis.md has them.
 
-import { Trouble } from "./server.js";
+import { Trouble, socketUrl } from "./server.js";
 import { texts } from "./texts.js";
 
 /** @typedef {(message: any) => void} Hear Takes the answers to a request, up to `done` or `error`. */
@@ -38,10 +38,7 @@ export class Analysis {
   }
 
   connect() {
-    const url = new URL("./", location.href);
-    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-    url.hash = url.search = "";
-    const socket = new WebSocket(url, SUBPROTOCOL);
+    const socket = new WebSocket(socketUrl(), SUBPROTOCOL);
     socket.onmessage = ({ data }) => this.hear(JSON.parse(data));
     socket.onclose = () => this.fail({ type: "error", code: "lost", message: texts.analysisLost });
     this.socket = socket;

@@ -3,8 +3,8 @@
 import { DAYS, answered, due, forget, nextDue } from "./boxes.js";
 import { h } from "./dom.js";
 import { MoveEntry } from "./entry.js";
-import { Position, keyOf, readIndex } from "./puzzle.js";
-import { fullPlace, readMove } from "./notation.js";
+import { keyOf, readIndex } from "./puzzle.js";
+import { fullPlace, readMove, readOpening } from "./notation.js";
 import { scoreLine } from "./puzzles_view.js";
 import { decimal, moment, percent, texts } from "./texts.js";
 
@@ -47,7 +47,7 @@ export class DrillView extends HTMLElement {
         links());
       return;
     }
-    const position = new Position(mistake.position);
+    const { board, racks, scores } = readOpening(mistake.position);
     this.verdict.replaceChildren();
     this.below.replaceChildren();
     this.replaceChildren(
@@ -55,17 +55,17 @@ export class DrillView extends HTMLElement {
       h("p", {}, texts.drillAsks(waiting.length)),
       h("div", { class: "game" },
         h("div", { class: "play" }, this.entry),
-        h("div", { class: "told" }, scoreLine(position.scores), this.verdict, this.below)),
+        h("div", { class: "told" }, scoreLine(scores), this.verdict, this.below)),
       note(), links());
     this.entry.isOn = true;
-    this.entry.show(this.equipment, { board: position.board, rack: position.racks.own });
+    this.entry.show(this.equipment, { board, rack: racks[0] });
   }
 
   /** @param {string} move */
   answered(move) {
     const { mistake, equipment } = this;
     if (!mistake || !equipment) return;
-    const { columns } = equipment.layout, { board } = new Position(mistake.position);
+    const { columns } = equipment.layout, { board } = readOpening(mistake.position);
     const mirrored = board.size ? [false] : [false, true]; // an empty board is the same in rows and columns
     const same = (/** @type {string} */ other) => mirrored.some((each) => keyOf(move, columns, each) === keyOf(other, columns));
     const text = (/** @type {string} */ each) => moveText(each, columns, board);

@@ -50,23 +50,6 @@ export const keyOf = (move, columns, isMirrored = false) => {
   return read.squares.filter(([, tile]) => tile !== ".").map(([at, tile]) => `${square(at)}${tile}`).sort().join(" ");
 };
 
-/** A position as CGP has it: the board, both racks and both scores, the player to move first. */
-export class Position {
-  /** @param {string} cgp */
-  constructor(cgp) {
-    const [, racks = "/"] = cgp.split(" ");
-    const [own = "", other = ""] = racks.split("/");
-    const { board, scores } = readOpening(cgp);
-    this.board = board;
-    this.racks = { own, other };
-    this.scores = scores;
-  }
-
-  get lead() {
-    return this.scores[0] - this.scores[1];
-  }
-}
-
 /** @template {EndgameTold | PreEndgameTold} Told @template Answer */
 class Puzzle {
   /** @param {Told} told @param {Equipment} equipment */
@@ -74,7 +57,7 @@ class Puzzle {
     this.told = told;
     this.equipment = equipment;
     this.columns = equipment.layout.columns;
-    this.position = new Position(told.position);
+    this.position = readOpening(told.position);
     /** @type {Map<string, Answer>} */
     this.answers = new Map();
   }

@@ -126,7 +126,7 @@ export class PuzzleView extends HTMLElement {
     const { board, racks } = puzzle.position;
     this.place.replaceChildren(this.entry);
     this.entry.isOn = true;
-    this.entry.show(puzzle.equipment, { board, rack: racks.own, canExchange: false });
+    this.entry.show(puzzle.equipment, { board, rack: racks[0], canExchange: false });
     this.verdict.replaceChildren();
     this.below.replaceChildren(h("div", { class: "controls" },
       button(texts.hint, () => this.hint()), button(texts.giveUp, () => this.giveUp())));
@@ -206,7 +206,7 @@ const goTo = (hash, text) =>
 /** What is not on the board: the other rack, or all tiles of which one is in the bag. @param {Puzzle} puzzle */
 const hidden = (puzzle) =>
   puzzle instanceof Endgame
-    ? [h("h2", {}, texts.opponentsRack), tileList(tilesOf(puzzle.position.racks.other).map((tile) => [tile, 1]))]
+    ? [h("h2", {}, texts.opponentsRack), tileList(tilesOf(puzzle.position.racks[1]).map((tile) => [tile, 1]))]
     : [h("h2", {}, texts.unseenTiles), tileList(puzzle.told.bag), h("p", { class: "note" }, texts.oneInBag(puzzle.unseen))];
 
 /** A best move and what it leads to. @param {Puzzle} puzzle @param {string} [move] */

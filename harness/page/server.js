@@ -14,16 +14,16 @@ export class Trouble extends Error {
   }
 }
 
-/** @param {string} path @returns {Promise<any>} */
-export const ask = async (path) => {
+/** @param {string} path @param {RequestInit} [how] @returns {Promise<any>} */
+export const ask = async (path, how = { headers: { Accept: "application/json" } }) => {
   let answer, told;
   try {
-    answer = await fetch(path, { headers: { Accept: "application/json" } });
+    answer = await fetch(path, how);
     told = await answer.json();
   } catch {
     throw new Trouble(texts.unreachable, 0);
   }
-  if (answer.status === 401) dispatchEvent(new Event("locked"));
+  if (answer.status === 401 && !how.method) dispatchEvent(new Event("locked"));
   if (!answer.ok) throw new Trouble(texts.refused(String(told.error ?? answer.status)), answer.status);
   return told;
 };
@@ -39,15 +39,14 @@ export const about = () => {
 };
 
 /** Have this browser let in by a code of the terminal. @param {string} code */
-export const enter = async (code) => {
-  let answer, told;
-  try {
-    answer = await fetch("api/enter", { method: "POST", headers: { "X-Tilewire-Code": encodeURIComponent(code) } });
-    told = await answer.json();
-  } catch {
-    throw new Trouble(texts.unreachable, 0);
-  }
-  if (!answer.ok) throw new Trouble(texts.refused(String(told.error ?? answer.status)), answer.status);
+export const enter = (code) => ask("api/enter", { method: "POST", headers: { "X-Tilewire-Code": encodeURIComponent(code) } });
+
+/** The address of a conversation with this server. */
+export const socketUrl = () => {
+  const url = new URL("./", location.href);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  url.hash = url.search = "";
+  return url;
 };
 
 /**
@@ -76,10 +75,7 @@ export class Connection {
     clearTimeout(this.timer);
     this.drop();
     this.stopped = false;
-    const url = new URL("./", location.href);
-    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-    url.hash = url.search = "";
-    const socket = new WebSocket(url, "tilewire.v1.json");
+    const socket = new WebSocket(socketUrl(), "tilewire.v1.json");
     this.socket = socket;
     this.heard = performance.now();
     socket.onopen = () => this.say({ type: "hello", ...this.hello });
