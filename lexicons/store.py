@@ -54,6 +54,11 @@ class Lexicon:
     graph: WordGraph
     checksum: str
 
+    @classmethod
+    def wordless(cls, distribution: TileDistribution) -> Lexicon:
+        """Return a lexicon without words, in which kernels find nothing soon."""
+        return cls("none", distribution, WordGraph(np.zeros(2, np.uint32)), "")
+
     @cached_property
     def search_nodes(self) -> SearchNodes:
         """The graph in the form that kernels search (``lexicons.search_graph``).

@@ -32,7 +32,6 @@ from engine.rules.rules import (
 )
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.jit import on_warm_up
-from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 
 from .mtdf import Mtdf
@@ -331,7 +330,7 @@ def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]
 def warm_up() -> None:
     """Compile or load the kernels, by an endgame without words."""
     rules = standard_rules()
-    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    lexicon = Lexicon.wordless(rules.distribution)
     solver = EndgameSolver(lexicon, rules, memory=4 * LEAST_MEMORY)
     every = rules.distribution.all_tiles()
     side = rules.layout.columns

@@ -24,7 +24,6 @@ from engine.rules.position import Board, Rack
 from engine.rules.rules import standard_rules
 from lexicons.arrays import F64, U8, Bools, dot
 from lexicons.jit import on_warm_up
-from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 
 from .equity_loss import EquityLosses, Judges, Play, best_kept
@@ -317,7 +316,7 @@ def _entropy(weights: F64) -> float:
 def warm_up() -> None:
     """Compile or load the kernels, by an opening play without words."""
     rules = standard_rules()
-    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    lexicon = Lexicon.wordless(rules.distribution)
     judges, board = Judges(lexicon, rules), Board.empty(rules.layout)
     counts = rules.distribution.counts
     play = Play(board, Place(7, 7, Direction.ACROSS, (1, 1)), 4, rules.rack_size, 86)

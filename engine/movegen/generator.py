@@ -20,7 +20,6 @@ from engine.rules.rules import Rules, may_exchange, standard_rules
 from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.arrays import I32, I64, U64
 from lexicons.jit import on_warm_up
-from lexicons.kwg import WordGraph
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
@@ -155,9 +154,7 @@ class Generator:
 
         Only the first ``count`` are made into objects, which takes most of the time.
         """
-        moves = self.arrays(position)
-        order = np.lexsort((moves.packed, -moves.equities))[:count]
-        return _ranked(_picked(moves, order), position)
+        return ranked(self.arrays(position), position, count)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
         """Return the first ``count`` moves of ``everything``, the pass left out.
@@ -173,8 +170,8 @@ class Generator:
             self.keep_best(position, count)
             moves = self.kept(position)
         else:
-            ranked = self.everything(position, count + 1)
-            moves = [candidate for candidate in ranked if candidate.move != PASS][:count]
+            every = self.everything(position, count + 1)
+            moves = [candidate for candidate in every if candidate.move != PASS][:count]
         return moves or [passing(position)]
 
     def keep_best(self, position: Position, count: int) -> Turn:
@@ -262,6 +259,12 @@ def _picked(moves: MoveArrays, which: slice | I64) -> MoveArrays:
     return MoveArrays._make(array[which] for array in moves)
 
 
+def ranked(moves: MoveArrays, position: Position, count: int | None = None) -> list[RankedMove]:
+    """Return the first ``count`` of a position's moves by equity, of equals the lower number."""
+    order = np.lexsort((moves.packed, -moves.equities))[:count]
+    return _ranked(_picked(moves, order), position)
+
+
 def _ranked(arrays: MoveArrays, position: Position) -> list[RankedMove]:
     moves = unpack(arrays.packed, position.board)
     leaves = leaves_of(arrays.subracks, tuple(sorted(position.racks[position.on_turn])))
@@ -294,7 +297,7 @@ def _no_leaves(distribution: TileDistribution) -> LeaveTable:
 def warm_up() -> None:
     """Compile or load the kernels, by searches without words."""
     rules = standard_rules()
-    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    lexicon = Lexicon.wordless(rules.distribution)
     generator = Generator(lexicon, rules)
     position = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
     generator.best(position)

@@ -24,7 +24,6 @@ from engine.rules.moves import Move
 from engine.rules.position import Board, Position, Rack, bag_count
 from engine.rules.rules import check_move, standard_rules
 from lexicons.jit import on_warm_up
-from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
 
@@ -308,7 +307,7 @@ def _check(
 def warm_up() -> None:
     """Compile or load the kernels, by a rollout without words."""
     rules = standard_rules()
-    lexicon = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    lexicon = Lexicon.wordless(rules.distribution)
     generator = Generator(lexicon, rules)
     position = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
     Simulation([generator], position, generator.best(position), None).advance(1)

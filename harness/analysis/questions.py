@@ -12,8 +12,7 @@ import numpy as np
 
 from engine.kernels.moves import EXCHANGE, PASS_MOVE
 from engine.movegen.candidates import best_candidates, is_symmetric, ranked_moves
-from engine.movegen.generator import Generator, RankedMove
-from engine.movegen.move_codec import leaves_of, unpack
+from engine.movegen.generator import Generator, RankedMove, ranked
 from engine.rules.challenges import phonies
 from engine.rules.moves import PASS, Direction, Move, Place
 from engine.rules.position import Position, bag_count
@@ -40,14 +39,7 @@ def rank_moves(generator: Generator, position: Position, limit: int | None) -> R
         ValueError: generators refuse the position.
     """
     every = generator.arrays(position)
-    best = np.lexsort((every.packed, -every.equities))[:limit]
-    moves = map(
-        RankedMove,
-        unpack(every.packed[best], position.board),
-        every.scores[best].tolist(),
-        every.equities[best].tolist(),
-        leaves_of(every.subracks[best], tuple(sorted(position.racks[position.on_turn]))),
-    )
+    moves = ranked(every, position, limit)
     placed = int(np.count_nonzero(every.packed < EXCHANGE))
     passes = int(np.count_nonzero(every.packed >= PASS_MOVE))
     exchanges = len(every.packed) - placed - passes
@@ -122,8 +114,8 @@ def ask(
     wrong = phonies(play.words, lexicon.graph.contains) if play else ()
     words = tuple(map(rules.distribution.alphabet.text, wrong))
     phony = Phony(words, lexicon.name) if words or taken_back else None
-    ranked = ranked_moves(generator, position, [played])
-    return Question(position, (*best, *ranked), played, phony)
+    own = ranked_moves(generator, position, [played])
+    return Question(position, (*best, *own), played, phony)
 
 
 def _mirror_image(position: Position, played: Move | None) -> Place | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from endgame_positions import FEW_TILES, as_game
 from minimax import Minimax
@@ -16,7 +15,6 @@ from engine.rules.position import Position
 from engine.rules.rules import standard_rules
 from harness.lab.positions import endgame_position
 from harness.lab.study_context import Field
-from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon, load_lexicon
 
 RULES = standard_rules()
@@ -28,7 +26,7 @@ def field() -> Field:
 
 
 def test_minimax_where_nobody_can_move(field: Field) -> None:
-    minimax = Minimax(Lexicon("none", RULES.distribution, _no_words(), ""), RULES)
+    minimax = Minimax(Lexicon.wordless(RULES.distribution), RULES)
     for one in (endgame_position(field, 1, n, FEW_TILES) for n in range(3)):
         own, other = map(RULES.distribution.value, _racks(one))
         for scoreless in range(RULES.scoreless_limit):
@@ -58,10 +56,6 @@ def _played(minimax: Minimax, game: Game) -> Game:
     """Make the best move by plain minimax."""
     moves = [one.move for one in legal_moves(game.position, load_lexicon(), RULES)]
     return game.play(max(moves, key=lambda move: minimax.after(game.position, move)), None)
-
-
-def _no_words() -> WordGraph:
-    return WordGraph(np.zeros(2, np.uint32))
 
 
 def _racks(one: Position) -> tuple[tuple[int, ...], tuple[int, ...]]:

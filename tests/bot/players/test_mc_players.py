@@ -18,7 +18,6 @@ from engine.movegen.generator import Generator, legal_moves
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import play_static_games
-from lexicons.kwg import WordGraph
 from lexicons.rack_features import (
     RackWeights,
     leave_table,
@@ -109,7 +108,7 @@ def test_an_empty_bag_leaves_nothing_to_chance(lexicon: Lexicon, rules: Rules) -
 
 
 def test_with_one_move_nothing_is_sampled(lexicon: Lexicon, rules: Rules) -> None:
-    wordless = Lexicon("none", rules.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    wordless = Lexicon.wordless(rules.distribution)
     view = replace(late_view(lexicon, rules), lexicon=wordless)
     for player in (mc(), mc_rh()):
         choice = choice_of(player, view)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-import numpy as np
 import pytest
 from rollout_positions import RULES, late_position, position_of, scowl
 from search_views import Clock, Offers, opening, unlimited, view_at
@@ -32,7 +31,6 @@ from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Position, unseen
 from engine.simulation.rollout_input import TO_THE_END
-from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
@@ -210,7 +208,7 @@ def test_by_an_empty_bag_all_moves_are_looked_at(player: Player) -> None:
 
 
 def test_with_one_move_there_is_nothing_to_search() -> None:
-    wordless = Lexicon("none", RULES.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    wordless = Lexicon.wordless(RULES.distribution)
     view = view_at(late_position(0, held=3), lexicon=wordless)
     exchanging = view_at(opening("V"), lexicon=wordless)
     refused = replace(exchanging, refused=(Refusal(Exchange((22,)), "no", "no"),))

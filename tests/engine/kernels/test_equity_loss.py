@@ -28,7 +28,6 @@ from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Place
 from engine.rules.position import Position, Rack, bag_count, unseen
 from engine.rules.rules import score_play
-from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 
 RACKS = 100
@@ -288,7 +287,7 @@ def test_only_a_first_play_costs_for_its_vowels(name: str) -> None:
 
 
 def test_who_can_do_nothing_else_is_right_to_pass() -> None:
-    words = Lexicon("none", RULES.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    words = Lexicon.wordless(RULES.distribution)
     play = Play(position_of(5, 9).board, PASS, 0, RULES.rack_size, 5)  # too few to exchange
     spent = replace(play, bag=80, may_exchange=False)
     for pass_made in (play, spent):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from rollout_positions import RULES, generator, leaves, position_of, scowl
 
@@ -14,7 +13,6 @@ from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
-from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon
 
 
@@ -82,7 +80,7 @@ def test_what_was_refused_is_left_out_and_the_next_best_moves_up() -> None:
 
 
 def test_a_pass_is_for_who_can_do_nothing_else() -> None:
-    wordless = Lexicon("none", RULES.distribution, WordGraph(np.zeros(2, np.uint32)), "")
+    wordless = Lexicon.wordless(RULES.distribution)
     own = Generator(wordless, RULES, leaves())
     passed = RankedMove(PASS, 0, PASS_EQUITY, (22,))
     position = opening("V")

@@ -101,7 +101,7 @@ def test_the_positions_are_of_every_kind() -> None:
 
 
 def test_a_pass_is_the_best_move_of_those_who_have_no_other() -> None:
-    lexicon = Lexicon("none", RULES.distribution, NO_WORDS, "")
+    lexicon = Lexicon.wordless(RULES.distribution)
     nothing = Generator(lexicon, RULES, leaves())
     position = Position(Board.empty(RULES.layout), ((), (1,)), (0, 0))
     only = [RankedMove(PASS, 0, PASS_EQUITY, ())]
@@ -121,7 +121,7 @@ def test_a_player_without_exchanges_is_offered_none() -> None:
     placements = [one for one in generator().everything(position) if not is_exchange(one)]
     assert limited.everything(used_up) == placements
     assert not any(isinstance(move, Exchange) for move, _ in limited.legal_moves(used_up))
-    nothing = Generator(Lexicon("none", RULES.distribution, NO_WORDS, ""), limited.rules, leaves())
+    nothing = Generator(Lexicon.wordless(RULES.distribution), limited.rules, leaves())
     assert nothing.best(used_up)[0].move == PASS
     assert isinstance(nothing.best(left)[0].move, Exchange)
 
@@ -337,7 +337,7 @@ def test_an_alphabet_too_large_to_be_searched_is_refused() -> None:
     large = with_letters(62)
     with pytest.raises(ValueError, match=r"with an alphabet of 62 letters .* 1 at most"):
         Generator(
-            Lexicon("none", large, NO_WORDS, ""),
+            Lexicon.wordless(large),
             replace(RULES, distribution=large),
             LeaveTable.zero(large, 2),
         )
