@@ -19,7 +19,7 @@ from lexicons.value_net import BAG_COUNTS, TURNS, Sights
 
 from .board import clear_board, forget_changes, undo_to
 from .crosses import play
-from .game import carry_out, choose_among, deal, settle
+from .game import carry_out, choose, choose_among, deal, make_move, settle
 from .moves import EXCHANGE
 from .racks import POINT
 from .selfplay import Deals
@@ -77,7 +77,7 @@ def list_positions(
     """Play games and list positions; return their number, or −1 if there is too little room.
 
     ``games_array`` has two games; they, ``members`` and the first arrays are scratch. Positions
-    with an empty bag are left out.
+    with an empty bag, and after the end of a game, are left out.
     """
     state, words, sums = state_array[0], words_array[0], sums_array[0]
     board, game = state.board, games_array[0]
@@ -102,8 +102,9 @@ def list_positions(
                 count_unseen(sums.unseen, game, seat)
                 for nth in range(size):
                     games_array[1] = games_array[0]
-                    _move(state, game, words, seat, members[nth])
-                    if game.back > game.front:
+                    make_move(state, game, words, seat, members[nth].move, members[nth].score)
+                    settle(game, board.points, seat)
+                    if not game.over and game.back > game.front:
                         _list(sights, board, sums.unseen, game, members[nth], listed, count)
                         listed.groups[count] = group
                         gains, leave = listed.gains[count], members[nth].leave
@@ -114,7 +115,7 @@ def list_positions(
                     undo_to(board, 0)
                     games_array[0] = games_array[1]
                 group += 1 if count and listed.groups[count - 1] == group else 0
-            _move(state, game, words, seat, members[played])
+            make_move(state, game, words, seat, members[played].move, members[played].score)
             forget_changes(board)
             settle(game, board.points, seat)
             lead[turn] = game.scores[0] - game.scores[1]
@@ -151,14 +152,6 @@ def _below(luck: U64, count: Any) -> Any:
 
 
 @helper
-def _move(state: Any, game: Any, words: Any, seat: Any, member: Any) -> None:
-    """Make a member's move and draw."""
-    if member.move < EXCHANGE:
-        play(state.board, words, member.move)
-    carry_out(game, seat, member.move, member.score)
-
-
-@helper
 def _list(
     sights: Sights, board: Any, unseen: Any, game: Any, member: Any, listed: Listed, at: Any
 ) -> None:
@@ -187,7 +180,7 @@ def _follow(
     seat = 1 - mover
     for turn in range(TURNS):
         if not game.over:
-            choose_among(state, game, words, leaves, seat, 1)
+            choose(state, game, words, leaves, seat)
             move = top.moves[0]
             game.kept[seat] = rack.leaves[(1 << rack.held) - 1 ^ np.int64(top.subracks[0])]
             if move < EXCHANGE and turn + 1 < TURNS:
