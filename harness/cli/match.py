@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -22,7 +23,7 @@ from harness.matches.config import MatchError, TournamentConfig, write_config
 from harness.matches.folder import MatchFolder
 from harness.matches.progress import MatchProgress, TournamentProgress
 from harness.matches.report import summary, summary_text, test_progress, write_summary
-from harness.matches.sequential import state_of
+from harness.matches.sequential import State, state_of
 from harness.matches.tournament import Tournament, measure_luck
 from harness.workers import Cluster, WorkersError, open_cluster
 from lexicons.store import Lexicon
@@ -194,7 +195,8 @@ def _run(
         print_table(files, terms, as_json=as_json)
 
     with opened as files:
-        if terms.test is not None and _enough(terms, files)():
+        test = _tested(terms, files)
+        if test is not None and test().is_decided:
             options.say("the sequential test has decided")
         elif terms.is_match and len(files.counted) >= terms.games:
             options.say(f"all {counted(terms.games, 'game')} are played; --games N goes on to more")
@@ -230,16 +232,15 @@ async def _play(
     """Play all games; with a page, it stays once ``told_on_page`` has told how they ended."""
     notice = options.say_once()
     progress: MatchProgress | TournamentProgress
-    test = terms.test
+    test = _tested(terms, files)
     if terms.is_match:
         a, b = terms.names
-        told = None if test is None else lambda: test_progress(state_of(test, files.results))
+        told = None if test is None else lambda: test_progress(test())
         progress = MatchProgress(terms.games, a, b, earlier=files.results, test=told)
     else:
         progress = TournamentProgress(terms, files)
-    tournament = Tournament(
-        terms, words, files, progress.game_finished, notice, _enough(terms, files), cluster
-    )
+    enough = (lambda: False) if test is None else (lambda: test().is_decided)
+    tournament = Tournament(terms, words, files, progress.game_finished, notice, enough, cluster)
     hall: AbstractAsyncContextManager[OwnScreen | None] = nullcontext()
     if told_on_page is not None:
         from .match_page import own_screen  # brings a server in, which matches otherwise do without
@@ -258,12 +259,17 @@ async def _play(
             await options.until_told_to_stop()
 
 
-def _enough(terms: TournamentConfig, files: MatchFolder) -> Callable[[], bool]:
-    """Return whether a match has been decided by its sequential test."""
+def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] | None:
+    """Return what says how a match's sequential test stands, worked out once for each result."""
     test = terms.test
     if test is None:
-        return lambda: False
-    return lambda: state_of(test, files.results).verdict != "unfinished"
+        return None
+
+    @lru_cache(maxsize=1)
+    def after(_games: int) -> State:
+        return state_of(test, files.results)
+
+    return lambda: after(len(files.results))
 
 
 def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:

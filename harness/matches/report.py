@@ -84,7 +84,7 @@ def further_rows(
 def test_sentence(test: SequentialTest, state: State) -> str:
     """Return what a sequential test has found."""
     accepted = ""
-    if state.verdict != "unfinished":
+    if state.is_decided:
         value = test.h1 if state.verdict == "accepted H1" else test.h0
         accepted = f", {write_hypothesis(test, value)}"
     bounds = f"{number(state.lower, 2)} to {number(state.upper, 2)}"

@@ -91,6 +91,11 @@ class State:
     further_games: int | None
     """Games to come on average, if side a's mean is as it was so far; None if unknown."""
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether a hypothesis is accepted."""
+        return self.verdict != "unfinished"
+
 
 def parse_hypotheses(text: str, measure: Measure = "points") -> tuple[float, float]:
     """Read H0 and H1 as means a game.
