@@ -21,7 +21,7 @@ from engine.rules.moves import Move as EngineMove
 from harness.arbiter.records import Began, ClockNote, Draws, Ended, Opened, Record, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.table import Effects, Table
-from harness.arbiter.views import Recipient
+from harness.arbiter.views import Recipient, watched
 from harness.server.tables import TableKind, Tables
 from lexicons.store import Lexicon, load_lexicon
 from protocol.codec import MSGPACK
@@ -206,8 +206,12 @@ class Play:
 
     def watch(self) -> None:
         """A spectator comes."""
-        for message in self.table.watched(self.now):
+        for message in self.watched():
             self._deliver(None, message)
+
+    def watched(self) -> list[Message]:
+        """Return what a spectator who comes now is told."""
+        return list(watched(self.book, self.now))
 
     # --- what can be seen -----------------------------------------------------------------------
 

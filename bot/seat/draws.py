@@ -61,7 +61,7 @@ class SeatNonce:
         if offer.commitments is not None:
             self._note(offer.commitments[1 - self._seat])
             if not self._other:
-                return Ready(game=self._game, commitment=_digest(self._nonce))
+                return Ready(game=self._game, commitment=digest_of(self._nonce))
         return Ready(game=self._game, nonce=self._nonce)
 
     def reveal(self, both: Committed) -> Reveal:
@@ -70,7 +70,7 @@ class SeatNonce:
         Raises:
             PeerError: the commitments are not those that were made.
         """
-        if both.commitments[self._seat] != _digest(self._nonce):
+        if both.commitments[self._seat] != digest_of(self._nonce):
             raise self._fault("the commitment of this seat is not the one that it made")
         self._note(both.commitments[1 - self._seat])
         return Reveal(game=self._game, nonce=self._nonce)
@@ -177,7 +177,7 @@ class DrawsWitness:
     def _check_nonces(self, nonces: tuple[str, str]) -> None:
         if self._shown and nonces[self._seat] not in self._shown:
             raise DrawError("our nonce is not the one that we sent")
-        if self._other and _digest(nonces[1 - self._seat]) != self._other:
+        if self._other and digest_of(nonces[1 - self._seat]) != self._other:
             raise DrawError("the opponent's nonce is not the one that was committed to")
 
     def _check_draws(
@@ -186,7 +186,8 @@ class DrawsWitness:
         racks = None if over.opening_racks is None else "/".join(over.opening_racks)
         if commitment(bytes.fromhex(secret), racks).hex() != self._offer.commitment:
             raise DrawError("the secret is not the one that was committed to")
-        stream = DrawStream(bytes.fromhex(secret), (_bytes(nonces[0]), _bytes(nonces[1])))
+        a, b = map(bytes.fromhex, nonces)
+        stream = DrawStream(bytes.fromhex(secret), (a, b))
         try:
             opening = self._opening(over, rules)
             bag = Bag.shuffled(rules.distribution, stream, opening=opening)
@@ -238,9 +239,6 @@ class DrawsWitness:
             raise DrawError(f"after event {number} we held {told}; the secret gives {held}")
 
 
-def _digest(nonce: str) -> str:
-    return commitment(_bytes(nonce)).hex()
-
-
-def _bytes(nonce: str) -> bytes:
-    return bytes.fromhex(nonce)
+def digest_of(nonce: str) -> str:
+    """Return what commits to a nonce; both in hexadecimal."""
+    return commitment(bytes.fromhex(nonce)).hex()

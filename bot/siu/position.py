@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from engine.notation.cgp import check_tile_counts, read_cgp, read_challenge
 from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
 from engine.notation.move_text import NotationError, shown
-from engine.rules.moves import PASS, Exchange, Move, Place
+from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rule_sets import rules_for
 from engine.rules.rules import (
@@ -27,8 +27,8 @@ from engine.rules.rules import (
     Rules,
     canonical,
     check_move,
-    rack_tiles,
     score_play,
+    used_tiles,
     why_not,
 )
 from lexicons.alphabet import load_distribution
@@ -265,7 +265,7 @@ class _Game:
             move = canonical(move, board)
             score = score_play(board, move, rules).score
         self._hold(seat, made.rack or ())
-        held, used = self.racks[seat], _used(move)
+        held, used = self.racks[seat], () if isinstance(move, int) else used_tiles(move)
         self._hold(seat, used)
         if isinstance(move, Place) and not made.phony:
             board = board.with_move(move)
@@ -300,15 +300,6 @@ class _Game:
         left = Counter(self.racks[seat]) - Counter(used)
         stays = () if isinstance(move, int) else tuple(sorted(left.elements()))
         self.racks = _with(self.racks, seat, stays)
-
-
-def _used(move: Move | int) -> Rack:
-    match move:
-        case Place():
-            return rack_tiles(move.placed)
-        case Exchange(tiles=tiles):
-            return tiles
-    return ()
 
 
 _T = TypeVar("_T")

@@ -121,7 +121,7 @@ class GameHost:
 
     def verdict(self) -> Message:
         """Return the verdict of the finished game."""
-        return self._table.verdict()
+        return views.game_over(self.book)
 
     # --- whoever runs the server ----------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class GameHost:
         if not self.is_durable.is_set():
             self._newcomers.append((spectator, recipient))
             return
-        for message in self._table.watched(now_ms(), recipient):
+        for message in views.watched(self.book, now_ms(), recipient):
             spectator(message)
         if self.book.ended is None:
             (self._owners if recipient == OWNER else self._spectators).join(spectator)

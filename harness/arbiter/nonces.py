@@ -7,7 +7,7 @@ of two others by their commitments before either is revealed (``protocol/SPEC.md
 
 from __future__ import annotations
 
-from engine.rules.bag import commitment
+from bot.seat.draws import digest_of
 from protocol.errors import PeerError
 from protocol.messages import Ready
 
@@ -53,7 +53,7 @@ class Nonces:
         digest = self._book.commitments.digests[seat]
         if not digest and ready.commitment and not ready.nonce:
             self._known[seat], self._digests[seat] = None, ready.commitment
-        elif not digest or (not self.knows(seat) and _digest(ready.nonce) == digest):
+        elif not digest or (not self.knows(seat) and digest_of(ready.nonce) == digest):
             self._take(seat, ready.nonce)
 
     def reveal(self, seat: int, nonce: str) -> None:
@@ -62,7 +62,7 @@ class Nonces:
         Raises:
             PeerError: it is another one.
         """
-        if _digest(nonce) != self._digests[seat]:
+        if digest_of(nonce) != self._digests[seat]:
             raise PeerError(
                 "bad_nonce",
                 "the nonce is not the one that was committed to; send 'resume', then 'ready' with "
@@ -72,8 +72,4 @@ class Nonces:
         self._known[seat] = nonce
 
     def _take(self, seat: int, nonce: str) -> None:
-        self._known[seat], self._digests[seat] = nonce, _digest(nonce)
-
-
-def _digest(nonce: str) -> str:
-    return commitment(bytes.fromhex(nonce)).hex()
+        self._known[seat], self._digests[seat] = nonce, digest_of(nonce)

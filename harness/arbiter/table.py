@@ -35,7 +35,7 @@ from . import views
 from .nonces import Nonces
 from .records import Began, Failed, Given, Record, RefusedMove, Thought, Turn
 from .scorebook import ATTEMPTS, Scorebook, accusation
-from .views import EVERYBODY, Recipient, Viewer
+from .views import EVERYBODY, Recipient
 
 MAX_THOUGHTS = 64
 """``info`` messages recorded per turn; further ones are ignored, so the journal stays small."""
@@ -115,14 +115,6 @@ class Table:
         if flag is None:
             return self._hold_until
         return flag if stands is None else min(flag, stands)
-
-    def watched(self, now_ms: int, recipient: Viewer = None) -> list[Message]:
-        """Return the messages for somebody who begins to watch."""
-        return list(views.watched(self.book, now_ms, recipient))
-
-    def verdict(self) -> Message:
-        """Return the verdict of a finished game."""
-        return views.game_over(self.book)
 
     def excuse(self, ms: int) -> None:
         """Take time off what is due: whoever has to act next could do nothing meanwhile."""
@@ -300,7 +292,7 @@ class Table:
         """Answer a repeated move as before; raise PeerError if it was not this seat's to move."""
         book = self.book
         if book.ended is not None and message.seq >= book.ended.seq:
-            return self.verdict()
+            return views.game_over(book)
         if message.seq == book.next_seq and not isinstance(message, Resign):  # refused before
             for refusal in book.refusals:
                 if (refusal.seq, refusal.attempt) == (message.seq, message.attempt):

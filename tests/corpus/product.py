@@ -22,7 +22,7 @@ from engine.rules.rules import Rules, standard_rules
 from engine.simulation.selfplay import StaticGames, play_static_games
 from engine.simulation.simulation import Simulation
 from harness.arbiter.table import Effects, Table
-from harness.arbiter.views import Recipient
+from harness.arbiter.views import Recipient, watched
 from harness.cli import COMMANDS, command_line, main, run_command
 from harness.lab.in_process import play_game
 from harness.lab.study_context import Field
@@ -79,6 +79,7 @@ __all__ = [
     "standard_rules",
     "synthetic_leaves",
     "unpack",
+    "watched",
     "write_cgp",
     "write_klv",
     "write_win_probabilities",

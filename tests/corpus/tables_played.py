@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
-from corpus.product import JSON, MESSAGES, MSGPACK, Effects, Message, Recipient, Table
+from corpus.product import JSON, MESSAGES, MSGPACK, Effects, Message, Recipient, Table, watched
 from tables import SECRET, SHORT, START_MS, Play, book_of, random_policy, words
 from wire import made_message
 
@@ -120,8 +120,8 @@ class _Replayed:
             case "detach":
                 self._carry_out(self._table.detach(step["seat"], "the connection was lost"))
             case "watch":
-                for message in self._table.watched(self.now):
-                    self._tell(None, message)
+                for said in watched(self._table.book, self.now):
+                    self._tell(None, said)
             case _:
                 message = JSON.decode(step["frame"])
                 self.lines.append(f"{self.now} from {step['seat']} {_written(message)}")

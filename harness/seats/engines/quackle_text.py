@@ -12,7 +12,7 @@ from bot.player import ExchangedCount, Observed, View
 from engine.notation.gcg import EventKind, GcgEvent, GcgGame, GcgPlayer, write_gcg
 from engine.notation.move_text import format_move
 from engine.rules.moves import Exchange, Pass, Place
-from engine.rules.rules import rack_tiles
+from engine.rules.rules import used_tiles
 from lexicons.alphabet import Alphabet, TileDistribution
 
 MOVES = 10
@@ -84,24 +84,15 @@ def _racks(view: View) -> Iterator[tuple[int, ...]]:
     bags = [rules.distribution.total - 2 * rules.rack_size, *(turn.bag for turn in view.history)]
     racks: list[tuple[int, ...]] = []
     for turn, bag in reversed(list(zip(view.history, bags, strict=False))):
-        used = _used(turn)
+        used: tuple[int, ...] = ()
+        if not (turn.withdrawn or isinstance(turn.move, ExchangedCount)):
+            used = used_tiles(turn.move)
         if bag == 0:
             held[turn.seat].update(used)
             racks.append(tuple(sorted(held[turn.seat].elements())))
         else:
             racks.append(used or _some(held[turn.seat].elements()))
     return reversed(racks)
-
-
-def _used(turn: Observed) -> tuple[int, ...]:
-    if turn.withdrawn:
-        return ()
-    match turn.move:
-        case Place():
-            return rack_tiles(turn.move.placed)
-        case Exchange(tiles):
-            return tiles
-    return ()
 
 
 def _some(tiles: Iterable[int]) -> tuple[int, ...]:

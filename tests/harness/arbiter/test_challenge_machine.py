@@ -141,9 +141,7 @@ class WithChallenges(AtTheTable):
     def check_spectator(self) -> None:
         """Who comes at the end, and hears the whole game, has the same board."""
         game = self.play.book.game
-        (offer,) = (
-            said for said in self.play.table.watched(self.play.now) if isinstance(said, NewGame)
-        )
+        (offer,) = (said for said in self.play.watched() if isinstance(said, NewGame))
         known = Followed.offered(offer, 0)
         assert game is not None
         assert known.board == game.position.board

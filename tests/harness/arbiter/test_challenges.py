@@ -438,7 +438,7 @@ def test_spectators_see_that_a_play_is_open_and_what_becomes_of_it() -> None:
         (ZEK, "open", None),
         ("(challenge)", "lost", None),
     ]
-    (late,) = (said for said in play.table.watched(play.now) if isinstance(said, NewGame))
+    (late,) = (said for said in play.watched() if isinstance(said, NewGame))
     assert [event.challenge for event in late.history] == [msgspec.UNSET, "lost"]
 
 

@@ -55,7 +55,7 @@ def test_who_is_not_ready_in_time_does_not_play(
 def test_who_watches_a_game_that_never_began_is_offered_its_start_and_its_end() -> None:
     play = Play(SHORT)
     play.wait(5_000)
-    offer, verdict = play.table.watched(play.now)
+    offer, verdict = play.watched()
     assert isinstance(offer, NewGame)
     assert isinstance(verdict, GameOver)
     assert (offer.seq, offer.clocks, offer.rack, verdict.seq) == (0, None, None, 0)
