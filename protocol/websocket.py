@@ -203,6 +203,17 @@ class HttpAnswer(NamedTuple):
     content_type: str = "text/plain; charset=utf-8"
     headers: tuple[tuple[str, str], ...] = ()
     """Further headers."""
+    packed: bytes = b""
+    """The text in gzip, for who takes it so; empty: it is not worth that."""
+
+
+def _takes_gzip(request: Request) -> bool:
+    """Return whether whoever asks can unpack gzip."""
+    for offered in ",".join(request.headers.get_all("Accept-Encoding")).split(","):
+        coding, _, weight = offered.replace(" ", "").partition(";")
+        if coding.lower() == "gzip":
+            return weight.rstrip(".0") != "q="
+    return False
 
 
 async def listen(
@@ -259,6 +270,13 @@ async def listen(
         response.headers["Content-Type"] = answer.content_type
         for name, value in answer.headers:
             response.headers[name] = value
+        if answer.packed:
+            response.headers["Vary"] = "Accept-Encoding"
+            if _takes_gzip(request):
+                response.body = answer.packed
+                response.headers["Content-Encoding"] = "gzip"
+                del response.headers["Content-Length"]
+                response.headers["Content-Length"] = str(len(answer.packed))
         if request.method == "HEAD":
             response.body = b""
         if answer.status == HTTPStatus.UPGRADE_REQUIRED:

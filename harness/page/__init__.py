@@ -6,6 +6,7 @@ so a browser keeps them for good and asks for ``/`` alone again.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,6 +51,10 @@ _ALWAYS = (
 )
 
 
+_WORTH_PACKING = 1_000
+"""Files of so many bytes or more are packed."""
+
+
 @dataclass(frozen=True)
 class Page:
     """The files by their address; there are no others, whatever is asked for."""
@@ -79,13 +84,16 @@ class Page:
             return None
         tag = dict(found.headers)["ETag"]
         if _holds(headers, "If-None-Match", tag):
-            return found._replace(status=304, text="")
+            return found._replace(status=304, text="", packed=b"")
         return found
 
 
 def _answer(text: str, suffix: str, *headers: tuple[str, str]) -> HttpAnswer:
-    tag = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return HttpAnswer(200, text, TYPES[suffix], (("ETag", f'"{tag}"'), *headers, *_ALWAYS))
+    content = text.encode()
+    tag = hashlib.sha256(content).hexdigest()[:16]
+    packed = gzip.compress(content, mtime=0) if len(content) >= _WORTH_PACKING else b""
+    about = ("ETag", f'W/"{tag}"'), *headers, *_ALWAYS  # weak: the same, packed or not
+    return HttpAnswer(200, text, TYPES[suffix], about, packed)
 
 
 def _holds(headers: Headers, name: str, text: str) -> bool:

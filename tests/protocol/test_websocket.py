@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import random
 import socket
 import ssl
@@ -419,6 +420,31 @@ async def test_a_plain_request_can_be_answered() -> None:
     assert answer.startswith(b"HTTP/1.1 200")
     assert answer.count(b"Content-Type") == answer.count(b"Content-Type: text/html") == 1
     assert answer.endswith(b"hello /health\n")
+
+
+@pytest.mark.parametrize(
+    ("taken", "packed"),
+    [
+        ("", False),
+        ("gzip, deflate, br", True),
+        ("deflate, GZIP;q=0.5", True),
+        ("gzip; q=0.0", False),
+        ("gzipped, br", False),
+    ],
+)
+async def test_who_takes_gzip_gets_what_is_packed(taken: str, packed: bool) -> None:
+    text = "as long as it is wide, " * 100
+    answer = HttpAnswer(200, text, packed=gzip.compress(text.encode()))
+    async with server(on_http=lambda _request: answer) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(f"GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: {taken}\r\n\r\n".encode())
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+    lines = head.decode().split("\r\n")
+    assert "Vary: Accept-Encoding" in lines, "caches are told in either case"
+    assert [line for line in lines if "Length" in line] == [f"Content-Length: {len(body)}"]
+    assert ("Content-Encoding: gzip" in lines) == packed
+    assert (gzip.decompress(body) if packed else body).decode() == text
 
 
 async def test_a_long_answer_comes_whole_on_a_slow_line(monkeypatch: pytest.MonkeyPatch) -> None:

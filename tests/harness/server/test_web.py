@@ -302,7 +302,7 @@ async def test_what_a_browser_has_is_not_sent_again(served: Served) -> None:
     tag = dict(page.headers)["ETag"]
     again = await served.ask("/", If_None_Match=f'W/"x", {tag}', **BROWSER)
     assert again is not None
-    assert (again.status, again.text) == (304, "")
+    assert (again.status, again.text, again.packed) == (304, "", b"")
     other = await served.ask("/", If_None_Match='"other"', **BROWSER)
     assert other is not None
     assert other.status == 200
