@@ -24,7 +24,7 @@ const nav = /** @type {HTMLElement} */ (document.getElementById("nav"));
 const put = (view) => {
   document.title = texts.title;
   main.replaceChildren(view);
-  main.focus({ preventScroll: true });
+  if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // a view may put it on a field
   scrollTo(0, 0);
 };
 
@@ -55,17 +55,22 @@ const route = () => {
 /** Show a view whose module is loaded first, unless another is asked for meanwhile. @param {() => Promise<HTMLElement>} load */
 const later = async (load) => {
   const { hash } = location;
-  const view = await load();
+  const view = await load().catch(unloaded);
   if (hash === location.hash) put(view);
 };
 
+/** What is shown where a module can't be had: the line is down, or the server has another version by now. */
+const unloaded = () => h("div", {}, h("h1", { tabindex: -1 }, texts.unloaded),
+  h("p", {}, h("button", { type: "button", class: "main", click: () => location.reload() }, texts.loadAnew)));
+
 /** @param {string} id @param {string | undefined} turn */
 const review = async (id, turn) => {
-  const { ReviewView } = await import("./review_view.js");
+  const loaded = await import("./review_view.js").catch(() => null);
+  if (!loaded) return put(unloaded());
   const line = turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null;
   let view = main.firstElementChild;
-  if (!(view instanceof ReviewView) || !id || view.id_ !== id) await later(async () => (view = new ReviewView()));
-  if (view instanceof ReviewView && view.isConnected) view.open(id, line);
+  if (!(view instanceof loaded.ReviewView) || !id || view.id_ !== id) await later(async () => (view = new loaded.ReviewView()));
+  if (view instanceof loaded.ReviewView && view.isConnected) view.open(id, line);
 };
 
 /** Mark the view that is shown. */
@@ -97,7 +102,7 @@ document.querySelector(".skip")?.addEventListener("click", (event) => {
 });
 addEventListener("locked", () => import("./own.js").then(({ CodeEntry }) => {
   if (!(main.firstElementChild instanceof CodeEntry)) put(new CodeEntry());
-}));
+}, () => put(unloaded())));
 route();
 about().then(({ tournament, ladder, own, analysis }) => {
   if (own) {

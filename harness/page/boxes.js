@@ -3,8 +3,8 @@
 
 import { inBrowser } from "./kept.js";
 
-/** @typedef {{ position: string, played: string, best: string, rivals?: string[], lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string }} Mistake
- *   `rivals`: moves that the review could not tell from the best; mistakes that were kept long ago lack them. */
+/** @typedef {{ position: string, played: string, best: string, rivals?: string[], lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string, kind?: string }} Mistake
+ *   `rivals`: moves that the review could not tell from the best; `kind` of board and tiles. Mistakes that were kept long ago lack both. */
 /** @typedef {{ box: number, due: number }} Card `due` is a time in milliseconds. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -3,6 +3,7 @@
 import { DAYS, answered, due, forget, nextDue } from "./boxes.js";
 import { h } from "./dom.js";
 import { MoveEntry } from "./entry.js";
+import { inBrowser } from "./kept.js";
 import { keyOf, readIndex } from "./puzzle.js";
 import { fullPlace, readMove, readOpening } from "./notation.js";
 import { scoreLine } from "./puzzles_view.js";
@@ -14,8 +15,10 @@ import { decimal, moment, percent, texts } from "./texts.js";
 export class DrillView extends HTMLElement {
   constructor() {
     super();
-    /** @type {Equipment | null} */
+    /** @type {Equipment | null} What the mistake was played with. */
     this.equipment = null;
+    /** @type {Equipment | null} The same of mistakes that don't say. */
+    this.usual = null;
     this.entry = new MoveEntry();
     this.entry.addEventListener("play", (event) => this.answered(/** @type {CustomEvent<{ move: string }>} */ (event).detail.move));
     this.verdict = h("div", { class: "graded", role: "status", tabindex: -1 });
@@ -27,7 +30,7 @@ export class DrillView extends HTMLElement {
   async connectedCallback() {
     this.replaceChildren(h("p", {}, texts.loading));
     try {
-      this.equipment = (await readIndex()).equipment;
+      this.usual = (await readIndex()).equipment;
     } catch {
       this.replaceChildren(h("h1", { tabindex: -1 }, texts.drill), h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
       return;
@@ -39,6 +42,7 @@ export class DrillView extends HTMLElement {
   next() {
     const waiting = due(Date.now()), [mistake] = waiting;
     this.mistake = mistake ?? null;
+    this.equipment = inBrowser.get("equipments")?.[mistake?.kind ?? ""] ?? this.usual;
     if (!mistake || !this.equipment) {
       const later = nextDue(Date.now());
       this.replaceChildren(
@@ -58,7 +62,14 @@ export class DrillView extends HTMLElement {
         h("div", { class: "told" }, scoreLine(scores), this.verdict, this.below)),
       note(), links());
     this.entry.isOn = true;
+    this.entry.draft = null; // no tile stays from the mistake before
     this.entry.show(this.equipment, { board, rack: racks[0] });
+  }
+
+  /** Go on with the next one, by keyboard too: the button that was pressed is gone. */
+  goOn() {
+    this.next();
+    if (this.mistake) this.entry.focusCursor();
   }
 
   /** @param {string} move */
@@ -79,8 +90,8 @@ export class DrillView extends HTMLElement {
       ...(isRight || same(mistake.played) ? [] : [h("p", { class: "note" }, texts.unknownLoss)]));
     this.entry.isOn = false;
     this.below.replaceChildren(
-      h("button", { type: "button", class: "main", click: () => this.next() }, texts.nextMistake),
-      h("button", { type: "button", click: () => { forget(mistake); this.next(); } }, texts.forget),
+      h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
+      h("button", { type: "button", click: () => { forget(mistake); this.goOn(); } }, texts.forget),
       mistake.game && h("a", { href: `#/game/${encodeURIComponent(mistake.game)}/${mistake.turn}` }, texts.toTurn(mistake.turn)) || "");
     this.verdict.focus();
   }

@@ -96,6 +96,7 @@ export class MoveEntry extends HTMLElement {
     this.asked = asked;
     this.chosen = null;
     this.exchanged = null;
+    this.askToPass(false);
     this.squares.open(equipment, asked);
     const long = equipment.tiles.map(({ tile }) => bare(tile)).find((tile) => [...tile].length > 1);
     this.keys.textContent = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
@@ -163,7 +164,8 @@ export class MoveEntry extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || this.hand.picker.open) return;
+    const isComposed = event.key > "~" && this.isLetter(event.key); // Ł is Option and L on a Mac, AltGr and L elsewhere
+    if ((event.altKey || event.ctrlKey) && !isComposed || event.metaKey || this.hand.picker.open) return;
     const isOnButton = event.target instanceof Element && event.target.closest("button") !== null;
     if (this.pressed(event.key, event.shiftKey, isOnButton)) {
       event.preventDefault();
@@ -323,6 +325,7 @@ export class MoveEntry extends HTMLElement {
       return this.say(texts.noExchangeLeft);
     }
     this.draft?.recall();
+    this.chosen = null;
     this.exchanged = this.exchanged ? null : new Set();
     this.placed(this.exchanged ? texts.chooseTiles : "");
     if (this.exchanged && document.activeElement === this.exchanging) this.playing.focus({ preventScroll: true }); // Enter exchanges
@@ -356,6 +359,7 @@ export class MoveEntry extends HTMLElement {
     if (!this.on) return this.say(texts.notYourTurn);
     if (this.askedToPass) this.send("-");
     this.askToPass(!this.askedToPass);
+    this.passing.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
   }
 
   play() {

@@ -61,11 +61,16 @@ export class Asking extends HTMLElement {
   /** @param {any} _told @returns {void | Promise<void>} */
   show(_told) {}
 
-  /** Draw all anew; the keyboard goes on from the link where it was. @param {...(Node | string)} parts */
+  /** Draw all anew; the keyboard goes on from the link where it was, and tables stay scrolled. @param {...(Node | string)} parts */
   redraw(...parts) {
     const at = document.activeElement;
     const hash = at instanceof HTMLAnchorElement && this.contains(at) ? at.hash : "";
+    const before = [...this.querySelectorAll(".scroll")].map((each) => ({ left: each.scrollLeft, isHeld: each === at }));
     this.replaceChildren(...parts);
+    [...this.querySelectorAll(".scroll")].forEach((each, index) => {
+      each.scrollLeft = before[index]?.left ?? 0;
+      if (before[index]?.isHeld && each instanceof HTMLElement) each.focus({ preventScroll: true });
+    });
     if (hash) [...this.querySelectorAll("a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
   }
 }
@@ -75,7 +80,9 @@ export class GameList extends Asking {
     super();
     this.on = h("div");
     this.past = h("div");
-    /** @type {Listed[]} */
+    /** @type {Listed[]} The past games that were told last. */
+    this.newest = [];
+    /** @type {Listed[]} Those before them. */
     this.older = [];
     /** @type {string | null} The game before which there are more. */
     this.cursor = null;
@@ -95,15 +102,19 @@ export class GameList extends Asking {
     }
     list(this.on, told.on, texts.noneOn);
     const newest = new Set(told.past.map(({ game }) => game));
+    if (this.older.length) this.older.unshift(...this.newest); // some have made room for newer ones
     this.older = this.older.filter(({ game }) => !newest.has(game));
+    this.newest = told.past;
     list(this.past, [...told.past, ...this.older], texts.nonePast);
     if (!this.older.length) this.cursor = told.before;
     this.more.hidden = this.cursor === null;
   }
 
   async showMore() {
+    const before = this.cursor;
     try {
-      const told = await ask(`api/games?before=${encodeURIComponent(this.cursor ?? "")}`);
+      const told = await ask(`api/games?before=${encodeURIComponent(before ?? "")}`);
+      if (before !== this.cursor) return; // it was asked for twice
       this.older.push(...told.past);
       this.cursor = told.before;
     } catch (error) {

@@ -14,7 +14,7 @@ const TOKEN_BYTES = 32;
 export class PlayForm extends HTMLElement {
   /** @param {Settings} settings @param {string} name @param {(choice: Choice) => void} chosen */
   open(settings, name, chosen) {
-    this.name = h("input", { id: "name", name: "name", required: true, maxlength: 64, autocomplete: "username", value: name || inBrowser.get("name") || settings.name });
+    this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || inBrowser.get("name") || settings.name });
     this.token = h("input", { id: "token", name: "token", type: "password", maxlength: 256, autocomplete: "off", required: settings.token });
     this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": texts.nameOfOther });
     const byName = this.radio("other", "\n", false);
@@ -23,7 +23,8 @@ export class PlayForm extends HTMLElement {
       h("li", {}, byName, h("label", { for: "radio-other" }, texts.somebody), " ", this.other),
     ];
     this.other.addEventListener("input", () => { byName.checked = true; });
-    const form = h("form", { submit: (/** @type {Event} */ event) => { event.preventDefault(); chosen(this.choice(form)); } },
+    const asked = () => { if (this.other) this.other.required = byName.checked; };
+    const form = h("form", { submit: (/** @type {Event} */ event) => { event.preventDefault(); chosen(this.choice(form)); }, change: asked, input: asked },
       h("p", {}, h("label", { for: "name" }, texts.yourName), " ", this.name),
       settings.name === null && this.tokenField(settings.token),
       settings.tables.length > 0 && this.tables(settings),

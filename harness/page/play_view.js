@@ -34,7 +34,7 @@ export class PlayView extends HTMLElement {
     this.ticking = this.again = this.asking = 0;
     this.heading = h("h1", { tabindex: -1 }, texts.playTitle);
     this.banner = h("p", { class: "banner", role: "status", hidden: true });
-    this.status = h("p", { class: "status" });
+    this.status = h("p", { class: "status", role: "status" });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.alarm = h("p", { class: "hidden", role: "alert" });
     this.form = new PlayForm();
@@ -132,9 +132,7 @@ export class PlayView extends HTMLElement {
   tell(play) {
     const { playing } = this, game = playing?.game;
     if (!playing || !game) return;
-    if (play.challenge && play.challenge !== "open") return this.say(this.ofChallenge(play));
-    if (play.seat === playing.seat) return;
-    this.say(texts.announced(play.seq, game.offer.players[play.seat], game.moves[play.seq - 1] ?? "", play.score, play.scores));
+    if (play.challenge && play.challenge !== "open") this.say(this.ofChallenge(play)); // all else the status says
   }
 
   /** What a challenge came to. @param {import("./game.js").Played} play */
@@ -145,11 +143,17 @@ export class PlayView extends HTMLElement {
     return own ? texts.yoursStands(other, score) : texts.theirsStands(other, score);
   }
 
+  /** The table of the game that is on, by what is played there; null: there is one alone, or it is gone. */
+  get table() {
+    const { settings, playing } = this, offer = playing?.game?.offer;
+    const kinds = settings?.tables.filter(({ lexicon, rules }) => lexicon === offer?.lexicon && rules === offer?.rules?.name) ?? [];
+    return kinds.find(({ name }) => name === playing?.table) ?? kinds[0] ?? null;
+  }
+
   /** Ask the server which of the words that are laid are none. @param {Placement | null} placement */
   askForWords(placement) {
     clearTimeout(this.asking);
-    const table = this.playing?.table ?? null;
-    const kind = this.settings?.tables.find(({ name }) => name === table) ?? this.settings;
+    const kind = this.settings?.tables.length ? this.table : this.settings, table = this.table?.name;
     if (!placement || !kind?.words) return;
     this.asking = setTimeout(async () => {
       const list = placement.words.map(({ tiles }) => tiles).slice(0, MOST_WORDS);
@@ -176,7 +180,10 @@ export class PlayView extends HTMLElement {
     else if (this.resigning.matches(".asked")) {
       this.playing.resign();
       this.askToResign(false);
-    } else this.askToResign(true);
+    } else {
+      this.askToResign(true);
+      this.resigning.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
+    }
   }
 
   // --- the page ---
@@ -195,7 +202,7 @@ export class PlayView extends HTMLElement {
     document.title = playing?.isOnTurn ? texts.yourMoveTitle : texts.title;
     if (isGame) this.showGame();
     const at = document.activeElement;
-    if (at && this.contains(at) && !at.checkVisibility()) this.parentElement?.focus({ preventScroll: true }); // keys go to the board
+    if (at && this.contains(at) && at.checkVisibility?.() === false) this.parentElement?.focus({ preventScroll: true }); // keys go to the board
   }
 
   showBanner() {
@@ -241,6 +248,7 @@ export class PlayView extends HTMLElement {
     if (this.shown !== shown) {
       if (!this.shown.startsWith(playing.id) || !this.sides.firstChild) this.sides.open(game.offer.players);
       this.shown = shown;
+      this.askToResign(false);
       this.equipment = this.equipment?.layout === game.layout ? this.equipment : game.equipment;
       const rack = isOver ? "" : playing.rack;
       this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
@@ -270,7 +278,7 @@ export class PlayView extends HTMLElement {
     const opponent = playing.game?.offer.players[playing.seat ? 0 : 1] ?? null, id = encodeURIComponent(playing.id);
     this.next.setAttribute("data-game", playing.id);
     this.next.replaceChildren(
-      h("button", { type: "button", class: "main", click: () => playing.seek(opponent) }, texts.playAgain), " ",
+      h("button", { type: "button", class: "main", click: () => playing.seek(opponent, this.table?.name ?? null) }, texts.playAgain), " ",
       h("button", { type: "button", click: () => playing.leave() }, texts.otherOpponent), " ",
       h("a", { href: `#/game/${id}` }, texts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
   }
@@ -278,7 +286,7 @@ export class PlayView extends HTMLElement {
   /** What is proven of the draws of the game that is over. @param {Playing} playing */
   checkedDraws({ game, seat, witness }) {
     const said = h("span", { class: "note", role: "status" });
-    if (game?.over && game.over.outcome !== "host_error") checkDraws(witness, game, seat).then((finding) => {
+    if (game?.over && game.hasBegun && game.over.outcome !== "host_error") checkDraws(witness, game, seat).then((finding) => {
       said.textContent = texts.draws[finding];
       said.classList.toggle("banner", WARNINGS.has(finding));
     });

@@ -47,7 +47,7 @@ export class Playing {
     /** Seconds to the next try; 0: connected. */
     this.lostFor = 0;
     /** @type {import("./draws.js").Witness | null} What we were told of the draws; null: the game began elsewhere. */
-    this.witness = inBrowser.get("draws");
+    this.witness = this.kept;
     /** @type {Promise<void>} Messages are taken one after another. */
     this.queue = Promise.resolve();
     const { name, token } = login;
@@ -151,8 +151,8 @@ export class Playing {
 
   /** @param {unknown} error */
   failed(error) {
-    if (!(error instanceof Trouble)) throw error;
-    this.connection.again(); // it did not answer, or no longer has the game
+    if (!(error instanceof Trouble)) reportError(error); // a mistake here; what comes next is taken all the same
+    this.connection.again(); // the server did not answer, or no longer has the game
   }
 
   /** @param {any} message @param {number} at @returns {Promise<void> | void} */
@@ -212,8 +212,7 @@ export class Playing {
   forget() {
     inWindow.set("game", null);
     inWindow.set("answer", null);
-    inBrowser.set("draws", null);
-    this.witness = null;
+    this.witness = this.kept = null;
     this.id = "";
     this.game = null;
     this.turn = null;
@@ -265,18 +264,27 @@ export class Playing {
   /** Our nonce, which is shown now. @param {import("./draws.js").Witness} witness */
   nonce(witness) {
     witness.isShown = true;
-    inBrowser.set("draws", witness);
+    this.kept = witness;
     return witness.nonce;
+  }
+
+  /** What was told of the draws, as this browser keeps it: by name, for two may play each other in two windows. */
+  get kept() {
+    return inBrowser.get(`draws ${this.login.name}`);
+  }
+
+  /** @param {import("./draws.js").Witness | null} witness */
+  set kept(witness) {
+    inBrowser.set(`draws ${this.login.name}`, witness);
   }
 
   /** Keep what an offer says of the draws; the nonce is the same as long as the game lasts, in whichever window. @param {any} offer */
   witnessed(offer) {
-    const kept = inBrowser.get("draws");
-    const isKept = kept?.game === this.id;
+    const { kept } = this, isKept = kept?.game === this.id;
     this.witness = isKept ? kept : offer.seq ? null : witnessOf(offer, hex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES))));
     if (!this.witness) return;
     hear(this.witness, offer, this.seat);
-    inBrowser.set("draws", this.witness);
+    this.kept = this.witness;
   }
 
   /** Keep what we hold after an event. @param {number} seq the event's number @param {string | undefined} rack */
@@ -285,7 +293,7 @@ export class Playing {
     this.rack = rack;
     if (!this.witness) return;
     this.witness.racks[seq] = rack;
-    inBrowser.set("draws", this.witness);
+    this.kept = this.witness;
   }
 
   /** @param {any} message @param {number} at */
@@ -344,10 +352,12 @@ export class Playing {
   /** @param {any} message */
   refused(message) {
     const sentence = texts.refused(String(message.message));
-    if (message.code === "forbidden" || message.code === "banned") {
+    const isOfLogin = this.phase === "connecting" && !message.game && message.retry !== "later"; // a name that can be none, say
+    if (message.code === "forbidden" || message.code === "banned" || isOfLogin) {
       this.phase = "refused";
       this.sentence = sentence;
       inWindow.set("login", null);
+      inWindow.set("game", null); // who comes by this name again is told of its games
       this.connection.stop();
     } else if (message.game && message.game === this.id && this.phase !== "over") this.resume(this.id);
     else {

@@ -94,13 +94,13 @@ export class Review {
     };
   }
 
-  /** Turns of a player that were clearly worse than the best. @param {number} seat @param {string} when @returns {Mistake[]} */
-  mistakes(seat, when) {
+  /** Turns of a player that were clearly worse than the best. @param {number} seat @param {string} when @param {string} kind of board and tiles @returns {Mistake[]} */
+  mistakes(seat, when, kind) {
     return this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line, played }) => {
       const found = this.found.get(line), loss = this.loss(line);
       if (!found?.verdict.reasons || !loss || !played) return [];
       const { best, rivals } = found.verdict;
-      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when }];
+      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when, kind }];
     });
   }
 

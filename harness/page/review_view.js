@@ -366,9 +366,11 @@ export class ReviewView extends HTMLElement {
   keep() {
     const { review, whose } = this;
     if (!review || !whose || !this.kept) return;
-    const more = whose.value ? review.mistakes(Number(whose.value), new Date().toISOString()) : [];
-    if (more.length) inBrowser.set("mistakes", withMistakes(inBrowser.get("mistakes") ?? [], more));
-    this.kept.textContent = whose.value ? texts.keptMistakes(more.length) : "";
+    const { equipment } = review, kind = `${equipment.layout.columns} ${equipment.tiles.map(({ tile }) => tile).join("")}`;
+    const more = whose.value ? review.mistakes(Number(whose.value), new Date().toISOString(), kind) : [];
+    if (more.length) inBrowser.set("equipments", { ...inBrowser.get("equipments"), [kind]: equipment });
+    const isKept = !more.length || inBrowser.set("mistakes", withMistakes(inBrowser.get("mistakes") ?? [], more));
+    this.kept.textContent = !whose.value ? "" : isKept ? texts.keptMistakes(more.length) : texts.keepsNothing;
   }
 
   exports() {

@@ -64,7 +64,7 @@ export class Connection {
     this.tries = 0;
     this.stopped = false;
     this.timer = 0;
-    this.heard = 0;
+    this.heard = this.asked = 0;
     /** @type {WebSocket | null} */
     this.socket = null;
     this.pings = setInterval(() => this.ping(), PING_MS);
@@ -78,6 +78,7 @@ export class Connection {
     const socket = new WebSocket(socketUrl(), "tilewire.v1.json");
     this.socket = socket;
     this.heard = performance.now();
+    this.asked = 0;
     socket.onopen = () => this.say({ type: "hello", ...this.hello });
     socket.onmessage = ({ data }) => this.hear(JSON.parse(data));
     socket.onclose = () => this.again();
@@ -101,11 +102,16 @@ export class Connection {
     this.tries = 0;
   }
 
-  /** A network that is gone says nothing, not to a new connection either; so ask, and take silence for an end. */
+  /**
+   * A network that is gone says nothing, not to a new connection either; so ask, and take silence for an end. Only
+   * what was asked can be silence: in a window out of sight this may be called once a minute.
+   */
   ping() {
     if (!this.socket) return;
-    if (performance.now() - this.heard > 2 * PING_MS) this.again();
-    else this.say({ type: "ping", id: 1 });
+    const now = performance.now();
+    if (this.asked > this.heard && now - this.heard > 2 * PING_MS) return this.again();
+    this.asked = now;
+    this.say({ type: "ping", id: 1 });
   }
 
   again() {

@@ -232,6 +232,8 @@ export const texts = {
   lost: (seconds) => `The connection to the server is lost. Trying again in ${counted(seconds, "second")}.`,
   connecting: "Connecting …",
   tryNow: "Try now",
+  unloaded: "This part of the page can't be loaded",
+  loadAnew: "Load the page anew",
   back_on: "Connected again.",
   unreachable: "The server does not answer. This page tries again by itself.",
   unknownGame: "This game is not on this server, or its address is not complete.",
@@ -479,6 +481,7 @@ export const texts = {
   triedMoves: "Your moves",
   nobody: "nobody",
   keepMistakes: "Keep for the drill the mistakes of",
+  keepsNothing: "This browser keeps nothing: they are gone when the page is closed.",
   /** @param {number} count */
   keptMistakes: (count) => (count ? `${counted(count, "mistake")} kept in this browser.` : "None is clear enough so far."),
   asHtml: "Save as HTML",

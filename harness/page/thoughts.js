@@ -9,6 +9,8 @@ import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
 /** @typedef {import("./game.js").Reviewed} Reviewed */
 
 const MOST_CANDIDATES = 15, MOST_TILES = 14;
+/** Turns in which a challenge was judged, and no tile used. */
+const RULINGS = new Set(["--", "(challenge)"]);
 
 export class TurnThoughts extends HTMLElement {
   /** @param {Game} game @param {number} turn */
@@ -39,10 +41,17 @@ const thoughts = (game, told) => {
 const candidates = (game, told) => {
   if (!told.candidates.length) return [];
   const before = game.boards[told.seq - 1] ?? new Map();
+  const named = (/** @type {string} */ move) => {
+    try {
+      return moveText(readMove(move, game.layout.columns), before);
+    } catch {
+      return move; // what a bot says need be no move
+    }
+  };
   const rows = told.candidates.slice(0, MOST_CANDIDATES).map((each) => ({
     attributes: { "aria-current": each.move === told.move ? "true" : null },
     cells: [
-      h("span", {}, moveText(readMove(each.move, game.layout.columns), before),
+      h("span", {}, named(each.move),
         each.move === told.move && h("small", {}, ` ${texts.playedMark}`)),
       each.score === null ? "" : signed(each.score),
       figure(each.win, each.win_error, percent),
@@ -75,7 +84,7 @@ const belief = (game, told) => {
   const other = /** @type {0 | 1} */ (1 - told.seat);
   const rack = game.rack(other, told.seq - 1);
   const last = game.turns?.[told.seq - 2];
-  const kept = last && leaveOf(last.rack, usedBy(readMove(last.move, game.layout.columns)));
+  const kept = last && !RULINGS.has(last.move) ? leaveOf(last.rack, usedBy(readMove(last.move, game.layout.columns))) : undefined;
   const truth = kept === undefined ? (told.move ? texts.truth : texts.holds)(rack)
     : (told.move ? texts.truthKept : texts.holdsAndKept)(rack, kept || texts.nothing);
   const { tiles, top, bingo, note } = told.belief;

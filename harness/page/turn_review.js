@@ -46,7 +46,8 @@ export class TurnReview extends HTMLElement {
     this.board = h("div");
     this.verdict = h("div");
     this.figures = h("div", { class: "figures-of" });
-    this.tries = h("div", { "aria-live": "polite" });
+    this.tries = h("div");
+    this.outcome = h("p", { class: "hidden", "aria-live": "polite" });
     this.choices = h("div", { class: "choices", role: "group", "aria-label": texts.onBoard });
     const name = this.review.told.players[turn.seat];
     const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {number} */ by) =>
@@ -56,7 +57,7 @@ export class TurnReview extends HTMLElement {
         h("div", { class: "heading" },
           h("h2", {}, name === undefined ? texts.aPosition : h("bdi", {}, texts.turnOf(turn.line, name))),
           ...(this.review.told.turns.length > 1 ? [step("◀", texts.turnBefore, -1), step("▶", texts.turnAfter, 1)] : [])),
-        this.verdict, this.choices, this.board, this.tries),
+        this.verdict, this.choices, this.board, this.tries, this.outcome),
       this.figures);
     this.showBoard();
     this.refresh();
@@ -87,10 +88,10 @@ export class TurnReview extends HTMLElement {
     if (this.longer) return;
     this.longer = this.analysis.ask(this.data(), { line: turn.line, seconds: LONGER_S }, (message) => {
       if (message.type === "turn") this.review.found.set(turn.line, message);
-      if (message.type === "error") this.say(texts.refused(message.message));
       if (message.type !== "done" && message.type !== "error") return;
       this.longer = 0;
       this.dispatchEvent(new Event("found"));
+      if (message.type === "error") this.say(texts.refused(message.message)); // in the place of what that shows
     });
     this.refresh();
   }
@@ -141,7 +142,9 @@ export class TurnReview extends HTMLElement {
     this.tried.set(turn.line, [tried, ...all.filter((each) => each.move !== move)]);
     tried.request = this.analysis.ask(this.data(), { line: turn.line, move, seconds: TRY_S }, (message) => {
       this.hearTry(tried, message);
-      if (this.turn === turn) this.showTries();
+      if (this.turn !== turn || message.type === "so_far" && this.isHeld) return;
+      this.showTries();
+      if (message.type === "done" && this.outcome) this.outcome.textContent = this.tries?.querySelector("tbody tr")?.textContent ?? "";
     });
     this.showTries();
   }
@@ -157,6 +160,11 @@ export class TurnReview extends HTMLElement {
     } else if (message.type === "left_out") tried.note = message.why;
     else if (message.type === "error") tried.note = texts.refused(message.message);
     if (message.type === "done" || message.type === "error") tried.request = 0;
+  }
+
+  /** Whether a button of the tries is about to be pressed, and may not be replaced. */
+  get isHeld() {
+    return this.tries?.querySelector("button:is(:focus, :active)") !== null;
   }
 
   showTries() {

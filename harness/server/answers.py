@@ -25,7 +25,9 @@ def refuse_other_methods(request: Request) -> HttpAnswer | None:
     """Refuse a request that is for something else than to be told."""
     if request.method in METHODS:
         return None
-    return HttpAnswer(405, "only GET and HEAD are answered\n", headers=(("Allow", ", ".join(METHODS)),))
+    return HttpAnswer(
+        405, "only GET and HEAD are answered\n", headers=(("Allow", ", ".join(METHODS)),)
+    )
 
 
 def wrong(status: int, sentence: str) -> HttpAnswer:

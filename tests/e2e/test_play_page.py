@@ -610,3 +610,35 @@ async def test_phonies_are_challenged_off_and_accepted(
     assert sent.count("challenge") == sent.count("accept") == 1
     await cal.page.close()
     await cal.proxy.stop()
+
+
+async def test_a_name_that_can_be_none_is_asked_again(running: Running, browser: Browser) -> None:
+    shown = await opened(browser)
+    eve = Person(running, shown, "eve\u200d", by_mouse)  # with a joiner, as emojis have it
+    await eve.begin()
+    await shown.page.get_by_text("name").first.wait_for()
+    await shown.page.locator(".banner:visible").wait_for()
+    name = shown.page.get_by_label("Your name")
+    assert await name.is_visible(), "another can be given"
+    await name.fill(" ")
+    await shown.page.get_by_role("button", name="Start").press("Enter")
+    assert not await name.evaluate("field => field.validity.valid")
+    await name.fill("eve")
+    await shown.page.get_by_role("button", name="Start").press("Enter")
+    assert await eve.asked()
+    await shown.page.close()
+    await eve.proxy.stop()
+
+
+async def test_a_part_of_the_page_that_can_not_be_loaded_says_so(
+    running: Running, browser: Browser
+) -> None:
+    shown = await opened(browser)
+    for part in ("play_view", "review_view", "drill"):
+        await shown.page.route(f"**/{part}.js", lambda route: route.abort())
+    for hash_ in ("play", "review", "drill"):
+        await shown.go(f"http://127.0.0.1:{running.port}/#/")
+        await shown.page.get_by_text("Past games").wait_for()
+        await shown.go(f"http://127.0.0.1:{running.port}/#/{hash_}")
+        await shown.page.get_by_role("button", name="Load the page anew").wait_for()
+    await shown.page.close()

@@ -181,6 +181,33 @@ async def test_a_mistake_comes_up_until_it_is_answered_right(shown: Opened) -> N
     await page.get_by_text("The next mistake comes up").wait_for()
 
 
+async def test_a_mistake_of_another_board_comes_up_on_it(shown: Opened) -> None:
+    page = shown.page
+    await shown.go(f"{ADDRESS}/#/drill")
+    plain = [1] * 441
+    tiles = [{"tile": tile, "count": 9, "points": 1} for tile in "?AEINST"]
+    big = {"layout": {"columns": 21, "letter": plain, "word": plain, "start": 220}, "tiles": tiles}
+    position = "/".join(["21"] * 21) + " AEINST?/ 0/0 0"
+    others = [MISTAKE, MISTAKE | {"position": position, "kind": "21 ?AEINST"}]
+    await page.evaluate(
+        "([mistakes, equipments]) => { localStorage['tilewire.mistakes'] = mistakes; "
+        "localStorage['tilewire.equipments'] = equipments; }",
+        [json.dumps(others), json.dumps({"21 ?AEINST": big})],
+    )
+    await page.reload()
+    squares = page.locator("[data-at]")
+    await page.get_by_text("You went wrong here").wait_for()
+    assert await squares.count() == 225
+    await page.locator("[data-at='126']").click()
+    await page.keyboard.type("AE")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Next").click()
+    await page.get_by_text("You went wrong here").wait_for()
+    assert await squares.count() == 441
+    assert await page.locator(".placed").count() == 0, "no tile stays from the one before"
+    assert await page.locator("[data-at='220']").evaluate("it => it === document.activeElement")
+
+
 async def test_moves_as_good_as_the_best_are_right(shown: Opened) -> None:
     page = shown.page
     empty = "/".join(["15"] * 15) + " AAPTVWW/ 0/0 0"

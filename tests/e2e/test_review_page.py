@@ -131,7 +131,18 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
     await page.get_by_text("kept in this browser").wait_for()
     kept = await page.evaluate("JSON.parse(localStorage.getItem('tilewire.mistakes'))")
     assert {*kept[0]} == {
-        *("position", "played", "best", "rivals", "lost_win", "lost_points", "game", "turn", "when")
+        *(
+            "position",
+            "played",
+            "best",
+            "rivals",
+            "lost_win",
+            "lost_points",
+            "game",
+            "turn",
+            "when",
+            "kind",
+        )
     }
     noted = read_gcg(await saved(page, "Save as GCG with notes"))
     assert replay(noted, standard_rules()).final.scores == (277, 246)
