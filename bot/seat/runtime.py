@@ -7,8 +7,9 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, TextIO, cast
 
 NOTICE = "tilewire: "
 """Prefix of lines on standard error that the host may show to its user."""
@@ -51,7 +52,7 @@ def log_to_stderr(level: str) -> None:
             else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Unfailing())),
         cache_logger_on_first_use=False,
     )
     errors = logging.StreamHandler()
@@ -59,6 +60,20 @@ def log_to_stderr(level: str) -> None:
     library = logging.getLogger("websockets")
     library.setLevel(logging.ERROR)
     library.handlers, library.propagate = [errors], False
+
+
+class _Unfailing:
+    """Standard error, where a disk that is full or a reader that is gone ends nothing else."""
+
+    def write(self, text: str) -> None:
+        """Write if that is possible."""
+        with suppress(OSError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        """Write what was written so far."""
+        with suppress(OSError):
+            sys.stderr.flush()
 
 
 def escaped(text: str) -> str:

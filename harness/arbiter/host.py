@@ -24,7 +24,7 @@ from .database import JournalError
 from .journal import Journal
 from .lag import LagMeter
 from .lease import LeaseLost
-from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Turn
+from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Thought, Turn
 from .scorebook import Scorebook
 from .seat import Came, Given, Gone, Happening, Noted, Said, Seat
 from .table import Effects, Sends, Table
@@ -127,6 +127,7 @@ class GameHost:
 
     def void(self, why: str) -> None:
         """End the game without a result."""
+        self.book.was_voided = True
         self._inbox.put_nowait((0, Gone(why, failure="host_error")))
 
     def give(self, seat: int, ms: int, why: str) -> None:
@@ -243,6 +244,8 @@ class GameHost:
 
     async def _append(self, records: Sequence[Record]) -> None:
         self.is_durable.clear()
+        if any(isinstance(record, Thought) for record in records) and not self._journal.has_room:
+            return  # what players think goes on being told; the room that is left is for moves
         await self._journal.append(self.game, records, last=self._table.over)
 
     def _let_in(self) -> None:

@@ -196,6 +196,15 @@ class Journal:
         if why:
             raise JournalError(why)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether another game may begin, and what may be left out is kept."""
+        try:
+            self._check_room()
+        except JournalError:
+            return False
+        return True
+
     def trouble(self) -> str | None:
         """Return why nothing can be written now, or no game begun; None if all is well.
 

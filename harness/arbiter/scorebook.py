@@ -82,6 +82,8 @@ class Scorebook:
         self.styles: list[Style | None] = [None, None]
         """By seat, its opponent's style as the seat last reported it."""
         self.ended: Ended | None = None
+        self.was_voided = False
+        """Whether it ends by an act of whoever runs the server, and by no failure."""
         self.attempt = 1
         self.thoughts: list[Thought] = []
         """Those of the turn that is on."""

@@ -231,7 +231,7 @@ class Table:
             case Challenge(words=words):
                 return self._seat_challenges(seat, words, now_ms, lag_ms, host_lag_ms)
             case Accept() if self.book.is_open:
-                return self._accept(now_ms)
+                return self._accept(now_ms, lag_ms, host_lag_ms)
             case Resign():
                 return self._end("resign", 1 - seat, "", now_ms)
             case Info() as info if len(self.book.thoughts) < MAX_THOUGHTS:
@@ -377,7 +377,7 @@ class Table:
         try:
             if book.is_open:
                 if book.ends_if_accepted:
-                    return self._accept(now_ms)  # whatever it says, the game is over
+                    return self._accept(now_ms, lag_ms, host_lag_ms)  # whatever it says
                 book.after(move)
                 accepted = self._accept(now_ms)
             turn = book.play(move, now_ms, lag_ms, host_lag_ms)
@@ -412,8 +412,14 @@ class Table:
         over = self.book.game.over if self.book.game else None
         return Effects() if over is None else self._end(over.reason, None, "", now_ms)
 
-    def _accept(self, now_ms: int) -> Effects:
-        return self._take_open_play() + self._end_if_over(now_ms)
+    def _accept(self, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Effects:
+        """Take the open play; if it ends the game, the time to challenge it is charged at most."""
+        book, stands = self.book, self.book.challenge_ends()
+        took_ms = max(self._took_ms(now_ms, lag_ms, host_lag_ms), 0)
+        if stands is not None:
+            took_ms = min(took_ms, book.elapsed(stands - 1 - book.opened.time.lag_ms))
+        ended_ms = now_ms - book.elapsed(now_ms) + took_ms
+        return self._take_open_play() + self._end_if_over(ended_ms)
 
     def _take_open_play(self) -> Effects:
         """Take the open play as it is; the clock of the seat to move runs on."""

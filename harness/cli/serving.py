@@ -211,5 +211,9 @@ async def until_stopped(
 
 
 def tell(sentence: str) -> None:
-    """Print what has happened, and when; names in it are anybody's."""
-    print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {plain(sentence)}", file=sys.stderr, flush=True)
+    """Print what has happened, and when; names in it are anybody's.
+
+    Where it can't be printed, as on a full disk, the games go on.
+    """
+    with suppress(OSError):
+        print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {plain(sentence)}", file=sys.stderr, flush=True)

@@ -8,6 +8,7 @@ failure.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -231,8 +232,13 @@ def _cut(path: Path) -> None:
 
 
 def _append(path: Path, value: Struct) -> None:
+    """Append a line, or nothing: half of one would spoil the next."""
+    line = msgspec.json.encode(value) + b"\n"
     with path.open("ab", buffering=0) as file:
-        file.write(msgspec.json.encode(value) + b"\n")
+        end = file.seek(0, os.SEEK_END)
+        if file.write(line) != len(line):
+            os.truncate(path, end)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def _read(path: Path, kind: Any, what: str) -> Iterator[Any]:

@@ -129,12 +129,14 @@ def rate_results(
 ) -> Ratings:
     """Rate the players of games; two games with one pair number and the same players are a unit.
 
+    Games to which a player did not come tell nothing.
+
     ``names`` come first in the table, with or without games; ``anchors`` are ratings held fixed.
 
     Raises:
         ValueError: an anchor is no player, or beyond ``MOST_ANCHOR``.
     """
-    counted = [result for result in results if not result.void]
+    counted = [result for result in results if result.was_played and not result.void]
     sides = [(result.sides[0].name, result.sides[1].name) for result in counted]
     index = {name: at for at, name in enumerate(dict.fromkeys(chain(names, *sides)))}
     units: dict[tuple[int, frozenset[str]], int] = {}

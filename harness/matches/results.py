@@ -118,6 +118,11 @@ class GameResult(Struct, frozen=True):
         """Side a's points: 1, ½ or 0; a forfeit is 1 or 0 too."""
         return 0.5 if self.winner is None else 1.0 - self.winner
 
+    @property
+    def was_played(self) -> bool:
+        """Whether both came to it; else it counts in the standings, and tells nothing of play."""
+        return self.outcome != "no_show"
+
 
 @dataclass(frozen=True)
 class Luck:

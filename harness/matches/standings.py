@@ -31,6 +31,8 @@ class Standing:
     """A win or a bye is 1, a tie ½."""
     spread: int = 0
     """Cumulative: own scores less the opponents', and ``BYE_SPREAD`` for byes."""
+    played: int = 0
+    """Games to which both came; the others count, too."""
     scored: int = 0
     """Own scores of all games."""
     bingos: int = 0
@@ -58,13 +60,13 @@ class Standing:
 
     @property
     def mean_score(self) -> float | None:
-        """Own points a game."""
-        return self.scored / self.games if self.games else None
+        """Own points a game that was played."""
+        return self.scored / self.played if self.played else None
 
     @property
     def mean_bingos(self) -> float | None:
-        """Bingos a game."""
-        return self.bingos / self.games if self.games else None
+        """Bingos a game that was played."""
+        return self.bingos / self.played if self.played else None
 
     @property
     def mean_move_ms(self) -> float | None:
@@ -158,6 +160,7 @@ def _count_game(table: Mapping[str, Standing], result: GameResult) -> None:
             continue
         other = result.sides[1 - side]
         of.games += 1
+        of.played += result.was_played
         of.wins += result.winner == side
         of.losses += result.winner == 1 - side
         of.ties += result.winner is None

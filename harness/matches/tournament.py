@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -42,7 +42,7 @@ from lexicons.win_probability import WinProbabilities
 
 from .cluster import play_pair
 from .config import MatchError, TournamentConfig
-from .folder import Absent, Corrected, MatchFolder, Missed, Returned
+from .folder import Absent, Corrected, MatchFolder, Missed, Returned, Withdrawn
 from .pairings import Round
 from .results import GameResult, PlannedGame, game_record, game_result, walkover
 from .schedule import Schedule
@@ -129,12 +129,14 @@ class Tournament:
         """The games of a directed tournament's rounds so far, by number."""
         self.over = False
         """Whether no game is left, until a result is annulled."""
-        self._again: list[PlannedGame] = []
-        """Games whose results were annulled."""
+        self._again: list[list[PlannedGame]] = []
+        """Games whose results were annulled, and units whose players were playing another."""
         self._todo: Iterator[list[PlannedGame]] = iter(())
         """Units of work: games, or on a cluster pairs."""
         self._on = 0
         """Units that are being played."""
+        self._busy = Counter[int]()
+        """Units that each entrant plays."""
         self._changed = asyncio.Event()
         self._all_begun = asyncio.Event()
         self._halves: dict[int, KeptGame] = {}
@@ -152,6 +154,8 @@ class Tournament:
             match decision:
                 case Absent(entrant=entrant, why=why):
                     self.absentees[entrant] = why
+                case Withdrawn(entrant=entrant):
+                    self.absentees.pop(entrant, None)
                 case Returned(entrant=entrant):
                     self.absentees.pop(entrant, None)
                     self._absent[entrant] = 0
@@ -211,6 +215,7 @@ class Tournament:
                 await self._changed.wait()
             elif games := self._next_unit():
                 self._on += 1
+                self._busy.update(games[0].players)
                 return games
             elif self._on and waits_for_rounds:
                 await self._changed.wait()
@@ -222,13 +227,22 @@ class Tournament:
         return []
 
     def _next_unit(self) -> list[PlannedGame]:
-        if self._again:
-            self.over = False
-            return [self._again.pop(0)]
+        for unit in self._again:
+            if not self._are_at_play(unit):
+                self._again.remove(unit)
+                self.over = False
+                return unit
         for unit in self._todo:
-            if games := [each for each in unit if self._is_due(each)]:
+            games = [each for each in unit if self._is_due(each)]
+            if games and self._are_at_play(games):
+                self._again.append(games)
+            elif games:
                 return games
         return []
+
+    def _are_at_play(self, games: Sequence[PlannedGame]) -> bool:
+        """Whether players of a directed tournament have another game on, and can't begin one."""
+        return self._directed and any(self._busy[it] for game in games for it in game.players)
 
     def _next_round(self) -> bool:
         """Pair the next round, if there is one."""
@@ -256,7 +270,9 @@ class Tournament:
         if planned.number in self._files.counted or planned.number in self._files.missed:
             return False
         gone = [self._is_gone(entrant) for entrant in planned.players]
-        if any(gone) and self._directed and planned.number not in self._halves:
+        if self._directed and planned.number in self._halves:
+            return True  # a game that is on goes on, whoever has withdrawn
+        if any(gone) and self._directed:
             a, b = (self.schedule.config.names[entrant] for entrant in planned.players)
             self._store(walkover(planned, self._set_up(planned).game, (a, b), gone))
         return not any(gone)
@@ -284,7 +300,7 @@ class Tournament:
         self._files.decide(correction)
         if correction.scores is None:
             self._voids[correction.number] += counted
-            self._again.append(self.planned[correction.number])
+            self._again.append([self.planned[correction.number]])
         self.look_again()
 
     # --- one game -------------------------------------------------------------------------------
@@ -303,6 +319,7 @@ class Tournament:
                 for planned in games:
                     self.playing.pop(planned.number, None)
                 self._on -= 1
+                self._busy.subtract(games[0].players)
                 self.look_again()
 
     async def _play_away(
@@ -325,17 +342,19 @@ class Tournament:
         self._give_up(games[0], books[games[0].number])
 
     async def _play(self, planned: PlannedGame, open_seat: _OpenSeat, hall: Hall) -> None:
-        while self._hold():
-            await self._changed.wait()
-        if self._enough() or not self._is_due(planned):
-            return
-        for _ in range(HOST_ERRORS):
+        failures = 0
+        while failures < HOST_ERRORS:
+            while self._hold():
+                await self._changed.wait()
+            if self._enough() or not self._is_due(planned):
+                return
             self.playing[planned.number] = book = await self._open_book(hall.journal, planned)
             await hall.host(
                 book, (self._seat(planned, 0, open_seat), self._seat(planned, 1, open_seat))
             )
             self._keep(planned, book)
             self._watch_absences(planned, book)
+            failures += not book.was_voided
             if not self._is_due(planned):
                 return
         self._give_up(planned, book)

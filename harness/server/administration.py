@@ -10,8 +10,10 @@ from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from protocol.channel import Channel
+from protocol.codec import CODECS, MAX_FRAME
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import Administer, Error, Goodbye, Message, ServerState, Welcome
+from protocol.parts import MAX_SENTENCE
 
 from .bans import Bans, check_whom
 from .lobby import Lobby
@@ -70,7 +72,7 @@ class Administration:
         Raises:
             PeerError: it can't be done; nothing has changed.
         """
-        why = f"{by}: {act.why}" if act.why else by
+        why = (f"{by}: {act.why}" if act.why else by)[:MAX_SENTENCE]
         token = None
         try:
             match act.action:
@@ -99,11 +101,18 @@ class Administration:
         return self.state(token)
 
     def state(self, token: str | None = None) -> ServerState:
-        """Return what is on at the server."""
+        """Return what is on at the server, as much of it as a message can hold."""
+        most, listed = MOST_LISTED, self._state(token, MOST_LISTED)
+        while any(len(codec.encode(listed)) > MAX_FRAME for codec in CODECS.values()):
+            most //= 2
+            listed = self._state(token, most)
+        return listed
+
+    def _state(self, token: str | None, most: int) -> ServerState:
         return ServerState(
-            players=tuple(self._lobby.present())[:MOST_LISTED],
-            games=self._lobby.hosting.listed().games,
-            bans=self._bans.listed()[:MOST_LISTED],
+            players=tuple(self._lobby.present())[:most],
+            games=self._lobby.hosting.listed().games[:most],
+            bans=self._bans.listed()[:most],
             paused=self._lobby.paused,
             trouble=self._journal.trouble(),
             invitations=self._invitations.unused,

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
 
 from harness.arbiter.journal import Journal
 from protocol.errors import PeerError
@@ -93,13 +100,22 @@ def check_whom(whom: str) -> None:
 
 def _network(whom: str) -> IPv4Network | IPv6Network | None:
     try:
-        return ip_network(whom, strict=False)
+        network = ip_network(whom, strict=False)
     except ValueError:
         return None  # a name
+    if network.prefixlen == network.max_prefixlen:
+        return ip_network(_unmapped(network.network_address))
+    return network
+
+
+def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """Return an address of version 4 that is written as one of version 6, as proxies do."""
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
 
 
 def _has(network: IPv4Network | IPv6Network, address: str) -> bool:
     try:
-        return ip_address(address.partition("%")[0]) in network
+        return _unmapped(ip_address(address.partition("%")[0])) in network
     except ValueError:
         return False

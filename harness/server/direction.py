@@ -147,6 +147,15 @@ class Direction:
             if wrong := _wrong_name(name):
                 raise forbidden(wrong)
 
+    def would_join(self, name: str) -> bool:
+        """Return whether a player who logs in becomes an entrant by that."""
+        return self._entrant(name) is None
+
+    @property
+    def entrants(self) -> int:
+        """Count all entrants, those who have withdrawn too."""
+        return len(self._schedule.config.seats)
+
     @property
     def _may_join(self) -> bool:
         return self._plan.is_open and not self.tournament.over
@@ -156,7 +165,7 @@ class Direction:
         entrant = self._entrant(name)
         if entrant is None:
             self._join(name)
-        else:
+        elif entrant not in self._schedule.withdrawn:
             self.tournament.welcome_back(entrant)
         self._begin_if_all_are_here()
 
@@ -353,6 +362,7 @@ class Direction:
         if entrant in self._schedule.withdrawn:
             raise PeerError("bad_direction", f"{name} has withdrawn already", retry="no")
         self._schedule.withdraw(Withdrawn(entrant, why))
+        self.tournament.absentees.pop(entrant, None)
         self._let_go(entrant)
         self._begin_if_all_are_here()
         self.tournament.look_again()
@@ -364,11 +374,11 @@ class Direction:
     def _direct_to_join(self, name: str) -> None:
         config = self._schedule.config
         entrant = config.names.index(name) if name in config.names else None
-        if entrant in self.tournament.absentees:
-            self.tournament.welcome_back(entrant)
-            return
         if entrant in self._schedule.withdrawn:
             self._take_back(entrant)
+            return
+        if entrant in self.tournament.absentees:
+            self.tournament.welcome_back(entrant)
             return
         if entrant is not None:
             raise PeerError("bad_direction", f"{name} is an entrant already", retry="no")

@@ -415,12 +415,12 @@ class Lobby:
         finally:
             for guest in guests:
                 guest.seats.pop(host.game, None)
+                self.players.forget(guest)
             if self.ladder is not None and LABEL in label:
                 self.ladder.over(host.game, label, host.book.ended)
         self.waiting.let_go()  # who waits for this place comes before who had it
         for guest in guests:
             self._seek_on(guest)
-            self.players.forget(guest)
         self.pair_soon()
 
     def _note_absences(self, host: GameHost, guests: list[Player], waited_s: float) -> None:

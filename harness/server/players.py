@@ -89,9 +89,9 @@ class Players:
         return True
 
     def used_from(self, name: str) -> str | None:
-        """Return the address of a name's last connection, if the name is in use."""
+        """Return the address of a name's last connection if the name is in use; "" not known."""
         player = self._players.get(name)
-        return player.peer if player is not None and (player.link or player.seats) else None
+        return player.peer or "" if player is not None and (player.link or player.seats) else None
 
     def forget(self, player: Player) -> None:
         """Forget a player who is away and in no game."""

@@ -39,6 +39,7 @@ from protocol.messages import (
     Games,
     Goodbye,
     Message,
+    Resume,
     Seek,
     StandingList,
     Standings,
@@ -82,7 +83,10 @@ log = structlog.get_logger(__name__)
 EXTRA_HELLO_S = 2.0
 """Time for a hello on a connection in a place that is kept for players with a game."""
 
-_COSTS: Mapping[type[Message], int] = {Watch: 20, Games: 10, Standings: 10, Seek: 5}
+_COSTS: Mapping[type[Message], int] = {
+    **{Watch: 20, Resume: 20},
+    **{Games: 10, Standings: 10, Seek: 5},
+}
 """What messages cost besides that take or are answered with more than others, in frames."""
 
 
@@ -353,6 +357,8 @@ class MatchServer:
                     raise forbidden(f"{hello.name!r} is a bot of this server's own")
                 if self.direction is not None:
                     self.direction.check_player(hello.name)
+                    if token is None and self.direction.would_join(hello.name):
+                        self._admissions.check_claim(caller, self.direction.entrants)
                 await self.gatekeeper.admit(
                     hello.name,
                     token,
@@ -405,16 +411,17 @@ class MatchServer:
         player = self._lobby.players.named(name)
         link = Link(channel, hear)
         older = self._lobby.arrive(player, link)
-        if older is not None:
-            older.dismiss(1008, "replaced", "you logged in elsewhere, and the newest login counts")
-        bots, games = tuple(sorted(self.bots)), self._lobby.games_of(player)
-        tables = self._tables.names
-        link.send(
-            Welcome(name="tilewire", software=software(), bots=bots, games=games, tables=tables)
-        )
-        self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
         why = "the host failed"
         try:
+            if older is not None:
+                why_not = "you logged in elsewhere, and the newest login counts"
+                older.dismiss(1008, "replaced", why_not)
+            bots, games = tuple(sorted(self.bots)), self._lobby.games_of(player)
+            tables = self._tables.names
+            link.send(
+                Welcome(name="tilewire", software=software(), bots=bots, games=games, tables=tables)
+            )
+            self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
             if self.direction is not None:
                 self.direction.arrived(name)
             why = await link.run()

@@ -191,7 +191,8 @@ class Gatekeeper:
     ) -> None:
         """Admit a player or refuse; the first token for a free name claims it.
 
-        ``used_from`` is the address where the name is in use now, ``peer`` the player's.
+        ``used_from`` is the address where the name is in use now, empty in a game from before the
+        server's start, and ``peer`` the player's.
         ``check_claim`` is called with the number of names that are claimed before another is.
 
         Raises:
@@ -203,7 +204,8 @@ class Gatekeeper:
         if self.check(name, token):
             return
         # Nobody has claimed the name. While in use it belongs to its user.
-        if used_from is not None and (token is not None or _host(used_from) != _host(peer)):
+        is_elsewhere = used_from and _host(used_from) != _host(peer)
+        if used_from is not None and (token is not None or is_elsewhere):
             raise forbidden(f"the name {name!r} is in use")
         if token is not None:
             if len(token) < LEAST_TOKEN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.notation.cgp import read_cgp
@@ -29,9 +29,10 @@ class LiveGames:
     def why_not_analyse(self, cgp: str, table: str, address: str) -> str:
         """Return why a position of a table may not be analysed for an address now, or nothing."""
         board = read_cgp(cgp, self.hosting.tables.find(table).rules).position.board
-        played = self._games_from(address)
+        played, boards = self._games_from(address), (board.squares, _transposed(board))
         for game, live in self._boards():
-            if _is_like(live, board) and (not live.is_empty or game in played):
+            is_like = any(_is_like(live, squares) for squares in boards)
+            if is_like and (not live.is_empty or game in played):
                 return "this is the position of a game that is on; look at it when that is over"
         return ""
 
@@ -50,13 +51,17 @@ class LiveGames:
         }
 
 
-def _is_like(live: Board, board: Board) -> bool:
+def _transposed(board: Board) -> tuple[int, ...]:
+    """Return the squares with rows for columns: most boards have the same moves then."""
+    columns = board.layout.columns
+    return tuple(tile for column in range(columns) for tile in board.squares[column::columns])
+
+
+def _is_like(live: Board, squares: Sequence[int]) -> bool:
     if live.is_empty:
-        return board.is_empty
-    if len(live.squares) != len(board.squares):
+        return not any(squares)
+    if len(live.squares) != len(squares):
         return False
     tiles = sum(map(bool, live.squares))
-    shared = sum(
-        tile == other for tile, other in zip(live.squares, board.squares, strict=True) if tile
-    )
+    shared = sum(tile == other for tile, other in zip(live.squares, squares, strict=True) if tile)
     return shared >= SHARED * tiles

@@ -244,7 +244,7 @@ class AnalysisQueue:
 
     async def _read(self, job: Job, engine: Engine) -> bool:
         """Read the sheet; return whether it could be."""
-        answer = await self._do(job, engine, job.task(self.settings.seconds))
+        answer = await self._charged(job, engine, job.task(self.settings.seconds))
         if "sheet" not in answer:
             job.end("error", code="bad_game", message=answer["refused"])
             return False
@@ -265,16 +265,22 @@ class AnalysisQueue:
             job.tell("left_out", line=line, why=left_out)
             return
         self._check_time(job)
-        began = self.clock()
-        answer = await self._do(job, engine, job.task(self.settings.seconds, line))
-        bucket = self._taken.bucket(block_of(job.address), self.clock())
-        bucket.spend(self.clock() - began, self.clock())
+        answer = await self._charged(job, engine, job.task(self.settings.seconds, line))
         if job.is_over:
             return
         if "refused" in answer:
             job.tell("left_out", line=line, why=answer["refused"])
         else:
             job.tell("turn", **answer["findings"])
+
+    async def _charged(self, job: Job, engine: Engine, task: Task) -> dict[str, Any]:
+        """Do a task; the address pays for the time, whatever comes of it."""
+        began = self.clock()
+        try:
+            return await self._do(job, engine, task)
+        finally:
+            bucket = self._taken.bucket(block_of(job.address), self.clock())
+            bucket.spend(self.clock() - began, self.clock())
 
     async def _do(self, job: Job, engine: Engine, task: Task) -> dict[str, Any]:
         def told(so_far: dict[str, Any]) -> None:

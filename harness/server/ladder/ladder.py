@@ -86,6 +86,8 @@ class Ladder:
         self._wishes: dict[str, Seek] = {}
         self._loaded = False
         self._early: list[RatedGame] = []
+        self._known = set[str]()
+        """Games of the history that was read whose end is still to be noted here."""
         """Games that ended while the journal was read."""
         self._resumed: list[Mapping[str, Any]] = []
         """Labels of games that go on while the journal is read."""
@@ -202,7 +204,9 @@ class Ladder:
         if ended is None:
             return
         over = rated_game(game, label, self.clocks.now(), ended)
-        if self._loaded:
+        if game in self._known:
+            self._known.discard(game)  # the history that was read has it
+        elif self._loaded:
             table.history.take(over)
             self._changed.set()
         else:
@@ -253,6 +257,7 @@ class Ladder:
         for name, history in histories.items():
             self.tables[name].begin_with(history)
         self._loaded = True
+        self._known = known - {over.game for over in self._early}
         for over in self._early:
             if over.game not in known:
                 self.tables[over.table].history.take(over)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -42,3 +45,14 @@ def test_what_a_terminal_would_obey_is_escaped(
     assert lines.count("owned") == 4
     lines = re.sub(r"\x1b\[\d+m", "", lines)  # our own colours
     assert all(it.isprintable() or it == "\n" for it in lines), repr(lines)
+
+
+def test_a_log_that_can_not_be_written_stops_nothing() -> None:
+    code = (
+        "import structlog\nfrom bot.seat.runtime import log_to_stderr\n"
+        "log_to_stderr('info')\nstructlog.get_logger().info('said')\nprint('on')"
+    )
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-c", code]
+        said = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, check=True).stdout
+    assert said == b"on\n"

@@ -298,6 +298,20 @@ def test_an_out_play_that_is_challenged() -> None:
         assert last_event(play).move == "(challenge)"
 
 
+def test_an_out_play_costs_its_opponent_the_time_to_challenge_at_most() -> None:
+    limits = {"initial_ms": 8_400, "max_overtime_ms": 60_000, "lag_ms": 1_000}
+    silent = out_play("K", **limits)
+    silent.wait(9_002)
+    late = out_play("K", **limits)
+    late.wait(7_900)
+    late.now += 600
+    late.hear(1, Accept(game=GAME, seq=late.book.next_seq), lag_ms=600)
+    for play, left_ms in ((silent, 400), (late, 500)):
+        assert outcome(play) == ("out", 0)
+        assert play.result.clocks[1] == left_ms
+        assert play.result.time_penalties == (0, 0)
+
+
 # --- flags and lost connections -------------------------------------------------------------------
 
 

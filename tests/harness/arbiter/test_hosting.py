@@ -154,6 +154,32 @@ async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
         await client.close()
 
 
+async def test_with_little_room_moves_are_kept_and_thoughts_are_not(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Record] = []
+    append = Journal.append
+
+    async def noted(
+        journal: Journal, game: str, records: Sequence[Record], *, last: bool = False
+    ) -> None:
+        kept.extend(records)
+        await append(journal, game, records, last=last)
+
+    monkeypatch.setattr(Journal, "append", noted)
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    for has_room in (True, False):
+        monkeypatch.setattr(Journal, "has_room", has_room)
+        await mover.channel.send(Info(game=game, seq=turn.seq, text="long"))
+        await mover.channel.send(Move(game=game, seq=turn.seq, move="-", attempt=1))
+        mover, other, turn = await on_turn(other, mover)
+    thoughts = [type(record).__name__ for record in kept if isinstance(record, Thought | Turn)]
+    assert thoughts == ["Thought", "Turn", "Turn"]
+    for client in (a, b):
+        await client.close()
+
+
 @pytest.mark.parametrize("slow", [Thought, RefusedMove])
 async def test_a_player_waits_for_a_refusal_in_nobodys_time(
     url: str, monkeypatch: pytest.MonkeyPatch, slow: type[Record]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import resource
 from pathlib import Path
 
 import msgspec
@@ -15,8 +16,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from harness.figures import duration, number, plain, plain_text, rate
-from harness.matches.folder import FolderContents, MatchFolder
+from harness.matches.folder import FolderContents, Joined, MatchFolder, Paused
 from harness.matches.progress import MatchProgress
+from harness.matches.ratings import rate_results
 from harness.matches.report import (
     match_table,
     standings_table,
@@ -294,3 +296,29 @@ def test_a_tournament_shows_standings_ratings_and_who_beat_whom(tmp_path: Path) 
     ratings = [of["rating"] for of in found["ratings"]["players"]]
     assert abs(sum(ratings)) < 1e-6
     json.dumps(found, allow_nan=False)
+
+
+def test_a_line_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Where the disk is full in the middle of it."""
+    log = tmp_path / "decisions.jsonl"
+    with MatchFolder(tmp_path) as folder:
+        folder.decide(Joined("ann"))
+        before, limits = log.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, limits[1]))
+        try:
+            with pytest.raises(OSError, match=r"decisions\.jsonl"):
+                folder.decide(Paused("lunch"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert log.read_bytes() == before
+        assert folder.decisions == [Joined("ann")]
+
+
+def test_a_game_to_which_one_did_not_come_tells_nothing_of_play() -> None:
+    played = [game(0, (400, 300)), game(1, (350, 400))]
+    missed = game(2, (0, 0), outcome="no_show", winner=0, turns=0)
+    ratings = rate_results(played)
+    assert rate_results([*played, missed]).players == ratings.players
+    config = match_config(names=("static", "monte carlo"))
+    leader = standings(config, [*played, missed])[0]
+    assert (leader.games, leader.points, leader.mean_score) == (3, 2.0, 375.0)

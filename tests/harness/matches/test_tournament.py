@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,15 +11,16 @@ import pytest
 from match_samples import game, match_config, seat
 
 from harness.arbiter.journal import Journal
-from harness.arbiter.records import Opened, Record
+from harness.arbiter.records import Began, Draws, Opened, Record, new_game
 from harness.arbiter.scorebook import Scorebook, accusation
 from harness.arbiter.seat import Seat
 from harness.matches.cluster import Pair
 from harness.matches.config import MatchError
-from harness.matches.folder import Absent, MatchFolder, Returned
-from harness.matches.tournament import Tournament
+from harness.matches.folder import Absent, Corrected, MatchFolder, Returned, Withdrawn
+from harness.matches.tournament import HOST_ERRORS, Tournament
 from harness.workers import Cluster
 from lexicons.store import load_lexicon
+from protocol.parts import TimeControl
 
 pytestmark = pytest.mark.usefixtures("kept_words")
 
@@ -81,4 +84,91 @@ async def test_who_has_returned_may_miss_a_game_after_a_resumption(tmp_path: Pat
         await tournament.play(hall)
         assert files.results[-1].number == 3
         assert tournament.absentees == {}
+    hall.journal.close()
+
+
+def directed(folder: Path, files: MatchFolder, *names: str, **terms: Any) -> Tournament:
+    config = match_config(
+        seats=tuple(f"guest:{name}" for name in names), names=names, seed=None, **terms
+    )
+    return Tournament(config, load_lexicon(), files, lambda _result: None, directed=True)
+
+
+def test_who_was_absent_and_is_withdrawn_is_not_back_after_a_start(tmp_path: Path) -> None:
+    names = ("A", "B", "C")
+    with MatchFolder(tmp_path) as files:
+        files.decide(Absent(2, "did not come"))
+        assert directed(tmp_path, files, *names).absentees
+        files.decide(Withdrawn(2, "sent home"))
+        tournament = directed(tmp_path, files, *names)
+        assert (tournament.absentees, tournament.schedule.withdrawn) == ({}, {2})
+
+
+class Waiting:
+    """A hall whose games end when they are told to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.journal = Journal(folder / "match.db")
+        self.on: asyncio.Queue[Scorebook] = asyncio.Queue()
+        self.ends: dict[str, asyncio.Event] = {}
+
+    async def host(self, book: Scorebook, _seats: tuple[Seat, Seat]) -> None:
+        over = self.ends[book.opened.game] = asyncio.Event()
+        self.on.put_nowait(book)
+        await over.wait()
+        if book.ended is None:
+            book.end("resign", 0, "", 0)
+
+    def end(self, book: Scorebook) -> None:
+        self.ends[book.opened.game].set()
+
+
+async def test_a_game_that_was_on_is_played_whoever_has_withdrawn(tmp_path: Path) -> None:
+    hall, lexicon, names = Waiting(tmp_path), load_lexicon(), ("A", "B", "C")
+    terms = {"games": 1, "rounds": 1, "lexicon_checksum": lexicon.checksum}
+    with MatchFolder(tmp_path) as files:
+        planned = next(directed(tmp_path, files, *names, **terms).schedule.next_round() or iter(()))
+        players = names[planned.entrant(0)], names[planned.entrant(1)]
+        opened = new_game(players, lexicon, TimeControl(), Draws.fresh())
+        await hall.journal.create(opened, asdict(planned))
+        await hall.journal.append(opened.game, [Began(nonces=("aa" * 16, "bb" * 16))])
+        files.decide(Withdrawn(planned.players[0], "sent home"))
+        tournament = directed(tmp_path, files, *names, **terms)
+        playing = asyncio.create_task(tournament.play(hall))
+        async with asyncio.timeout(60):
+            book = await hall.on.get()
+        assert book.opened.game == opened.game
+        hall.end(book)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        playing.cancel()
+        await asyncio.wait([playing])
+        outcomes = {result.number: result.outcome for result in files.results}
+        assert outcomes[planned.number] == "resign"
+    hall.journal.close()
+
+
+async def test_a_game_is_played_again_when_its_players_are_free(tmp_path: Path) -> None:
+    hall = Waiting(tmp_path)
+    with MatchFolder(tmp_path) as files:
+        tournament = directed(tmp_path, files, "A", "B", games=2, concurrency=4)
+        playing = asyncio.create_task(tournament.play(hall))
+        first = await hall.on.get()
+        hall.end(first)
+        second = await hall.on.get()
+        tournament.correct(Corrected(1, first.opened.game, None, "a wrong clock"))
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert hall.on.empty(), "they play the second game"
+        hall.end(second)
+        again = await hall.on.get()
+        assert list(tournament.playing) == [1]
+        for _ in range(HOST_ERRORS + 1):
+            again.was_voided = True  # by an admin, which is no failure
+            again.end("host_error", None, "once more", 0)
+            hall.end(again)
+            again = await hall.on.get()
+        assert not playing.done()
+        playing.cancel()
+        await asyncio.wait([playing])
     hall.journal.close()

@@ -18,9 +18,11 @@ from harness.arbiter.records import Opened
 from harness.cli.asking import _ask
 from harness.cli.failing import CommandFailed
 from harness.lab.bench.client import Client
+from harness.server.bans import Bans
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token
 from protocol.channel import ChannelClosed
+from protocol.errors import PeerError
 from protocol.messages import (
     Administer,
     Error,
@@ -279,3 +281,25 @@ async def test_admins_only_and_admins_do_nothing_else(tmp_path: Path) -> None:
         await hannah.channel.send(Standings())
         assert (await hannah.expect(Error)).code == "wrong_role"
         await hannah.close()
+
+
+async def test_what_an_admin_is_told_fits_into_a_message(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        await there.do("pause", why="x" * 2_000)
+        assert len((await there.do("list")).paused or "") == 2_000
+        for number in range(150):
+            await there.do("ban", whom=f"name{number}", why="ж" * 2_000)
+        state = await there.do("list")
+        assert 10 < len(state.bans) < 150, "as many as a message holds"
+
+
+def test_an_address_is_banned_however_it_is_written(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "serve.db")
+    bans = Bans(journal)
+    for whom in ("192.0.2.0/24", "::ffff:198.51.100.7"):
+        asyncio.run(bans.add(whom, None, "loud"))
+    for address in ("192.0.2.1", "::ffff:192.0.2.1", "198.51.100.7"):
+        with pytest.raises(PeerError):
+            bans.check("ann", address)
+    bans.check("ann", "::ffff:203.0.113.1")
+    journal.close()

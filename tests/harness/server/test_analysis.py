@@ -8,7 +8,8 @@ import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from guests import no_bot
@@ -16,12 +17,14 @@ from positions import legal_moves_of
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
-from engine.notation.cgp import write_cgp
+from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.move_text import format_move
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.analysis.task import Task
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
+from harness.server.analysis.live_games import LiveGames
 from harness.server.analysis.messages import MOST_DATA, SUBPROTOCOL, Analyse, decode
 from harness.server.analysis.queue import AnalysisQueue, Job
 from harness.server.analysis.settings import AnalysisSettings
@@ -208,6 +211,34 @@ async def test_an_address_has_so_much_time_an_hour(engine: Fake) -> None:
     await again.over.wait()
     assert again.kinds == ["game", "turn", "done"]
     await queue.close()
+
+
+async def test_time_that_comes_to_nothing_is_paid_for(engine: Fake) -> None:
+    now = 0.0
+    queue = AnalysisQueue(AnalysisSettings(seconds_per_hour=100), engine.start, clock=lambda: now)
+    unlucky = await Visitor(queue, b"dies").ask()
+    await unlucky.is_told.wait()
+    now = 100.0
+    engine.go_on.release()
+    await unlucky.over.wait()
+    with pytest.raises(PeerError, match="come again later"):
+        await Visitor(queue, b"a").ask()
+    await queue.close()
+
+
+def test_a_position_of_a_game_that_is_on_is_known_also_transposed() -> None:
+    rules = load_rules()
+    across = "15/15/15/15/15/15/15/3HOUSE7/15/15/15/15/15/15/15 AEIQRST/ 20/5 1"
+    down = "/".join(["15"] * 3 + [f"7{letter}7" for letter in "HOUSE"] + ["15"] * 7)
+    live = SimpleNamespace(position=read_cgp(across, rules).position)
+    host = SimpleNamespace(game="g", book=SimpleNamespace(game=live, ended=None))
+    tables = SimpleNamespace(find=lambda _table: SimpleNamespace(rules=rules))
+    hosting = SimpleNamespace(tables=tables, games={"g": host})
+    games = LiveGames(cast("Any", hosting), cast("Any", []))
+    for board in (across, f"{down} AEIQRST/ 20/5 1"):
+        assert "a game that is on" in games.why_not_analyse(board, "main", "192.0.2.1")
+    other = across.replace("HOUSE", "MOUSE").replace("3M", "4M").replace("E7", "E6")
+    assert games.why_not_analyse(other, "main", "192.0.2.1") == ""
 
 
 @pytest.mark.parametrize(

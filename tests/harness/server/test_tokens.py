@@ -9,6 +9,8 @@ import pytest
 
 from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
+from harness.seats.seats import GuestSeat
+from harness.server.players import Players
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token, read_token_file
 from protocol.errors import PeerError
 
@@ -144,3 +146,12 @@ def test_a_line_that_is_no_such_pair_is_named(tmp_path: Path, line: str) -> None
     path.write_text(f"# first\n{line}\n")
     with pytest.raises(ValueError, match=r"tokens, line 2: not 'name hash'; 'tilewire token NAME'"):
         read_token_file(path)
+
+
+async def test_a_name_in_a_game_from_before_a_start_can_not_be_claimed(journal: Journal) -> None:
+    keeper, players = Gatekeeper(journal), Players()
+    players.named("ann").seats["game"] = GuestSeat("ann")
+    used_from = players.used_from("ann")
+    with pytest.raises(PeerError, match="in use"):
+        await keeper.admit("ann", "t" * 40, used_from=used_from, peer="192.0.2.9:5")
+    await keeper.admit("ann", None, used_from=used_from, peer="192.0.2.1:5")
