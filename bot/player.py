@@ -33,6 +33,7 @@ from engine.rules.rules import (
     standard_rules,
     used_tiles,
 )
+from lexicons.alphabet import BLANK_FLAG
 from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import now_ms
 from protocol.parts import TimeControl
@@ -410,6 +411,17 @@ class View:
             return False
         return self.lexicon.graph.contains(tiles)
 
+    def holds(self, word: str) -> bool:
+        """Return whether a word of a play, as ``Observed.words`` has it, is in the lexicon.
+
+        Tiles of several characters are in brackets there: LLAMA has two tiles L, and [LL]AMA one.
+        """
+        try:
+            tiles = self.rules.distribution.alphabet.tiles(word)
+        except ValueError:
+            return False
+        return self.lexicon.graph.contains([tile & ~BLANK_FLAG for tile in tiles])
+
     def __str__(self) -> str:
         layout = self.rules.layout
         columns = range(layout.columns)
@@ -580,7 +592,7 @@ class Player(Listener):
 
 def phonies(view: View, play: Observed) -> list[str]:
     """Return the words of a play that the lexicon lacks."""
-    return [word for word in play.words if not view.is_word(word)]
+    return [word for word in play.words if not view.holds(word)]
 
 
 Factory: TypeAlias = Callable[..., Player]

@@ -19,7 +19,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from .text import embedded_names, read_named
@@ -32,6 +32,7 @@ TILES_OPTIONS = "--rules or --distribution"
 """What gives other tiles to a command that plays or reads words."""
 _MOST_TILES = 500  # in a bag, which kernels have room for; the largest that is sold has 200
 _MOST_POINTS = 99
+_LONGEST_TILE = 4  # characters; games are offered to bots with no longer ones
 _UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,]|^[0-9.?+-]$")
 _SHOWN = 60  # characters of a wrong text in an error
 
@@ -99,6 +100,8 @@ class Alphabet:
     def word_tiles(self, word: str) -> tuple[int, ...]:
         """Read a word of a word list, in any case, the longest tile first where two fit.
 
+        A tile in brackets, as ``text`` writes those of several characters, is that tile.
+
         Raises:
             ValueError: at a character that no letter begins with; says which and where.
         """
@@ -106,16 +109,19 @@ class Alphabet:
         numbers: list[int] = []
         at = 0
         while at < len(upper):
-            for length in range(min(self._longest, len(upper) - at), 0, -1):
-                tile = self._tile_of.get(upper[at : at + length], 0)
+            end = upper.find("]", at) + 1 if upper[at] == "[" else 0
+            lengths = range(min(self._longest, len(upper) - at), 0, -1)
+            ends = [(at + 1, end - 1, end)] if end else [(at, at + n, at + n) for n in lengths]
+            for begin, last, after in ends:
+                tile = self._tile_of.get(upper[begin:last], 0)
                 if 0 < tile < BLANK_FLAG:
                     numbers.append(tile)
-                    at += length
+                    at = after
                     break
             else:
                 raise ValueError(
-                    f"{word[at]!r} at character {at + 1} of {word!r} is not a letter"
-                    + _remedy(word[at], self.letters)
+                    f"{upper[at]!r} at character {at + 1} of {word!r} is not a letter"
+                    + _remedy(upper[at], self.letters)
                 )
         return tuple(numbers)
 
@@ -137,7 +143,7 @@ def _remedy(name: str, known: Iterable[str]) -> str:
     return "; no tile set here has it (a file of tiles can: --distribution FILE)"
 
 
-@cache
+@lru_cache(maxsize=256)  # strangers choose what is asked for
 def _tile_sets_with(letter: str) -> tuple[str, ...]:
     """Name the embedded tile sets with a letter."""
     names = sorted(embedded_names(".csv"))
@@ -215,6 +221,8 @@ def parse_distribution(name: str, text: str, source: str) -> TileDistribution:
     seen = [*letters[1:], *blanked[1:]]
     if len(set(seen)) != len(seen) or not all(seen):
         raise ValueError(f"{source}: every letter and every blanked form is written differently")
+    if wrong := next((text for text in seen if len(text) > _LONGEST_TILE), None):
+        raise ValueError(f"{source}: {wrong!r} has over {_LONGEST_TILE} characters")
     if wrong := next((text for text in seen if _UNREADABLE.search(text)), None):
         raise ValueError(
             f"{source}: {wrong!r} can't be a tile's text, which has no brackets, spaces, digits or "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -10,20 +11,21 @@ from pathlib import Path
 def read_named(name_or_path: str | Path, suffix: str, what: str, form: str) -> tuple[str, str, str]:
     """Return name and text of embedded data or of a file, and what errors call it.
 
-    ``form`` says what such a file holds, for the error.
+    A text that is an embedded name is that, and a file of that name is ``./NAME``. ``form`` says
+    what such a file holds, for the error.
 
     Raises:
         ValueError: the file is not UTF-8, or a folder.
         FileNotFoundError: neither an embedded name nor a file.
     """
-    path, name = Path(name_or_path), str(name_or_path)
-    if path.is_file():
-        return path.stem, read_text(path), str(path)
-    embedded = embedded_names(suffix)
-    if name in embedded:
+    path, name, embedded = Path(name_or_path), str(name_or_path), embedded_names(suffix)
+    if isinstance(name_or_path, str) and name in embedded:  # whatever lies in this folder
         return name, embedded[name].read_text(encoding="utf-8"), name
-    if path.is_dir():
-        raise ValueError(f"{name} is a folder; name a {what} or {form}")
+    with suppress(OSError):  # no file has so long a name
+        if path.is_file():
+            return path.stem, read_text(path), str(path)
+        if path.is_dir():
+            raise ValueError(f"{name} is a folder; name a {what} or {form}")
     raise FileNotFoundError(
         f"no {what} is called {name!r} (known: {', '.join(sorted(embedded))}), and no file is "
         f"there; name {form}"

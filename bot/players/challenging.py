@@ -67,7 +67,7 @@ class ChallengerPlayer(Player):
 
     def _knows(self, view: View, word: str) -> bool:
         known = random.Random(f"{view.seed}/{word.upper()}").random() < self._share
-        return known and view.is_word(word)
+        return known and view.holds(word)
 
 
 def _chance(view: View) -> random.Random:
@@ -91,7 +91,7 @@ def _phony(view: View, move: Place, chance: random.Random) -> Choice | None:
         except IllegalMove:
             continue
         made = {view.text(word).upper() for word in play.words}
-        phonies = {word for word in made if not view.is_word(word)}
+        phonies = {word for word in made if not view.holds(word)}
         is_new_phony = bool(phonies) and phonies.isdisjoint(came_off)
         if is_new_phony and (best is None or play.score > (best.score or 0)):
             best = Choice(place, score=play.score)

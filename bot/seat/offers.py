@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -25,10 +24,9 @@ from lexicons.alphabet import TileDistribution, load_distribution, parse_distrib
 from lexicons.layout import BoardLayout, layout_rows, load_layout, parse_layout
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
 from lexicons.tables import leaves_for
+from lexicons.text import embedded_names
 from protocol.messages import NewGame
 from protocol.parts import RulesInPlay, TileKind
-
-_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
 
 class Declined(Exception):
@@ -75,7 +73,7 @@ def _told_limit(limit: int) -> int | UnsetType:
 def _tiles_in_play(rules: RulesInPlay) -> TileDistribution:
     name = rules.distribution
     if not rules.tiles:
-        return load_distribution(_checked(name))
+        return load_distribution(_checked(name, ".csv"))
     table = io.StringIO()
     csv.writer(table).writerows(
         (tile.letter, tile.blanked, tile.count, tile.points, int(tile.vowel))
@@ -90,15 +88,15 @@ def _tiles_in_play(rules: RulesInPlay) -> TileDistribution:
 def _board_in_play(rules: RulesInPlay) -> BoardLayout:
     name = rules.layout
     if not rules.board:
-        return load_layout(_checked(name))
+        return load_layout(_checked(name, ".txt"))
     start = [] if rules.start is None else [f"start {rules.start}"]
     return parse_layout(name, "\n".join((*rules.board, *start)), f"the board {name[:40]!r}")
 
 
-def _checked(name: str) -> str:
-    """Return a name that is no path; ValueError otherwise."""
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"{name[:40]!r} is no name")
+def _checked(name: str, suffix: str) -> str:
+    """Return a name of embedded data; ValueError otherwise: a file here is nobody's to read."""
+    if name not in embedded_names(suffix):
+        raise ValueError(f"{name[:40]!r} is not known here")
     return name
 
 

@@ -19,7 +19,7 @@ from bot.equipment import Equipment
 from bot.registry import SeatSpec
 from protocol.channel import Channel, PipeChannel
 
-from .child_process import ChildProcess, Spawned, spawn
+from .child_process import MAX_LINE, ChildProcess, Spawned, spawn
 from .confinement import Confinement
 from .containment import of_bot
 from .fork_server import FORKED, WARM
@@ -133,6 +133,8 @@ class SeatProcess(ChildProcess):
     def heard_on_stderr(self, text: str) -> None:
         """Pass on lines meant for the host's user, and all others."""
         *lines, self._rest = f"{self._rest}{text}".split("\n")
+        if len(self._rest) > MAX_LINE:  # it may never end
+            lines, self._rest = [*lines, self._rest], ""
         printed = []
         for line in lines:
             if not line.startswith(NOTICE):

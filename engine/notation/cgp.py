@@ -130,7 +130,9 @@ _CHALLENGES: dict[str, ChallengeRule] = {
 
 def challenge_operation(rules: Rules) -> tuple[tuple[str, str], ...]:
     """Return the operation ``cr`` for a position's challenge rule; none for *void*."""
-    return () if rules.challenge == "void" else (("cr", rules.challenge),)
+    if rules.challenge == "void":
+        return ()
+    return (("cr", rules.challenge.replace("-point", "pt")),)  # as other programs write it
 
 
 def read_challenge(text: str) -> ChallengeRule:

@@ -163,6 +163,8 @@ class _Replayer:
                 step = self._exchange(step)
             case EventKind.WITHDRAWN:
                 expected = self._withdraw(step)
+                if event.score == 0 and event.total == self._scores[seat] + expected:
+                    step = replace(step, event=replace(event, score=expected))  # Quackle's way
             case EventKind.RACK_LEFT | EventKind.RACK_LOST:
                 expected = self._rack_points(event)
                 self._ended = True
@@ -248,7 +250,10 @@ class _Replayer:
     def _rack_points(self, event: GcgEvent) -> int:
         distribution = self._rules.distribution
         value = distribution.value(distribution.alphabet.tiles(event.detail))
-        return 2 * value if event.kind is EventKind.RACK_LEFT else -value
+        if event.kind is EventKind.RACK_LOST:
+            return -value
+        is_lost = any(each.kind is EventKind.RACK_LOST for each in self._gcg.events)
+        return value if is_lost else 2 * value  # where one loses it and the other gains it
 
     def _check_sign(self, event: GcgEvent) -> None:
         if event.kind is EventKind.TIME and event.score > 0:

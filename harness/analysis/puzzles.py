@@ -21,7 +21,7 @@ from engine.endgame.solver import EndgameSolver, Solution
 from engine.movegen.generator import Generator, RankedMove, passing
 from engine.preendgame.scenarios import FullPosition
 from engine.preendgame.solver import PreEndgame
-from engine.rules.moves import PASS, Move
+from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
@@ -165,7 +165,9 @@ class PuzzleMaker:
         asked = _Asked(self._new_solver(), self._generator.rules, position)
         counts = enumerate(unseen(position, position.on_turn, asked.rules))
         cases = {tile: count for tile, count in counts if count}
-        placed = [each for each in ranked if each.move != PASS]
+        placed = [each for each in ranked if isinstance(each.move, Place)]
+        if len(placed) + 1 < len(ranked):
+            return None  # exchanges are no moves that the drawing of one tile tells of
         outcomes = _best_proven(asked, placed, cases)
         if outcomes is None:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.notation.gcg import EventKind, GcgGame
-from engine.notation.replaying import Replay, ReplayStep
+from engine.notation.replaying import LOST_TURN, Replay, ReplayStep
 from engine.rules.moves import Move
 from engine.rules.position import Position
 from engine.rules.rules import Rules, why_not
@@ -44,6 +44,8 @@ def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Turn:
         return replace(turn, obstacle="the game is over")
     if step is not None and not step.event.kind.is_turn:
         return replace(turn, obstacle=f"a line '{step.event.kind.value}' is no turn")
+    if step is not None and LOST_TURN in step.event.note.split("\n"):
+        return replace(turn, obstacle="the turn was lost by a challenge")
     following = replay.steps[line].event.kind if line < len(replay.steps) else None
     return replace(
         turn,

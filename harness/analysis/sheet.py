@@ -49,9 +49,9 @@ def read_sheet(data: bytes, rules: Rules) -> Sheet:
     Raises:
         ValueError: says what is wrong, and in which line; or nothing in it can be analysed.
     """
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not _IS_GCG.search(data):
-        return Sheet((_position(data, rules),))
+    text = data.removeprefix(b"\xef\xbb\xbf")  # which tells the encoding of a GCG
+    if not _IS_GCG.search(text):
+        return Sheet((_position(text, rules),))
     gcg = read_gcg(data)
     played = replay(gcg, rules)
     turns = turns_of(gcg, played, rules)

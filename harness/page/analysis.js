@@ -90,6 +90,9 @@ const said = (text) => {
   }
 };
 
+/** Bytes that say which encoding they are in: a GCG without that is taken for Latin 1. @param {string} text */
+export const inUtf8 = (text) => new TextEncoder().encode(`\ufeff${text}`);
+
 /** The text that was given; empty: it was none. @param {string} data in base64 */
 export const textIn = (data) => {
   try {

@@ -1,7 +1,7 @@
 // The review of a game: its turns as they are analysed, one of them in full. A game of the server, or
 // a GCG or CGP that was dropped here.
 
-import { Analysis, gcgOf, inBase64, textIn } from "./analysis.js";
+import { Analysis, gcgOf, inBase64, inUtf8, textIn } from "./analysis.js";
 import { h, table } from "./dom.js";
 import { within } from "./findings.js";
 import { TurnGraph } from "./graph.js";
@@ -81,7 +81,7 @@ export class ReviewView extends HTMLElement {
     const file = h("input", { type: "file", "aria-label": texts.chooseFile, change: () => this.take(file.files?.[0]) });
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
-      if (text.value.trim()) this.give(new TextEncoder().encode(text.value), text.value);
+      if (text.value.trim()) this.give(inUtf8(text.value), text.value);
       else text.focus();
     };
     text.value = given;
@@ -102,7 +102,7 @@ export class ReviewView extends HTMLElement {
     event.preventDefault();
     const file = event.dataTransfer?.files[0], text = event.dataTransfer?.getData("text/plain");
     if (file) this.take(file);
-    else if (text) this.give(new TextEncoder().encode(text));
+    else if (text) this.give(inUtf8(text));
   }
 
   /** @param {File | undefined} file */

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from search_views import view_at
+from small_games import lexicon_of
 
-from bot.player import PASS, Exchange, ExchangedCount, Place, RankedMove, Refusal, View
+from bot.player import (
+    PASS,
+    Exchange,
+    ExchangedCount,
+    Observed,
+    Place,
+    RankedMove,
+    Refusal,
+    View,
+    phonies,
+)
 from bot.search.static_choice import static_choice
 from engine.movegen.evaluation import POINT, STANDARD
 from engine.movegen.generator import Generator
-from engine.rules.position import unseen
+from engine.rules.position import Position, unseen
+from engine.rules.rule_sets import load_rules
 from harness.lab.seat_check import situations
 from harness.lab.study_context import Field
 from lexicons.leaves import synthetic_leaves
@@ -143,3 +157,15 @@ def test_what_the_opponent_sees_after_a_move() -> None:
     assert best.score == seen.score(best.move) > 50
     with pytest.raises(ValueError, match="not a word"):
         view.opponent_view(view.move("8D HOUSEN"), theirs)
+
+
+def test_words_of_plays_are_read_tile_by_tile() -> None:
+    rules = replace(load_rules("spanish"), challenge="double")
+    alphabet = rules.distribution.alphabet
+    words = [alphabet.tiles("[CH]O[RR]O"), alphabet.tiles("[LL]AMA")]
+    position = Position.empty(rules.layout).with_rack(0, alphabet.tiles("AEIOSNR"))
+    view = replace(view_at(position, rules=rules), lexicon=lexicon_of(words, rules))
+    play = Observed(1, 1, PASS, 0, (0, 0), 80, 0, words=("[CH]O[RR]O", "LLAMA", "[LL]Ama", "??"))
+    assert phonies(view, play) == ["LLAMA", "??"]
+    assert view.is_word("chorro")
+    assert view.is_word("[ch]o[rr]o")

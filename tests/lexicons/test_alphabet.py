@@ -37,6 +37,10 @@ def test_tiles_of_several_characters() -> None:
     assert SPANISH.tiles("CH") == (2, 4)
     assert SPANISH.word_tiles("chacha") == (3, 1, 3, 1)
     assert SPANISH.word_tiles("cañ") == (2, 1, 5)
+    assert SPANISH.word_tiles("[ch]acha") == SPANISH.word_tiles("[CH]A[CH]A") == (3, 1, 3, 1)
+    for word in ("[ch", "[xx]a", "ß1", "straße-", "[]"):
+        with pytest.raises(ValueError, match="is not a letter"):
+            SPANISH.word_tiles(word)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +72,7 @@ def test_a_word_has_neither_blanks_nor_foreign_letters() -> None:
         ("?,?,2,0,0\nA,a,1,1,2\n", "vowel is 0 or 1"),
         ("?,?,2,0,0\nA,a,1,1,1\nA,b,1,1,1\n", "written differently"),
         ("?,?,2,0,0\nA,A,1,1,1\n", "written differently"),
+        ("?,?,2,0,0\nABCDE,abcde,1,1,1\n", "'ABCDE' has over 4 characters"),
     ],
 )
 def test_a_bad_distribution_is_refused(tmp_path: Path, content: str, reason: str) -> None:
@@ -75,6 +80,17 @@ def test_a_bad_distribution_is_refused(tmp_path: Path, content: str, reason: str
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=reason):
         load_distribution(path)
+
+
+def test_a_file_of_an_embedded_name_is_named_with_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("english").write_text("?,?,2,0,0\nA,a,9,1,1\n", encoding="utf-8")
+    assert load_distribution("english").total == 100
+    assert load_distribution("./english").total == load_distribution(Path("english")).total == 11
+    with pytest.raises(FileNotFoundError):
+        load_distribution("x" * 300)
 
 
 def test_an_unknown_distribution() -> None:

@@ -80,8 +80,11 @@ class Turn:
 
 
 def told(view: View) -> str:
-    """Write a position; with an empty bag the opponent holds the unseen tiles."""
-    position = view.position
+    """Write a position; with an empty bag the opponent holds the unseen tiles.
+
+    It takes no operations: passes in a row and exchanges, where the rules count them, are left out.
+    """
+    position = replace(view.position, passes=0, exchanges=(0, 0))
     if not view.bag:
         rest = view.unseen_tiles
         racks = (view.rack, rest) if view.seat == 0 else (rest, view.rack)

@@ -227,3 +227,16 @@ def test_events_made_by_hand_are_checked(
     event = replace(game.events[0], kind=kind, detail=detail)
     with pytest.raises(GcgError, match=reason):
         replay(replace(game, events=(event,)), rules)
+
+
+def test_what_quackle_writes_after_a_challenge_and_at_the_end(rules: Rules) -> None:
+    """A play that comes off costs nothing, but in the total; a rack is gained and lost."""
+    text = (
+        "#player1 anna\n#player2 bert\n"
+        ">anna: ADEORSW 8D WORSD +26 26\n>anna: ADEORSW -- +0 0\n"
+        ">bert: EIMNTTX - +0 0\n>anna: ADEORSW 8D WORDS +26 26\n"
+        ">anna: (EIMNTTX) +16 42\n>bert: EIMNTTX (EIMNTTX) -16 -16\n"
+    )
+    found = replay(read_gcg(text.encode()), rules)
+    assert found.final.scores == (42, -16)
+    assert [step.event.score for step in found.steps] == [26, -26, 0, 26, 16, -16]

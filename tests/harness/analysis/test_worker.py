@@ -12,7 +12,8 @@ import pytest
 from command_line import CommandLine
 
 from bot.equipment import Equipment
-from harness.analysis.sheet import MOST_TURNS
+from engine.rules.rules import standard_rules
+from harness.analysis.sheet import MOST_TURNS, read_sheet
 from harness.analysis.task import LENGTH, MAIN, GameKind, Task
 from harness.analysis.worker import Analyst, serve
 
@@ -114,3 +115,14 @@ def test_messages_go_through_a_pipe_until_it_ends(analyst: Analyst) -> None:
         told.append(json.loads(writing.read(*LENGTH.unpack(header))))
     assert [*told[0]] == ["refused"]
     assert told[-1]["findings"]["line"] == 1
+
+
+def test_a_game_tells_its_encoding_and_turns_that_a_challenge_cost() -> None:
+    text = (
+        "\ufeff#player1 Íñigo Íñigo\n#player2 bert bert\n>Íñigo: ADEORSW 8D WORDS +26 26\n"
+        ">bert: EIMNTTX - +0 0\n#note turn lost by a challenge\n>Íñigo: AE - +0 26\n"
+    )
+    sheet = read_sheet(text.encode(), standard_rules())
+    assert sheet.gcg is not None
+    assert [player.nick for player in sheet.gcg.players] == ["Íñigo", "bert"]
+    assert sheet.turns[1].obstacle == "the turn was lost by a challenge"

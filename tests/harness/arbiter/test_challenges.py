@@ -300,9 +300,9 @@ def test_an_out_play_that_is_challenged() -> None:
 
 def test_an_out_play_costs_its_opponent_the_time_to_challenge_at_most() -> None:
     limits = {"initial_ms": 8_400, "max_overtime_ms": 60_000, "lag_ms": 1_000}
-    silent = out_play("K", **limits)
+    silent = out_play("K", "double", **limits)
     silent.wait(9_002)
-    late = out_play("K", **limits)
+    late = out_play("K", "double", **limits)
     late.wait(7_900)
     late.now += 600
     late.hear(1, Accept(game=GAME, seq=late.book.next_seq), lag_ms=600)

@@ -159,6 +159,15 @@ async def test_one_that_is_being_killed_when_the_game_ends_is_gone_all_the_same(
     assert not games.left()
 
 
+def test_a_position_is_told_without_what_it_does_not_take() -> None:
+    rules = load_rules("german")
+    position = replace(opening("AEINRTS"), passes=1, scoreless_turns=1, exchanges=(1, 0))
+    assert rules.pass_limit < 10
+    text = told(replace(view_at(position), rules=rules))
+    assert len(text.split()) == 4
+    assert text.endswith(" 1")
+
+
 def test_once_the_bag_is_empty_the_other_rack_is_told() -> None:
     assert told(late()).split()[1] == "JKQX/??YYZ"
     assert told(view_at(opening("AEINRTS"))).split()[1] == "AEINRST/"
