@@ -31,6 +31,9 @@ AND number = (SELECT max(number) FROM records AS last WHERE last.game = games.ga
 """
 
 _OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
+_ALL = 2**62
+_LOOKED_AT = 20
+"""Of old games so many times as many are listed as are wanted, for some may not be readable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,8 @@ def read_older(
         "(SELECT 1 FROM records WHERE records.game = games.game AND number = 2)"
     )
     with _of_one_moment(address) as (reader, name):
-        games = games_of(reader, name, which, lambda _error: None, before, after, after)
+        values, looked_at = (before, after, after), _LOOKED_AT * most
+        games = games_of(reader, name, which, lambda _error: None, *values, most=looked_at)
         return list(islice(games, most))
 
 
@@ -223,16 +227,18 @@ def read_past(address: Address, most: int, before: str | None = None) -> list[Pa
 
 
 def games_of(
-    reader: Reader, name: str, which: str, damaged: Damaged, *values: Value
+    reader: Reader, name: str, which: str, damaged: Damaged, *values: Value, most: int = _ALL
 ) -> Iterator[KeptGame]:
     """Yield the games that a WHERE clause with its values takes, oldest first; "" takes all.
+
+    After ``most`` no more are listed, also where some of them can't be read.
 
     Raises:
         JournalError: the journal, of a name, can't be read.
     """
     try:
-        listing = f"SELECT game, created FROM games {which} ORDER BY created, game"
-        games = list(reader.rows(listing, *values))
+        listing = f"SELECT game, created FROM games {which} ORDER BY created, game LIMIT ?"
+        games = list(reader.rows(listing, *values, most))
     except Unreadable as error:
         raise JournalError(f"{name} can't be read as a journal: {error}") from None
     for game, created in games:
