@@ -69,7 +69,7 @@ class Admission(Struct, frozen=True, kw_only=True):
     share_per_address: _Rate = 4
     """How many connections' worth of frames and bytes an address may send."""
     names_per_hour: _Rate = 20
-    """Names that an address may claim with a token an hour; as many at once."""
+    """Names that an address may claim with a token, or enter without, an hour; as many at once."""
     names: _Places = 100_000
     """Names claimed in all."""
     seeks_per_minute: _Rate = 300

@@ -144,6 +144,8 @@ class Direction:
                 raise forbidden(f"{name!r} is a player of the server's own")
             if not self._may_join:
                 raise forbidden(f"{name!r} is not registered in this tournament")
+            if self.entrants >= MOST_LISTED:
+                raise forbidden(f"no more than {MOST_LISTED:,} can enter")
             if wrong := _wrong_name(name):
                 raise forbidden(wrong)
 
