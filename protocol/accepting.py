@@ -33,6 +33,9 @@ TIMES: dict[str, Any] = {"close_timeout": 2, "ping_interval": 10, "ping_timeout"
 OPEN_S = 10.0
 """Time for a TLS handshake, and for the opening request."""
 
+SHUTDOWN_S = 60.0
+"""Time for what was written over TLS to be read; each connection has a closer limit besides."""
+
 SLOWEST = 32_768
 """Bytes a second of a line by which an answer to HTTP still comes whole."""
 
@@ -80,7 +83,7 @@ class Acceptor:
             self._tls = {
                 "ssl": tls,
                 "ssl_handshake_timeout": OPEN_S,
-                "ssl_shutdown_timeout": TIMES["close_timeout"],
+                "ssl_shutdown_timeout": SHUTDOWN_S,
             }
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[None]] = set()

@@ -451,14 +451,14 @@ async def test_a_long_answer_comes_whole_on_a_slow_line(monkeypatch: pytest.Monk
     """Over TLS, where a server is done with writing long before its peer has read."""
     monkeypatch.setitem(accepting.TIMES, "close_timeout", 0.05)
     monkeypatch.setattr(accepting, "OPEN_S", 0.3)
-    monkeypatch.setattr(accepting, "SLOWEST", 1_000_000)
+    monkeypatch.setattr(accepting, "SLOWEST", 100_000)
     served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     served.load_cert_chain(FIXTURES / "localhost.pem", FIXTURES / "localhost.key")
     known = ssl.create_default_context(cafile=FIXTURES / "localhost.pem")
     body = "x" * 5_000_000
     async with server(on_http=lambda _: HttpAnswer(200, body, "text/plain"), tls=served) as url:
         port = int(url.rpartition(":")[2])
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=known, limit=1_000)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=known)
         writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await asyncio.sleep(0.5)
         answer = await reader.read()

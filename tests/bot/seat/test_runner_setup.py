@@ -46,7 +46,7 @@ from protocol.session import KEPT_ENDED
         ({"lexicon": "klingon", "lexicon_checksum": None}, "unknown_lexicon", "klingon"),
         ({"lexicon_checksum": "0" * 64}, "unknown_lexicon", "other words"),
         ({"rules": RulesInPlay(distribution="martian")}, "unsupported_rules", "martian"),
-        ({"rules": RulesInPlay(layout="../../etc/passwd")}, "unsupported_rules", "no name"),
+        ({"rules": RulesInPlay(layout="../../etc/passwd")}, "unsupported_rules", "not known"),
         ({"rules": RulesInPlay(rack_size=9)}, "unsupported_rules", "9 tiles"),
         ({"you": None}, "wrong_role", "watch"),
     ],

@@ -252,7 +252,7 @@ async def test_a_pause_is_also_between_the_games_of_a_pairing(tmp_path: Path) ->
         ann, bob = await there.guests("ann", "bob")
         for guest in (ann, bob):
             guest.moves.clear()
-        await there.until(lambda it: it.games[0].game)
+        await there.until(lambda it: it.games and it.games[0].game)
         listed = await there.direct(action="pause")
         assert listed.games[1].game is None, "an entrant plays one game at a time"
         for guest in (ann, bob):
