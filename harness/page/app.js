@@ -60,7 +60,7 @@ const later = async (load) => {
 };
 
 /** What is shown where a module can't be had: the line is down, or the server has another version by now. */
-const unloaded = () => h("div", {}, h("h1", { tabindex: -1 }, texts.unloaded),
+const unloaded = () => h("div", {}, h("h1", { tabindex: -1 }, texts.unloaded), h("p", {}, texts.unloadedWhy),
   h("p", {}, h("button", { type: "button", class: "main", click: () => location.reload() }, texts.loadAnew)));
 
 /** @param {string} id @param {string | undefined} turn */

@@ -233,6 +233,7 @@ export const texts = {
   connecting: "Connecting …",
   tryNow: "Try now",
   unloaded: "This part of the page can't be loaded",
+  unloadedWhy: "The server does not answer, or has another version by now.",
   loadAnew: "Load the page anew",
   back_on: "Connected again.",
   unreachable: "The server does not answer. This page tries again by itself.",
