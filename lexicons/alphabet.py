@@ -100,23 +100,25 @@ class Alphabet:
     def word_tiles(self, word: str) -> tuple[int, ...]:
         """Read a word of a word list, in any case, the longest tile first where two fit.
 
-        A tile in brackets, as ``text`` writes those of several characters, is that tile.
+        A word with brackets is read as ``tiles`` does, which ``text`` writes.
 
         Raises:
             ValueError: at a character that no letter begins with; says which and where.
         """
         upper = word.upper()
+        if "[" in upper:
+            tiles = self.tiles(upper)
+            if BLANK in tiles:
+                raise ValueError(f"'?' in {word!r} is not a letter")
+            return tiles
         numbers: list[int] = []
         at = 0
         while at < len(upper):
-            end = upper.find("]", at) + 1 if upper[at] == "[" else 0
-            lengths = range(min(self._longest, len(upper) - at), 0, -1)
-            ends = [(at + 1, end - 1, end)] if end else [(at, at + n, at + n) for n in lengths]
-            for begin, last, after in ends:
-                tile = self._tile_of.get(upper[begin:last], 0)
+            for length in range(min(self._longest, len(upper) - at), 0, -1):
+                tile = self._tile_of.get(upper[at : at + length], 0)
                 if 0 < tile < BLANK_FLAG:
                     numbers.append(tile)
-                    at = after
+                    at += length
                     break
             else:
                 raise ValueError(

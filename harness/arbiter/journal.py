@@ -198,7 +198,7 @@ class Journal:
 
     @property
     def has_room(self) -> bool:
-        """Whether another game may begin, and what may be left out is kept."""
+        """Whether there is room for another game; without it nothing is kept that need not be."""
         try:
             self._check_room()
         except JournalError:

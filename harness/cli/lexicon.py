@@ -12,7 +12,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from lexicons import package_lists
-from lexicons.alphabet import BLANK, TILES_OPTIONS, Alphabet
+from lexicons.alphabet import TILES_OPTIONS
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.package_lists import PACKAGE_LISTS, installed_note
 from lexicons.store import Lexicon, lexicon_names
@@ -234,22 +234,8 @@ def _origin(name: str) -> tuple[str | None, str | None]:
 
 def _verdict(word: str, lexicon: Lexicon) -> str:
     try:
-        tiles = _tiles(word.upper(), lexicon.distribution.alphabet)
+        tiles = lexicon.distribution.alphabet.word_tiles(word)
     except ValueError as error:
         reason = str(error).replace(TILES_OPTIONS, "tilewire lexicon install, then --lexicon")
         return f"not valid: {reason}"
     return _VALID if lexicon.graph.contains(tiles) else "not valid"
-
-
-def _tiles(word: str, alphabet: Alphabet) -> tuple[int, ...]:
-    """Read a word with or without brackets.
-
-    Raises:
-        ValueError: at a character that no letter begins with.
-    """
-    if "[" not in word:
-        return alphabet.word_tiles(word)
-    tiles = alphabet.tiles(word)
-    if BLANK in tiles:
-        raise ValueError(f"'?' in {word!r} is not a letter")
-    return tiles

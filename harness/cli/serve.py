@@ -206,10 +206,8 @@ def serve(
     settings = _defaults() | said
     if tournament is not None:
         clocks = {"time": time, "increment": increment, "first_move": first_move}
-        others = said.keys() - _WITH_A_TOURNAMENT
-        others |= {name for name, ms in clocks.items() if ms is not None}
-        others |= {"ladder"} if ladder else set()
-        if others:
+        others = said.keys() - _WITH_A_TOURNAMENT | ({"ladder"} if ladder else set())
+        if others := others | {name for name, ms in clocks.items() if ms is not None}:
             raise CommandFailed(
                 f"not beside --tournament: {', '.join(sorted(others))}; words, clock and bots of "
                 f"a tournament are in {tournament}, and it has no ladder"

@@ -84,8 +84,11 @@ EXTRA_HELLO_S = 2.0
 """Time for a hello on a connection in a place that is kept for players with a game."""
 
 _COSTS: Mapping[type[Message], int] = {
-    **{Watch: 20, Resume: 20},
-    **{Games: 10, Standings: 10, Seek: 5},
+    Watch: 20,
+    Resume: 20,
+    Games: 10,
+    Standings: 10,
+    Seek: 5,
 }
 """What messages cost besides that take or are answered with more than others, in frames."""
 
