@@ -38,7 +38,10 @@ class GameNames:
         self.games += 1
 
     def latest(self, before: int, most: int, player: int | None = None) -> list[Numbered]:
-        """Return games numbered below ``before``, the latest first, all or those of a player."""
+        """Return games numbered below ``before``, the latest first, all or those of a player.
+
+        Another thread may add games meanwhile.
+        """
         latest: list[Numbered] = []
         end = min(before, self.games)
         for block in reversed(range(-(-end // BLOCK))):

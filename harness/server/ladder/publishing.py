@@ -169,16 +169,18 @@ class Publisher:
             player = table.history.find(query["player"])
             if player is None:
                 return wrong(404, f"nobody called {query['player'][:64]!r} has come")
-        games = table.history.played.latest(before, GAMES_AT_ONCE, player)
-        more = len(games) == GAMES_AT_ONCE and games[-1].number > 0
-        return partial(_told_games, table.name, games, games[-1].number if more else None)
+        latest = partial(table.history.played.latest, before, GAMES_AT_ONCE, player)
+        return partial(_told_games, table.name, latest)
 
 
 def _told_games(
-    table: str, games: Sequence[Numbered], following: int | None, journal: Address
+    table: str, latest: Callable[[], Sequence[Numbered]], journal: Address
 ) -> HttpAnswer:
+    games = latest()  # of a player who is rarely here, a search through all games
+    more = len(games) == GAMES_AT_ONCE and games[-1].number > 0
     ends = read_ends(journal, [each.game for each in games])
     told = [_game(each.number, ends[each.game]) for each in games if each.game in ends]
+    following = games[-1].number if more else None
     return as_json({"table": table, "games": told, "before": following})
 
 
