@@ -7,12 +7,13 @@ import { inBrowser } from "./kept.js";
  *   `rivals`: moves that the review could not tell from the best; `kind` of board and tiles. Mistakes that were kept long ago lack both. */
 /** @typedef {{ box: number, due: number }} Card `due` is a time in milliseconds. */
 
+const MOST_MISTAKES = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days until a mistake of a box comes up again. */
 export const DAYS = [0, 1, 3, 7, 21];
 
 /** @param {Mistake} mistake */
-export const cardOf = ({ position, played }) => `${position} ${played}`;
+const cardOf = ({ position, played }) => `${position} ${played}`;
 
 /** @returns {Mistake[]} */
 export const mistakes = () => inBrowser.get("mistakes") ?? [];
@@ -41,6 +42,12 @@ export const answered = (mistake, isRight, now) => {
   const all = { ...known, [key]: { box, due: now + (isRight ? (DAYS[box] ?? 0) * DAY_MS : 0) } };
   const kept = new Set(mistakes().map(cardOf));
   inBrowser.set("drill", Object.fromEntries(Object.entries(all).filter(([each]) => kept.has(each))));
+};
+
+/** Put mistakes before those that were kept, once each. @param {Mistake[]} more @returns {boolean} whether the browser keeps them */
+export const keepMistakes = (more) => {
+  const known = new Set(more.map(cardOf));
+  return inBrowser.set("mistakes", [...more, ...mistakes().filter((each) => !known.has(cardOf(each)))].slice(0, MOST_MISTAKES));
 };
 
 /** Take a mistake out of the drill. @param {Mistake} mistake */

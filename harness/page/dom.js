@@ -41,6 +41,20 @@ export const h = (name, attributes = {}, ...children) =>
 export const svg = (name, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
+/** @param {string} text @param {() => void} act */
+export const button = (text, act) => h("button", { type: "button", click: act }, text);
+
+/** A button with a sign on it. @param {string} sign @param {string} label @param {() => void} act */
+export const signButton = (sign, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);
+
+/** Draw a place anew; the keyboard goes on from the link where it was. @param {Element} place @param {() => void} draw */
+export const keepingLink = (place, draw) => {
+  const at = document.activeElement;
+  const hash = at instanceof HTMLAnchorElement && place.contains(at) ? at.hash : "";
+  draw();
+  if (hash) [...place.querySelectorAll("a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
+};
+
 /** A value and its error, which take two lines where there is little room. @param {string} value @param {string} error */
 export const withError = (value, error) =>
   h("span", { class: "figure" }, h("span", {}, value), " ", h("span", {}, `± ${error.replace(" %", "")}`));

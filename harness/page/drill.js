@@ -1,11 +1,12 @@
 // A drill of one's own mistakes, which a review kept: each comes up until it is answered right.
 
 import { DAYS, answered, due, forget, nextDue } from "./boxes.js";
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { MoveEntry } from "./entry.js";
+import { moveText } from "./game.js";
 import { inBrowser } from "./kept.js";
 import { keyOf, readIndex } from "./puzzle.js";
-import { fullPlace, readMove, readOpening } from "./notation.js";
+import { readMove, readOpening } from "./notation.js";
 import { scoreLine } from "./puzzles_view.js";
 import { decimal, moment, percent, texts } from "./texts.js";
 
@@ -79,7 +80,7 @@ export class DrillView extends HTMLElement {
     const { columns } = equipment.layout, { board } = readOpening(mistake.position);
     const mirrored = board.size ? [false] : [false, true]; // an empty board is the same in rows and columns
     const same = (/** @type {string} */ other) => mirrored.some((each) => keyOf(move, columns, each) === keyOf(other, columns));
-    const text = (/** @type {string} */ each) => moveText(each, columns, board);
+    const text = (/** @type {string} */ each) => moveText(readMove(each, columns), board);
     const isBest = same(mistake.best), isRight = isBest || (mistake.rivals ?? []).some(same);
     answered(mistake, isRight, Date.now());
     const lost = mistake.lost_win === null ? texts.points_(decimal(mistake.lost_points)) : texts.chance(percent(mistake.lost_win), decimal(mistake.lost_points));
@@ -91,18 +92,11 @@ export class DrillView extends HTMLElement {
     this.entry.isOn = false;
     this.below.replaceChildren(
       h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
-      h("button", { type: "button", click: () => { forget(mistake); this.goOn(); } }, texts.forget),
+      button(texts.forget, () => { forget(mistake); this.goOn(); }),
       mistake.game && h("a", { href: `#/game/${encodeURIComponent(mistake.game)}/${mistake.turn}` }, texts.toTurn(mistake.turn)) || "");
     this.verdict.focus();
   }
 }
-
-/** @param {string} move @param {number} columns @param {import("./notation.js").Board} board */
-const moveText = (move, columns, board) => {
-  const read = readMove(move, columns);
-  if (read.kind === "place") return fullPlace(read, board);
-  return read.kind === "pass" ? texts.pass : texts.exchangesTiles(read.tiles);
-};
 
 const note = () => h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1)));
 

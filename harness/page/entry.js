@@ -7,7 +7,7 @@
 //
 // `entry.isOn = false` while a move can't be played: tiles can be laid all the same.
 
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
 import { Hand } from "./hand.js";
@@ -50,7 +50,6 @@ export class MoveEntry extends HTMLElement {
     this.formed = h("p", { class: "formed" });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.keys = h("p", { class: "note keyboard" });
-    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, text);
     this.playing = button(wording.play, () => this.play());
     this.playing.classList.add("main");
     this.shuffling = button(texts.shuffle, () => this.shuffle());

@@ -2,7 +2,7 @@
 
 import { TileBoard } from "./board.js";
 import { h, table, withError } from "./dom.js";
-import { readMove, withMove } from "./notation.js";
+import { pointsOf, readMove, withMove } from "./notation.js";
 import { decimal, percent, texts } from "./texts.js";
 import { INTERVAL, verdictText, whyText } from "./verdict.js";
 
@@ -36,7 +36,7 @@ export const boardWith = (review, turn, move) => {
   const { layout, tiles } = review.equipment, board = new TileBoard();
   const before = review.board(turn), played = readMove(move ?? "-", layout.columns);
   const fresh = new Set(played.kind === "place" ? played.squares.filter(([, tile]) => tile !== ".").map(([square]) => square) : []);
-  const points = new Map(tiles.map(({ tile, points }) => [tile, points]));
+  const points = pointsOf(tiles);
   board.show({ layout, points }, { turn: turn.line, board: withMove(before, played), fresh });
   return board;
 };

@@ -1,6 +1,6 @@
 // What is known of a game: built from /api/games/ID, carried on by the messages of the server.
 
-import { fullPlace, onRack, readMove, readOpening, tilesOf, withMove } from "./notation.js";
+import { fullPlace, onRack, pointsOf, readMove, readOpening, tilesOf, withMove } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {[number, number]} Pair By seat. */
@@ -28,12 +28,15 @@ const PLAYED_OUT = new Set(["out", "zeroes", "challenge"]);
 /** In place of a move, what a challenge came to: the play comes off, or it stands. */
 const WITHDRAWN = "--", UPHELD = "(challenge)";
 
+/** Whether no tile was used in a turn. @param {string} move */
+export const isRuling = (move) => move === WITHDRAWN || move === UPHELD;
+
 export class Game {
   /** @param {Told} told @param {number} at when it was told, in milliseconds of any clock */
   constructor(told, at) {
     this.told = told;
     this.layout = told.board;
-    this.points = new Map(told.tiles.map(({ tile, points }) => [tile, points]));
+    this.points = pointsOf(told.tiles);
     /** Of a game that is on only for one's own screen; then the last may be the one that is on. */
     this.turns = told.turns;
     /** @type {[string, string] | null} What both hold now. */
@@ -79,7 +82,7 @@ export class Game {
   played(play, at) {
     const before = this.boards[this.boards.length - 1] ?? new Map();
     const full = this.turns?.[this.plays.length]?.move || play.move;
-    if (full === WITHDRAWN || full === UPHELD) {
+    if (isRuling(full)) {
       this.boards.push(full === WITHDRAWN ? this.boards[this.plays.length - 1] ?? before : before);
       this.moves.push(full === WITHDRAWN ? texts.challengedOff : texts.challengedInVain);
     } else {

@@ -1,7 +1,7 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard } from "./board.js";
-import { h } from "./dom.js";
+import { button, h, signButton } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
 import { bare } from "./notation.js";
@@ -9,7 +9,7 @@ import { reviewLink } from "./review_link.js";
 import { Following, Trouble, ask } from "./server.js";
 import { MoveSheet } from "./sheet.js";
 import { GameSides } from "./sides.js";
-import { clock, moment, texts, versus } from "./texts.js";
+import { moment, texts, timeText, versus } from "./texts.js";
 import { TurnThoughts } from "./thoughts.js";
 
 const TICK_MS = 200, AGAIN_MS = 5000, SPREAD_MS = 1000, MOST_TRIES = 8;
@@ -156,7 +156,7 @@ export class GameView extends HTMLElement {
     this.banner.hidden = false;
     this.banner.replaceChildren(
       this.refusal, " ", texts.lost(seconds), " ",
-      h("button", { type: "button", click: () => this.following?.connect() }, texts.tryNow));
+      button(texts.tryNow, () => this.following?.connect()));
   }
 
   up() {
@@ -240,8 +240,6 @@ export class GameView extends HTMLElement {
     const { game } = this;
     if (!game) return;
     const { players, time, lexicon, rules } = game.offer;
-    const each = time.increment_ms
-      ? texts.withIncrement(clock(time.initial_ms), time.increment_ms / 1000) : clock(time.initial_ms);
     document.title = `${versus(players)} – ${texts.title}`;
     this.board = new TileBoard();
     this.thoughts = new TurnThoughts();
@@ -254,7 +252,7 @@ export class GameView extends HTMLElement {
     this.sides = new GameSides();
     this.sides.open(players);
     const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) =>
-      h("button", { type: "button", "aria-label": label, title: label, click: () => this.go(to()) }, sign);
+      signButton(sign, label, () => this.go(to()));
     this.steps = [
       step("|◀", texts.first, () => 0), step("◀", texts.back, () => this.shownTurn - 1),
       step("▶", texts.forward, () => this.shownTurn + 1), step("▶|", texts.last, () => this.game?.last ?? 0),
@@ -264,7 +262,7 @@ export class GameView extends HTMLElement {
     this.replaceChildren(
       h("h1", { tabindex: -1 }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
       h("p", { class: "note" },
-        [texts.terms(each, lexicon, rules.name), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
+        [texts.terms(timeText(time), lexicon, rules.name), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
       this.banner, this.status, this.said,
       h("div", { class: "game" },
         h("div", { class: "play" },

@@ -1,6 +1,6 @@
 // The tiles of a rack as buttons, and the question what a blank stands for.
 
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { bare } from "./notation.js";
 import { squareName } from "./scoring.js";
 import { texts } from "./texts.js";
@@ -49,8 +49,8 @@ export class Hand {
     };
     picker.replaceChildren(
       h("p", {}, texts.blankIs),
-      h("div", { class: "kinds" }, ...kinds.map((tile) => h("button", { type: "button", click: () => choose(tile) }, bare(tile)))),
-      h("button", { type: "button", click: () => picker.close() }, texts.cancel));
+      h("div", { class: "kinds" }, ...kinds.map((tile) => button(bare(tile), () => choose(tile)))),
+      button(texts.cancel, () => picker.close()));
     picker.onkeydown = (event) => {
       const tile = kinds.find((each) => bare(each).toUpperCase() === event.key.toUpperCase());
       if (!tile) return;

@@ -4,7 +4,7 @@ import { h, table } from "./dom.js";
 import { TurnGraph } from "./graph.js";
 import { Asking } from "./lists.js";
 import { ask } from "./server.js";
-import { clock, day, decimal, grouped, moment, rating, signed, texts, versus } from "./texts.js";
+import { day, decimal, grouped, moment, rating, signed, texts, timeText, versus } from "./texts.js";
 
 /** @typedef {{ rank: number | null, name: string, kind: string, rating: number, error: number, provisional: boolean, games: number, points: number, last: string | null, state: string }} Row */
 /** @typedef {{ table: string, tables: string[], time: { initial_ms: number, increment_ms: number }, games: number, rated_games: number, rated_at: string | null, bots: Row[], persons: Row[] }} Told */
@@ -31,9 +31,7 @@ export class LadderList extends Asking {
 
   /** @param {Told} told */
   show(told) {
-    const { initial_ms: initial, increment_ms: increment } = told.time;
-    const each = increment ? texts.withIncrement(clock(initial), increment / 1000) : clock(initial);
-    const facts = [texts.each(each), texts.ratedGames(told.rated_games), told.rated_at && texts.ratedAt(moment(told.rated_at))];
+    const facts = [texts.each(timeText(told.time)), texts.ratedGames(told.rated_games), told.rated_at && texts.ratedAt(moment(told.rated_at))];
     const others = told.tables.length > 1 && h("nav", { class: "links", "aria-label": texts.tables }, ...told.tables.map((name) =>
       h("a", { href: address(name), "aria-current": name === told.table ? "page" : null }, name)));
     this.redraw(

@@ -1,6 +1,6 @@
 // Lists: games that are on and past ones, and how a tournament stands.
 
-import { h, table } from "./dom.js";
+import { h, keepingLink, table } from "./dom.js";
 import { Trouble, ask } from "./server.js";
 import { moment, signed, texts, versus } from "./texts.js";
 
@@ -64,14 +64,12 @@ export class Asking extends HTMLElement {
   /** Draw all anew; the keyboard goes on from the link where it was, and tables stay scrolled. @param {...(Node | string)} parts */
   redraw(...parts) {
     const at = document.activeElement;
-    const hash = at instanceof HTMLAnchorElement && this.contains(at) ? at.hash : "";
     const before = [...this.querySelectorAll(".scroll")].map((each) => ({ left: each.scrollLeft, isHeld: each === at }));
-    this.replaceChildren(...parts);
+    keepingLink(this, () => this.replaceChildren(...parts));
     [...this.querySelectorAll(".scroll")].forEach((each, index) => {
       each.scrollLeft = before[index]?.left ?? 0;
       if (before[index]?.isHeld && each instanceof HTMLElement) each.focus({ preventScroll: true });
     });
-    if (hash) [...this.querySelectorAll("a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
   }
 }
 
@@ -131,10 +129,8 @@ const list = (place, games, none) => {
   const now = JSON.stringify(games);
   if (place.getAttribute("data-shown") === now) return;
   place.setAttribute("data-shown", now);
-  const focused = document.activeElement instanceof HTMLAnchorElement && place.contains(document.activeElement)
-    ? document.activeElement.hash : "";
-  place.replaceChildren(games.length ? h("ul", { class: "games" }, ...games.map(entry)) : h("p", { class: "note" }, none));
-  if (focused) place.querySelectorAll("a").forEach((link) => link.hash === focused && link.focus());
+  keepingLink(place, () => place.replaceChildren(
+    games.length ? h("ul", { class: "games" }, ...games.map(entry)) : h("p", { class: "note" }, none)));
 };
 
 /** @param {Listed} each */

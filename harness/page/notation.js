@@ -17,6 +17,9 @@ export const isBlank = (tile) => tile !== tile.toUpperCase();
 /** What a tile is on a rack. @param {string} tile */
 export const onRack = (tile) => (isBlank(tile) ? "?" : tile);
 
+/** What each tile scores. @param {{ tile: string, points: number }[]} tiles */
+export const pointsOf = (tiles) => new Map(tiles.map(({ tile, points }) => [tile, points]));
+
 /** @param {string} move @param {number} columns @returns {Place | Exchange | Pass} */
 export const readMove = (move, columns) => {
   if (move === "-") return { kind: "pass" };

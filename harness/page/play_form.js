@@ -1,8 +1,9 @@
 // What is chosen before a game: a name, and whom to play.
 
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
+import { hex } from "./draws.js";
 import { inBrowser } from "./kept.js";
-import { clock, texts } from "./texts.js";
+import { texts, timeText } from "./texts.js";
 
 /** @typedef {{ bots: { name: string, about: string }[], time: { initial_ms: number, increment_ms: number },
  *   rules: string, lexicon: string, words: boolean }} AtTable What there is to choose at a table. */
@@ -47,7 +48,7 @@ export class PlayForm extends HTMLElement {
 
   /** Show who plays at a table, and its terms. @param {Settings} settings @param {AtTable} kind */
   showTable(settings, kind) {
-    const { opponents, terms } = this, initial = clock(kind.time.initial_ms), { increment_ms } = kind.time;
+    const { opponents, terms } = this;
     const asked = settings.opponent ?? kind.bots[0]?.name;
     opponents?.querySelectorAll("[data-bot]").forEach((each) => each.remove());
     opponents?.prepend(...kind.bots.map((bot) => {
@@ -55,7 +56,7 @@ export class PlayForm extends HTMLElement {
       option.dataset.bot = bot.name;
       return option;
     }));
-    if (terms) terms.textContent = texts.terms(increment_ms ? texts.withIncrement(initial, increment_ms / 1000) : initial, kind.lexicon, kind.rules);
+    if (terms) terms.textContent = texts.terms(timeText(kind.time), kind.lexicon, kind.rules);
   }
 
   /** @param {string} id @param {string} value @param {boolean} checked */
@@ -71,7 +72,7 @@ export class PlayForm extends HTMLElement {
 
   /** @param {boolean} isNeeded */
   tokenField(isNeeded) {
-    const make = h("button", { type: "button", click: () => this.makeToken() }, texts.makeToken);
+    const make = button(texts.makeToken, () => this.makeToken());
     const field = h("p", {}, h("label", { for: "token" }, texts.token), " ", this.token, " ", !isNeeded && make);
     return h("details", { open: isNeeded }, h("summary", {}, isNeeded ? texts.tokenNeeded : texts.tokenWanted), field, h("p", { class: "note" }, texts.tokenNote));
   }
@@ -80,7 +81,7 @@ export class PlayForm extends HTMLElement {
   makeToken() {
     const bytes = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));
     if (!this.token) return;
-    this.token.value = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.token.value = hex(bytes);
     this.token.type = "text";
     this.token.select();
   }

@@ -1,6 +1,6 @@
 // To play oneself: a choice of opponents, then games on a board that takes moves.
 
-import { h, table } from "./dom.js";
+import { button, h, table } from "./dom.js";
 import { checkDraws } from "./draws.js";
 import { MoveEntry } from "./entry.js";
 import { inWindow } from "./kept.js";
@@ -9,9 +9,9 @@ import { PlayForm } from "./play_form.js";
 import { Playing } from "./playing.js";
 import { reviewLink } from "./review_link.js";
 import { Trouble, ask } from "./server.js";
-import { settled } from "./sheet.js";
+import { played, playedHeads, settled } from "./sheet.js";
 import { GameSides } from "./sides.js";
-import { signed, texts } from "./texts.js";
+import { texts } from "./texts.js";
 
 /** @typedef {import("./playing.js").Login} Login */
 /** @typedef {import("./play_form.js").Settings} Settings */
@@ -38,7 +38,7 @@ export class PlayView extends HTMLElement {
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.alarm = h("p", { class: "hidden", role: "alert" });
     this.form = new PlayForm();
-    this.waiting = h("p", {}, h("button", { type: "button", click: () => this.playing?.leave() }, texts.cancel));
+    this.waiting = h("p", {}, button(texts.cancel, () => this.playing?.leave()));
     this.sides = new GameSides();
     this.entry = new MoveEntry();
     this.moves = h("div");
@@ -47,8 +47,8 @@ export class PlayView extends HTMLElement {
     this.next = h("p", { class: "links" });
     this.time = h("span", {});
     this.challenging = h("div", { class: "controls", role: "group", "aria-label": texts.mayChallenge, hidden: true },
-      h("button", { type: "button", click: () => this.playing?.challenge() }, texts.challenge),
-      h("button", { type: "button", click: () => this.playing?.accept() }, texts.accept), this.time);
+      button(texts.challenge, () => this.playing?.challenge()),
+      button(texts.accept, () => this.playing?.accept()), this.time);
     this.game = h("div", { class: "game", hidden: true },
       h("div", { class: "play" }, this.sides, this.entry, this.challenging, this.next),
       h("div", { class: "told" },
@@ -130,8 +130,6 @@ export class PlayView extends HTMLElement {
 
   /** @param {import("./game.js").Played} play */
   tell(play) {
-    const { playing } = this, game = playing?.game;
-    if (!playing || !game) return;
     if (play.challenge && play.challenge !== "open") this.say(this.ofChallenge(play)); // all else the status says
   }
 
@@ -215,7 +213,6 @@ export class PlayView extends HTMLElement {
     if (this.banner.getAttribute("data-text") === text) return;
     this.banner.setAttribute("data-text", text);
     this.banner.hidden = !text;
-    const button = (/** @type {string} */ label, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, label);
     this.banner.replaceChildren(text, " ",
       isElsewhere ? button(texts.playHere, () => playing.takeOver()) : lostFor ? button(texts.tryNow, () => playing.connection.connect()) : "");
   }
@@ -279,7 +276,7 @@ export class PlayView extends HTMLElement {
     this.next.setAttribute("data-game", playing.id);
     this.next.replaceChildren(
       h("button", { type: "button", class: "main", click: () => playing.seek(opponent, this.table?.name ?? null) }, texts.playAgain), " ",
-      h("button", { type: "button", click: () => playing.leave() }, texts.otherOpponent), " ",
+      button(texts.otherOpponent, () => playing.leave()), " ",
       h("a", { href: `#/game/${id}` }, texts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
   }
 
@@ -298,10 +295,10 @@ export class PlayView extends HTMLElement {
     if (!game) return;
     const rows = game.plays.map((play, index) => ({
       attributes: { "aria-current": index + 1 === game.last ? "true" : null },
-      cells: [play.seq, h("bdi", {}, game.offer.players[play.seat]), game.moves[index] ?? "", signed(play.score), play.scores[play.seat]],
+      cells: [play.seq, ...played(game, index)],
     }));
     const list = rows.length
-      ? table(texts.moves, [texts.turn, texts.player, texts.move, texts.score, texts.total], rows, "sheet")
+      ? table(texts.moves, playedHeads, rows, "sheet")
       : h("p", { class: "note" }, texts.noMoves);
     this.moves.replaceChildren(list, ...settled(game));
     list.scrollTop = list.scrollHeight;

@@ -1,7 +1,8 @@
 // A line of moves, step by step: the board after each, and whose move it was.
 
 import { TileBoard } from "./board.js";
-import { h } from "./dom.js";
+import { h, signButton } from "./dom.js";
+import { pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -19,11 +20,9 @@ export class ProofLine extends HTMLElement {
     this.boards = [];
     /** @type {HTMLButtonElement[]} */
     this.steps = [];
-    const button = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {number} */ by) =>
-      h("button", { type: "button", "aria-label": label, title: label, click: () => this.go(this.at + by) }, sign);
     this.list = h("ol", { class: "proof" });
-    this.back = button("◀", texts.stepBack, -1);
-    this.on = button("▶", texts.stepOn, 1);
+    this.back = signButton("◀", texts.stepBack, () => this.go(this.at - 1));
+    this.on = signButton("▶", texts.stepOn, () => this.go(this.at + 1));
     this.where = h("span", { class: "where", "aria-live": "polite" });
   }
 
@@ -46,7 +45,7 @@ export class ProofLine extends HTMLElement {
     this.at = Math.max(0, Math.min(at, this.boards.length - 1));
     const board = this.boards[this.at] ?? new Map(), before = this.boards[this.at - 1];
     const fresh = new Set(before ? [...board.keys()].filter((square) => !before.has(square)) : []);
-    const points = new Map(this.equipment.tiles.map(({ tile, points }) => [tile, points]));
+    const points = pointsOf(this.equipment.tiles);
     this.board.show({ layout: this.equipment.layout, points }, { turn: this.at, board, fresh });
     this.steps.forEach((step, index) => step.setAttribute("aria-current", String(index + 1 === this.at)));
     this.back.setAttribute("aria-disabled", String(this.at === 0));

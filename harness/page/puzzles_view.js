@@ -1,7 +1,7 @@
 // Puzzles: the list of all, and one that is answered on the board.
 
 import { TileBoard } from "./board.js";
-import { h, table } from "./dom.js";
+import { button, h, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { bare, tilesOf } from "./notation.js";
 import { ProofLine } from "./proof.js";
@@ -20,9 +20,9 @@ const KINDS = /** @type {Kind[]} */ (["endgame", "preendgame"]);
 const MARKS = { solved: "✓", helped: "◐", missed: "✗" };
 
 /** A list of tiles, each with how many there are if that is more than one. @param {[string, number][]} tiles */
-export const tileList = (tiles) =>
+const tileList = (tiles) =>
   h("ul", { class: "tiles" }, ...tiles.map(([tile, count]) =>
-    h("li", {}, tile === "?" ? "?" : bare(tile), count > 1 && h("small", {}, ` ×${count}`))));
+    h("li", {}, bare(tile), count > 1 && h("small", {}, ` ×${count}`))));
 
 /** Both scores, and who is ahead. @param {[number, number]} scores */
 export const scoreLine = ([own, other]) => h("p", { class: "status" }, texts.standing(own, other));
@@ -196,9 +196,6 @@ export class PuzzleView extends HTMLElement {
   }
 }
 
-/** @param {string} text @param {() => void} act */
-const button = (text, act) => h("button", { type: "button", click: act }, text);
-
 /** The way on, which stands among buttons. @param {string} hash @param {string} text */
 const goTo = (hash, text) =>
   h("button", { type: "button", class: "main", click: () => { location.hash = hash; } }, text);
@@ -214,7 +211,7 @@ const resultOf = (puzzle, move = puzzle.told.best) => {
   const best = puzzle.text(move);
   return puzzle instanceof Endgame
     ? texts.endsAt(best, puzzle.told.spread)
-    : texts.winsWith(best, puzzle.wins(puzzle.bestOutcomes), puzzle.unseen, false);
+    : texts.winsWith(best, puzzle.wins(puzzle.bestOutcomes), puzzle.unseen);
 };
 
 /** What an answer loses. @param {Puzzle} puzzle @param {string} move */

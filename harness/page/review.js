@@ -22,11 +22,8 @@ import { isForced, verdictText, whyText } from "./verdict.js";
  *   `alone`: by the rollouts that compared these two alone. */
 /** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean,
  *   rollouts: number, compared: number, nodes: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
-/** @typedef {{ position: string, played: string, best: string, rivals: string[], lost_win: number | null, lost_points: number,
- *   game: string, turn: number, when: string }} Mistake */
+/** @typedef {import("./boxes.js").Mistake} Mistake */
 /** @typedef {{ turns: number, best: number, win: number, points: number }} Total Means over turns. */
-
-export const MOST_MISTAKES = 500;
 
 export class Review {
   /** @param {Told} told @param {string} game its number on the server; empty for another's */
@@ -124,14 +121,4 @@ const weight = (found) => {
 const noteOf = (found, name) => {
   const { reasons } = found.verdict;
   return [verdictText(found, name), ...(reasons ? [`${texts.whyBest} ${whyText(reasons)}.`] : [])].join(" ");
-};
-
-/**
- * Put mistakes before those that were kept, once each.
- * @param {Mistake[]} kept @param {Mistake[]} more
- */
-export const withMistakes = (kept, more) => {
-  const key = (/** @type {Mistake} */ { position, played }) => `${position} ${played}`;
-  const known = new Set(more.map(key));
-  return [...more, ...kept.filter((mistake) => !known.has(key(mistake)))].slice(0, MOST_MISTAKES);
 };

@@ -2,11 +2,12 @@
 // a GCG or CGP that was dropped here.
 
 import { Analysis, gcgOf, inBase64, inUtf8, textIn } from "./analysis.js";
-import { h, table } from "./dom.js";
+import { keepMistakes } from "./boxes.js";
+import { button, h, keepingLink, table } from "./dom.js";
 import { within } from "./findings.js";
 import { TurnGraph } from "./graph.js";
 import { inBrowser, inWindow } from "./kept.js";
-import { Review, withMistakes } from "./review.js";
+import { Review } from "./review.js";
 import { save, saveAsHtml } from "./review_export.js";
 import { Trouble, about } from "./server.js";
 import { decimal, percent, texts, versus } from "./texts.js";
@@ -160,7 +161,7 @@ export class ReviewView extends HTMLElement {
     if (code === "bad_game") return this.showForm(texts.cantReview(message), given);
     if (!this.review) return this.showForm(sentence, given);
     this.banner.hidden = false;
-    this.banner.replaceChildren(sentence, " ", h("button", { type: "button", click: () => this.goOn() }, texts.tryAgain));
+    this.banner.replaceChildren(sentence, " ", button(texts.tryAgain, () => this.goOn()));
     this.show(null);
   }
 
@@ -265,15 +266,14 @@ export class ReviewView extends HTMLElement {
   showTurns() {
     const { review, sheet } = this;
     if (!review || !sheet) return;
-    const at = document.activeElement;
-    const focused = at instanceof HTMLAnchorElement && sheet.contains(at) ? at.hash : "";
     const scrolled = sheet.firstElementChild?.scrollTop ?? 0;
     const turns = this.byCost ? review.costliest : review.told.turns;
     this.about?.replaceChildren(texts.costAbout);
     const heads = [texts.turn, texts.player, texts.playedHead, texts.lostWin, texts.lostPoints, texts.bestHead];
-    sheet.replaceChildren(table(texts.turnsHead, heads, turns.map((turn) => this.row(review, turn)), "sheet"));
-    if (sheet.firstElementChild) sheet.firstElementChild.scrollTop = scrolled;
-    if (focused) [...sheet.querySelectorAll("a")].find((link) => link.hash === focused)?.focus({ preventScroll: true });
+    keepingLink(sheet, () => {
+      sheet.replaceChildren(table(texts.turnsHead, heads, turns.map((turn) => this.row(review, turn)), "sheet"));
+      if (sheet.firstElementChild) sheet.firstElementChild.scrollTop = scrolled;
+    });
   }
 
   /** @param {Review} review @param {Turn} turn */
@@ -369,7 +369,7 @@ export class ReviewView extends HTMLElement {
     const { equipment } = review, kind = `${equipment.layout.columns} ${equipment.tiles.map(({ tile }) => tile).join("")}`;
     const more = whose.value ? review.mistakes(Number(whose.value), new Date().toISOString(), kind) : [];
     if (more.length) inBrowser.set("equipments", { ...inBrowser.get("equipments"), [kind]: equipment });
-    const isKept = !more.length || inBrowser.set("mistakes", withMistakes(inBrowser.get("mistakes") ?? [], more));
+    const isKept = !more.length || keepMistakes(more);
     this.kept.textContent = !whose.value ? "" : isKept ? texts.keptMistakes(more.length) : texts.keepsNothing;
   }
 
@@ -377,7 +377,6 @@ export class ReviewView extends HTMLElement {
     const { review } = this;
     if (!review) return null;
     const name = this.id_ === DROPPED ? "review" : `${this.id_}-review`;
-    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => h("button", { type: "button", click: act }, text);
     this.exporting = h("p", { class: "links" },
       button(texts.asHtml, () => saveAsHtml(review, `${name}.html`)),
       review.told.gcg !== null && button(texts.asGcg, () => save(`${name}.gcg`, review.annotated, "text/plain;charset=utf-8")),

@@ -1,7 +1,7 @@
 // What tiles that are laid on a board make: the move's text, its score, the words. Whether the words
 // are words is another question.
 
-import { bare, isBlank } from "./notation.js";
+import { bare, isBlank, pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -27,7 +27,7 @@ export const placementOf = (equipment, board, placed) => {
   if (typeof line === "string") return line;
   const trouble = misplaced(layout, board, placed);
   if (trouble) return trouble;
-  const value = new Map(equipment.tiles.map(({ tile, points }) => [tile, points]));
+  const value = pointsOf(equipment.tiles);
   const formed = (/** @type {Line} */ each) => scored(layout, value, all, placed, each);
   const across = line.step === 1;
   const crossing = [...placed.keys()].map((at) => lineThrough(layout, all, at, !across)).filter(({ first, last }) => first < last);

@@ -1,6 +1,6 @@
 // The moves of a game as a score sheet, each with a link to its turn.
 
-import { h, table } from "./dom.js";
+import { h, keepingLink, table } from "./dom.js";
 import { clock, duration, signed, texts } from "./texts.js";
 
 /** @typedef {import("./game.js").Game} Game */
@@ -13,16 +13,24 @@ export class MoveSheet extends HTMLElement {
       return;
     }
     const kept = this.querySelector(".scroll")?.scrollTop;
-    const focused = document.activeElement instanceof HTMLElement && this.contains(document.activeElement) ? document.activeElement : null;
+    const isHeld = document.activeElement?.parentElement === this;
     const list = sheet(game, id, shown);
-    this.replaceChildren(list, ...settled(game));
-    list.scrollTop = kept ?? 0;
-    if (focused instanceof HTMLAnchorElement) {
-      list.querySelectorAll("a").forEach((link) => link.hash === focused.hash && link.focus({ preventScroll: true }));
-    } else if (focused) list.focus({ preventScroll: true });
+    keepingLink(this, () => {
+      this.replaceChildren(list, ...settled(game));
+      list.scrollTop = kept ?? 0;
+    });
+    if (isHeld) list.focus({ preventScroll: true });
     uncover(list);
   }
 }
+
+export const playedHeads = [texts.turn, texts.player, texts.move, texts.score, texts.total];
+
+/** What a row says after the number of its turn. @param {Game} game @param {number} index */
+export const played = ({ plays, offer, moves }, index) => {
+  const play = /** @type {import("./game.js").Played} */ (plays[index]);
+  return [h("bdi", {}, offer.players[play.seat]), moves[index] ?? "", signed(play.score), play.scores[play.seat]];
+};
 
 /** @param {Game} game @param {string} id @param {number} shown */
 const sheet = (game, id, shown) => {
@@ -30,12 +38,10 @@ const sheet = (game, id, shown) => {
     attributes: { "aria-current": index + 1 === shown ? "true" : null },
     cells: [
       h("a", { href: `#/game/${encodeURIComponent(id)}/${play.seq}`, "aria-label": `${texts.turn} ${play.seq}` }, play.seq),
-      h("bdi", {}, game.offer.players[play.seat]), game.moves[index] ?? "", signed(play.score), play.scores[play.seat],
-      ...(game.turns ? [game.turns[index]?.rack ?? ""] : []), duration(play.think_ms), clock(play.clocks[play.seat]),
+      ...played(game, index), ...(game.turns ? [game.turns[index]?.rack ?? ""] : []), duration(play.think_ms), clock(play.clocks[play.seat]),
     ],
   }));
-  const heads = [texts.turn, texts.player, texts.move, texts.score, texts.total,
-    ...(game.turns ? [texts.rackHead] : []), texts.time, texts.clockHead];
+  const heads = [...playedHeads, ...(game.turns ? [texts.rackHead] : []), texts.time, texts.clockHead];
   return table(texts.moves, heads, rows, game.turns ? "sheet racks" : "sheet");
 };
 

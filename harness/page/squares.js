@@ -1,6 +1,7 @@
 // The squares of a board on which a move is laid: what each shows, which has the arrow, where a tile may fall.
 
 import { TileBoard, square } from "./board.js";
+import { pointsOf } from "./notation.js";
 import { squareName } from "./scoring.js";
 import { texts } from "./texts.js";
 
@@ -23,7 +24,7 @@ export class Squares {
 
   /** @param {Equipment} equipment @param {{ board: Board, fresh?: Set<number>, turn?: number }} asked `fresh`: the last move */
   open(equipment, { board, fresh = new Set(), turn = 0 }) {
-    this.points = new Map(equipment.tiles.map(({ tile, points }) => [tile, points]));
+    this.points = pointsOf(equipment.tiles);
     this.fresh = fresh;
     this.board.show({ layout: equipment.layout, points: this.points }, { turn, board, fresh });
     this.board.setAttribute("role", "grid");

@@ -14,6 +14,10 @@ export const clock = (ms) => {
   return `${ms < 0 ? "−" : ""}${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 };
 
+/** What each has for a game. @param {{ initial_ms: number, increment_ms: number }} time */
+export const timeText = ({ initial_ms, increment_ms }) =>
+  (increment_ms ? texts.withIncrement(clock(initial_ms), increment_ms / 1000) : clock(initial_ms));
+
 /** @param {number} ms */
 export const duration = (ms) => (ms < 1000 ? `${ms} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : clock(ms));
 
@@ -118,7 +122,6 @@ export const texts = {
   wins: (name) => `${name} wins`,
   tie: "A tie",
   noResult: "No result",
-  board: "Board",
   /** @param {number} turn @param {number} tiles */
   boardAfter: (turn, tiles) => `Board after ${counted(turn, "turn")}, ${counted(tiles, "tile")}`,
   blank: "blank",
@@ -612,8 +615,8 @@ export const texts = {
   loses: (move, points, best, spread) => `${move} loses ${counted(points, "point")}: ${best}, this ${texts.resultIs(spread)}.`,
   /** @param {string} reply */
   replyIs: (reply) => `The opponent's best answer to it: ${reply}.`,
-  /** @param {string} move @param {number} wins @param {number} of @param {boolean} atMost */
-  winsWith: (move, wins, of, atMost) => `${move} wins with ${atMost ? "at most " : ""}${wins} of ${of} tiles`,
+  /** @param {string} move @param {number} wins @param {number} of */
+  winsWith: (move, wins, of) => `${move} wins with ${wins} of ${of} tiles`,
   /** @param {string} move @param {string} share @param {string} best @param {number} wins @param {boolean} atMost */
   losesWins: (move, share, best, wins, atMost) =>
     `${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`,

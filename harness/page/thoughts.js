@@ -2,15 +2,13 @@
 
 import { h, table, withError } from "./dom.js";
 import { leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
-import { moveText } from "./game.js";
+import { isRuling, moveText } from "./game.js";
 import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
 
 /** @typedef {import("./game.js").Game} Game */
 /** @typedef {import("./game.js").Reviewed} Reviewed */
 
 const MOST_CANDIDATES = 15, MOST_TILES = 14;
-/** Turns in which a challenge was judged, and no tile used. */
-const RULINGS = new Set(["--", "(challenge)"]);
 
 export class TurnThoughts extends HTMLElement {
   /** @param {Game} game @param {number} turn */
@@ -84,7 +82,7 @@ const belief = (game, told) => {
   const other = /** @type {0 | 1} */ (1 - told.seat);
   const rack = game.rack(other, told.seq - 1);
   const last = game.turns?.[told.seq - 2];
-  const kept = last && !RULINGS.has(last.move) ? leaveOf(last.rack, usedBy(readMove(last.move, game.layout.columns))) : undefined;
+  const kept = last && !isRuling(last.move) ? leaveOf(last.rack, usedBy(readMove(last.move, game.layout.columns))) : undefined;
   const truth = kept === undefined ? (told.move ? texts.truth : texts.holds)(rack)
     : (told.move ? texts.truthKept : texts.holdsAndKept)(rack, kept || texts.nothing);
   const { tiles, top, bingo, note } = told.belief;

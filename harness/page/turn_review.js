@@ -1,6 +1,6 @@
 // A turn of a review in full: what was found, and the board to try other moves on.
 
-import { h, table } from "./dom.js";
+import { h, signButton, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { boardWith, figuresOf, verdictOf, within } from "./findings.js";
 import { decimal, grouped, percent, texts } from "./texts.js";
@@ -51,7 +51,7 @@ export class TurnReview extends HTMLElement {
     this.choices = h("div", { class: "choices", role: "group", "aria-label": texts.onBoard });
     const name = this.review.told.players[turn.seat];
     const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {number} */ by) =>
-      h("button", { type: "button", "aria-label": label, title: label, click: () => this.dispatchEvent(new CustomEvent("step", { detail: by })) }, sign);
+      signButton(sign, label, () => this.dispatchEvent(new CustomEvent("step", { detail: by })));
     this.replaceChildren(
       h("div", { class: "look" },
         h("div", { class: "heading" },
