@@ -33,7 +33,7 @@ TILES_OPTIONS = "--rules or --distribution"
 _MOST_TILES = 500  # in a bag, which kernels have room for; the largest that is sold has 200
 _MOST_POINTS = 99
 _LONGEST_TILE = 4  # characters; games are offered to bots with no longer ones
-_UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,]|^[0-9.?+-]$")
+_UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,.]|^[0-9?+-]$")
 _SHOWN = 60  # characters of a wrong text in an error
 
 

@@ -233,18 +233,11 @@ class Opponent:
             entropy=posterior.entropy,
             unseen=posterior.unseen,
             effective=posterior.effective,
-            tiles=self._tile_chances(seen),
+            tiles=tile_chances(self.tracker.prior, seen.left.tolist(), self._drawn(seen)).tolist(),
             seconds=seconds,
             note=posterior.note,
             style=self._style(),
         )
-
-    def _tile_chances(self, seen: _Seen) -> list[float]:
-        kept, left, drawn = self.tracker.prior, seen.left.tolist(), self._drawn(seen)
-        known = tile_chances(kept, left, drawn)
-        random = tile_chances(LeavePrior.nothing(), left, kept.size + drawn)
-        chances: list[float] = ((1 - kept.doubt) * known + kept.doubt * random).tolist()
-        return chances
 
     def _bingo(self, seen: _Seen, until: float | None) -> float | None:
         """Return the odds that the opponent's static choice on the present board is a bingo.

@@ -22,8 +22,8 @@ from engine.rules.position import Position
 from lexicons.memory import address_of
 
 LEAST_MEMORY = 8 << 20
-"""Least bytes of a searcher; a solver needs twice that for each thread, and once more for the
-transposition table and its lines."""
+"""What a solver's least memory is counted in: twice this for each thread, and once more for its
+lines and the transposition table. A searcher gets half of it at least."""
 
 OTHERWISE = 2 << 20  # bytes that a searcher takes besides, for the board and the stack
 

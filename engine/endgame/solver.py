@@ -163,9 +163,7 @@ class EndgameSolver:
         left_out = tuple(filter(_is_packable, self._choice(position, without)))
         if chosen or left_out:
             self._check_choice(position, chosen, left_out)
-        seat = position.on_turn
-        lead = position.scores[seat] - position.scores[1 - seat]
-        drawn = min(max(-lead, -_MOST), _MOST)
+        drawn = min(max(-position.spread(position.on_turn), -_MOST), _MOST)
         self._mtdf = Mtdf(drawn if first_win else None)
         self._position, self._only, self._without = position, chosen, left_out
         self._move: Move | None = None

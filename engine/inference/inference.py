@@ -201,8 +201,11 @@ class Inference:
 
     def advance(self, racks: int) -> int:
         """Examine up to ``racks`` more racks; return how many."""
-        if not self._is_listed and self.looked_at + racks > len(self._racks):
-            more = self._draw(max(racks, _BLOCK))
+        # By blocks of one size, so that slices make no difference.
+        while not self._is_listed and self.looked_at + racks > len(self._racks):
+            more = self._draw(_BLOCK)
+            if not len(more[0]):
+                break
             self._racks = np.concatenate((self._racks, more[0]))
             self._leaves = np.concatenate((self._leaves, more[1]))
             self._odds = np.concatenate((self._odds, more[2]))

@@ -6,6 +6,7 @@ After an exchange the tiles given away count among the unseen, since nobody know
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import comb, sqrt
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
 
     A rack lacks tile *t* if the leave and the draw lack it: hypergeometric (Feller 1968, II.6),
     Σ w(K) · C(n − |K| − Uₜ, d) / C(n − |K|, d) over all K without *t*, with n tiles unseen, Uₜ of
-    them *t*, and d drawn.
+    them *t*, and d drawn. As far as the leave is in doubt, the whole rack is random.
 
     ``counts`` are unseen tiles by tile number; ``drawn`` is how many it drew to what it kept.
 
@@ -41,6 +42,10 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
     pool = sum(counts) - kept.size
     if not 0 <= drawn <= pool:
         raise ValueError(f"{drawn} tiles drawn from {max(pool, 0)}")
+    if kept.size and kept.doubt:
+        known = tile_chances(replace(kept, doubt=0.0), counts, drawn)
+        random = tile_chances(LeavePrior.nothing(), counts, kept.size + drawn)
+        return (1 - kept.doubt) * known + kept.doubt * random
     ways = comb(pool, drawn)
     chances = np.empty(len(counts))
     held = _held(kept, len(counts))

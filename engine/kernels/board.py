@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from engine.rules.moves import Direction
 from engine.rules.position import Board
-from engine.rules.rules import Rules
+from engine.rules.rules import Rules, check_points
 from lexicons.alphabet import BLANK, BLANK_FLAG, MAX_LETTERS
 from lexicons.jit import helper, record_dtype
 from lexicons.layout import MAX_SIDE
@@ -28,7 +28,6 @@ from .moves import MAX_PLACED
 
 NO_CROSSING = -1
 _BORDER = 2
-_MOST_FOR_A_TILE = 30_000  # points; seven tiles in thousandths, and all else, stay below 2³⁰
 BORDERED = MAX_SIDE + _BORDER
 # A tile changes itself, its four neighbours and two ends of crossing words, in both directions:
 # there is room to undo a full board.
@@ -173,7 +172,7 @@ def new_board(rules: Rules) -> npt.NDArray[Any]:
         raise ValueError(
             f"racks of {rules.rack_size} tiles; moves can be searched for with {MAX_PLACED} at most"
         )
-    _check_multipliers(rules)
+    check_points(rules)
     boards = np.zeros(1, BOARD)
     layout, distribution = rules.layout, rules.distribution
     shape = (layout.rows, layout.columns)
@@ -192,21 +191,6 @@ def new_board(rules: Rules) -> npt.NDArray[Any]:
     for field in ("letter_multiplier", "word_multiplier"):
         used[field] = _planes(np.reshape(getattr(layout, f"{field}s"), shape), side)
     return boards
-
-
-def _check_multipliers(rules: Rules) -> None:
-    layout = rules.layout
-    grid = np.reshape(layout.word_multipliers, (layout.rows, layout.columns))
-    most = 1
-    for line in (*grid, *grid.T):
-        most = max(most, int(np.prod(np.sort(line)[-MAX_PLACED:])))
-    times = max(layout.letter_multipliers) * (most + max(layout.word_multipliers))
-    highest = max(rules.distribution.points)
-    if times * max(highest, 1) > _MOST_FOR_A_TILE:
-        raise ValueError(
-            f"the layout {layout.name}: a tile of {highest} points may count {times} times; moves "
-            f"can be searched for where that makes {_MOST_FOR_A_TILE} points at most"
-        )
 
 
 def set_up(boards: npt.NDArray[Any], board: Board) -> None:

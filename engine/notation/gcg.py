@@ -304,7 +304,8 @@ def _read_move(line: int, fields: list[str], score: int) -> tuple[EventKind, lis
         return EventKind.EXCHANGE, before, last[1:]
     if len(last) > 2 and last[0] == "(" and last[-1] == ")":
         inner = last[1:-1]
-        if inner.lower() in ("time", "challenge"):
+        is_rack = inner == "TIME" and score > 0  # nobody gains by time
+        if inner.lower() in ("time", "challenge") and not is_rack:
             return EventKind(inner.lower()), before, ""
         if score < 0 or (score == 0 and before):
             return EventKind.RACK_LOST, before, inner

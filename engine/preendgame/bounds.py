@@ -25,8 +25,7 @@ class Branch:
     def __init__(self, full: FullPosition, seat: int, *, is_exact: bool = True) -> None:
         self.position = full.position
         self.is_exact = is_exact
-        scores = self.position.scores
-        self._lead = scores[seat] - scores[1 - seat]
+        self._lead = self.position.spread(seat)
         self._sign = 1 if self.position.on_turn == seat else -1
         self.final = float(self._lead)  # best guess
         self.low, self.high = -np.inf, np.inf  # proven bounds

@@ -99,8 +99,7 @@ def _final(
     """Play a game out, and return a seat's final spread; a guess if the nodes prove nothing."""
     for after in played_statically(full, generator, seed):
         full = after
-    scores = full.position.scores
-    lead, sign = scores[seat] - scores[1 - seat], 1 if full.position.on_turn == seat else -1
+    lead, sign = full.position.spread(seat), 1 if full.position.on_turn == seat else -1
     if full.over:
         return float(lead)
     solver.begin(full.position)

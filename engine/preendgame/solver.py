@@ -258,8 +258,7 @@ class PreEndgame:
         wins, draws, losses, spread = 0.0, 1.0, 0.0, ranked.equity / POINT
         if bounds.looked.any():
             wins, draws, losses = bounds.shares()
-            scores = self._position.scores
-            spread = bounds.assessment.spread - (scores[self._seat] - scores[1 - self._seat])
+            spread = bounds.assessment.spread - self._position.spread(self._seat)
         return Outcome(
             ranked.move,
             ranked.score,

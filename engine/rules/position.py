@@ -90,6 +90,14 @@ class Position:
         """Return the position before anything is drawn or played."""
         return cls(Board.empty(layout), ((), ()), (0, 0))
 
+    def spread(self, seat: int) -> int:
+        """Return a seat's score less the other's."""
+        return self.scores[seat] - self.scores[1 - seat]
+
+    def without_racks(self) -> Position:
+        """Return the position with neither rack known."""
+        return replace(self, racks=((), ()))
+
     def with_rack(self, seat: int, rack: Rack) -> Position:
         """Return the position with a seat's rack replaced."""
         first, second = self.racks

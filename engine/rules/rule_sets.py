@@ -19,7 +19,7 @@ from lexicons.layout import load_layout
 from lexicons.text import embedded_names, read_named
 
 from .challenges import CHALLENGE_RULES, CHALLENGE_UNITS
-from .rules import MAX_RACK, NO_LIMIT, Rules
+from .rules import MAX_RACK, NO_LIMIT, Rules, check_points
 
 _NUMBERS = {
     "rack_size": (1, MAX_RACK),
@@ -126,6 +126,10 @@ def check_rules(rules: Rules, source: str) -> None:
             f"{source}: {rules.rack_size} tiles of a rack don't fit in a row of the board "
             f"{layout.name}, which has {layout.rows} squares"
         )
+    try:
+        check_points(rules)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from None
     most = tiles - 2 * rules.rack_size
     if rules.exchange_minimum > max(most, 1):
         raise ValueError(

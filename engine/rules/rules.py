@@ -6,6 +6,7 @@ the lexicon makes a play illegal at once; ``engine.rules.challenges`` has the ot
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,9 @@ from .position import Board, Position, Rack, unseen
 
 MAX_RACK = 7
 """The move generator's limit."""
+
+MOST_FOR_A_TILE = 30_000
+"""Points; in kernels seven tiles in thousandths, and all else, stay below 2³⁰."""
 
 NO_LIMIT = 1_000
 """A limit that no game reaches."""
@@ -72,6 +76,26 @@ class Rules:
 def standard_rules(distribution: str = "english", layout: str = "standard") -> Rules:
     """Return the tournament rules with an embedded distribution and layout."""
     return Rules(load_distribution(distribution), load_layout(layout))
+
+
+def check_points(rules: Rules) -> None:
+    """Check that no move can score more than kernels can count.
+
+    Raises:
+        ValueError: premium squares multiply so much that scores may not fit their integers.
+    """
+    layout = rules.layout
+    words, side = layout.word_multipliers, layout.columns
+    rows = [words[at : at + side] for at in range(0, len(words), side)]
+    lines = (*rows, *zip(*rows, strict=True))
+    most = max(math.prod(sorted(line)[-MAX_RACK:]) for line in lines)
+    times = max(layout.letter_multipliers) * (most + max(words))
+    highest = max(rules.distribution.points)
+    if times * max(highest, 1) > MOST_FOR_A_TILE:
+        raise ValueError(
+            f"the layout {layout.name}: a tile of {highest} points may count {times} times; moves "
+            f"can be searched for where that makes {MOST_FOR_A_TILE} points at most"
+        )
 
 
 class IllegalMove(ValueError):

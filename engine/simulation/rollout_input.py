@@ -115,7 +115,7 @@ def scene(
         rack=np.array(sorted(position.racks[seat]), np.uint8),
         hidden=hidden,
         opponent_tiles=known or min(rules.rack_size, len(hidden)),
-        spread=position.scores[seat] - position.scores[1 - seat],
+        spread=position.spread(seat),
         scale=scale,
         scoreless=position.scoreless_turns,
         passes=position.passes,

@@ -246,8 +246,8 @@ class Simulation:
         values = np.stack([self._results.means(each)[0][which] for each in (WIN, EQUITY, LEAD)], 1)
         means = self.statistics.means[which]
         weights = np.array(self._utility.weights)
-        # What was lucky is taken back from its win chance or, if points count alone, its equity.
-        measure = int(np.argmax(weights[[0, 1]] > 0))
+        # What was lucky is taken back from its win chance or, if that doesn't count, from another.
+        measure = int(np.argmax(weights > 0))
         values[:, measure] += (means - (values * weights).sum(axis=1)) / weights[measure]
         return Baseline(self.plies, means, values, deviation)
 

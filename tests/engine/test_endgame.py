@@ -61,7 +61,7 @@ def with_rack(position: Position, rack: Rack, *, opponent: bool = False) -> Posi
 
 
 def lead(position: Position) -> int:
-    return position.scores[position.on_turn] - position.scores[1 - position.on_turn]
+    return position.spread(position.on_turn)
 
 
 class Solver:

@@ -42,14 +42,10 @@ def test_minimax_is_what_the_best_moves_come_to(field: Field) -> None:
     mover = one.on_turn
     while game.over is None:
         to_come = minimax.value(game.position)
-        gained = _lead(game.position, mover) - _lead(one, mover)
+        gained = game.position.spread(mover) - one.spread(mover)
         assert gained + (to_come if game.position.on_turn == mover else -to_come) == value
         game = _played(minimax, game)
-    assert _lead(game.position, mover) - _lead(one, mover) == value
-
-
-def _lead(position: Position, seat: int) -> int:
-    return position.scores[seat] - position.scores[1 - seat]
+    assert game.position.spread(mover) - one.spread(mover) == value
 
 
 def _played(minimax: Minimax, game: Game) -> Game:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -199,7 +199,9 @@ def _compared(seen: Seen, kept: dict[str, LeavePrior]) -> Record:
 def _tiles(kept: dict[str, LeavePrior], held: Rack, left: Sequence[int]) -> dict[str, list[int]]:
     """Return which unseen tiles are held, and their chances by each belief."""
     tiles = [tile for tile, count in enumerate(left) if count]
-    beliefs = {"random": LeavePrior.nothing(), **{name: kept[name] for name in TILE_BELIEFS}}
+    beliefs = {"random": LeavePrior.nothing()}
+    # The summary mixes in as much doubt as is asked for.
+    beliefs |= {name: replace(kept[name], doubt=0.0) for name in TILE_BELIEFS}
     chances = {
         name: tile_chances(entry, left, len(held) - entry.size)[tiles]
         for name, entry in beliefs.items()

@@ -41,6 +41,17 @@ def test_slices_make_no_difference() -> None:
     assert found.unseen == whole.unseen == 0
 
 
+def test_slices_make_no_difference_to_racks_that_are_drawn() -> None:
+    play, counts = seen(7, 1, 4)
+    found = []
+    for most in (700, 3_000):
+        begun = inference(play, counts, stranger(), seed=3, most_listed=1)
+        while begun.looked_at < 4_200:
+            begun.advance(min(most, 4_200 - begun.looked_at))
+        found.append(by_leave(begun.posterior()))
+    assert found[0] == found[1]
+
+
 def test_what_was_not_looked_at_is_said() -> None:
     play, counts = seen(7, 1, 4)
     begun = inference(play, counts, stranger(), seed=5)

@@ -62,6 +62,13 @@ def test_a_tile_that_must_be_there_is_and_one_that_cannot_is_not() -> None:
     assert found[3] == pytest.approx(8 / 10)
 
 
+def test_as_far_as_a_leave_is_in_doubt_the_whole_rack_is_random() -> None:
+    kept, counts = kept_of({(1, 1): 1.0}), [0, 2, 9, 1]
+    told = tile_chances(replace(kept, doubt=0.25), counts, 3)
+    random = tile_chances(LeavePrior.nothing(), counts, 5)
+    assert told == pytest.approx(0.75 * tile_chances(kept, counts, 3) + 0.25 * random)
+
+
 @pytest.mark.parametrize("drawn", [-1, 4])
 def test_nobody_draws_more_tiles_than_there_are(drawn: int) -> None:
     with pytest.raises(ValueError, match=f"{drawn} tiles drawn from 3"):

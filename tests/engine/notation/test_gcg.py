@@ -109,6 +109,20 @@ def test_kinds_of_event(name: str, kinds: str, details: str, gcg_files: Path) ->
         assert [event.detail for event in events[-len(details.split(" ")) :]] == details.split(" ")
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("(TIME) +12 78", EventKind.RACK_LEFT),
+        ("(TIME) -10 56", EventKind.TIME),
+        ("(time) -10 56", EventKind.TIME),
+        ("(CHALLENGE) +5 71", EventKind.CHALLENGE),
+    ],
+)
+def test_a_rack_may_spell_time(line: str, kind: EventKind) -> None:
+    text = f"#player1 a a\n#player2 b b\n>a: AEINRST 8D ANTSIER +66 66\n>a: {line}\n"
+    assert read_gcg(text.encode()).events[-1].kind is kind
+
+
 def test_fields_may_miss_and_be_separated_by_anything(gcg_files: Path) -> None:
     racks = [event.rack for event in load(gcg_files, "empty_racks").events]
     assert racks == [""] * 6

@@ -234,6 +234,15 @@ def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
     assert rolled.regret == statistics.regret
 
 
+@pytest.mark.parametrize("utility", [Utility(), BY_POINTS, Utility(win=0.0, lead=1.0, point=0.0)])
+def test_what_longer_rollouts_begin_with_is_worth_what_was_found(utility: Utility) -> None:
+    rolled = simulation(position_of(8, 6), utility=utility)
+    rolled.advance(200)
+    known = rolled.baseline([one.move for one in rolled.candidates], 0.006)
+    assert np.isfinite(known.values).all()
+    assert (known.values * utility.weights).sum(axis=1) == pytest.approx(known.means)
+
+
 def test_the_same_luck_makes_differences_surer() -> None:
     """Two words of the same tiles: their rollouts rise and fall together."""
     rolled = simulation(position_of(0, 0), first=100, rule="equal", count=4)
