@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import index
+from typing import Any
 
 from engine.rules.moves import Move
 from engine.rules.position import Rack
@@ -12,6 +14,9 @@ from protocol.parts import MAX_COUNT, MAX_MODELS
 
 __all__ = ["Believed", "Choice", "Considered", "Searched"]
 
+FURTHEST = 2**53
+MOST_POINTS = 1_000_000
+"""What the protocol holds."""
 ROUNDING = 1e-9
 """How far a mean of numbers from 0 to 1 may lie outside, by rounding."""
 
@@ -20,7 +25,12 @@ ROUNDING = 1e-9
 class Considered:
     """A move that a player considered, and its estimates; None if unknown.
 
-    ValueError if a probability is outside 0 to 1, an equity not finite, an error or number below 0.
+    Numbers may be numpy's.
+
+    Raises:
+        TypeError: a score or a number of samples is no whole number, or another is none.
+        ValueError: a probability is outside 0 to 1, an equity not finite, an error or number below
+            0, or one is beyond what the protocol holds.
     """
 
     move: Move
@@ -37,13 +47,12 @@ class Considered:
     def __post_init__(self) -> None:
         if self.win is not None and not -ROUNDING <= self.win <= 1 + ROUNDING:
             raise ValueError(f"win is {self.win}; a chance of winning is 0 to 1")
-        if self.equity is not None and not math.isfinite(self.equity):
-            raise ValueError(f"equity is {self.equity}; it is a number of points")
-        for name, error in (("win_error", self.win_error), ("equity_error", self.equity_error)):
-            if error is not None and not 0 <= error < math.inf:
-                raise ValueError(f"{name} is {error}; a standard error is a number, 0 or more")
-        if self.samples is not None and self.samples < 0:
-            raise ValueError(f"samples is {self.samples}; it is 0 or more")
+        _take(self, float, win="")
+        _take(self, float, -FURTHEST, FURTHEST, equity="it is a number of points")
+        error = "a standard error is a number, 0 or more"
+        _take(self, float, 0, FURTHEST, win_error=error, equity_error=error)
+        _take(self, index, -MOST_POINTS, MOST_POINTS, score="it is a whole number of points")
+        _take(self, index, 0, FURTHEST, samples="it is a whole number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +79,10 @@ class Searched:
     def __post_init__(self) -> None:
         if not 0 < len(self.phase) <= 64:
             raise ValueError(f"the phase {self.phase[:64]!r} is no name of 1 to 64 characters")
-        for name, most in (
-            ("plies", MAX_COUNT),
-            ("compared", MAX_COUNT),
-            ("rollouts", 2**53),
-            ("nodes", 2**53),
-        ):
-            number = getattr(self, name)
-            if number is not None and not 0 <= number <= most:
-                raise ValueError(f"{name} is {number}; it is 0 to {most:,}")
+        count = f"it is 0 to {MAX_COUNT:,}"
+        _take(self, index, 0, MAX_COUNT, plies=count, compared=count)
+        amount = f"it is 0 to {FURTHEST:,}"
+        _take(self, index, 0, FURTHEST, rollouts=amount, nodes=amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +146,28 @@ class Choice:
     """Moves compared, the best first."""
     search: Searched | None = None
     belief: Believed | None = None
+
+    def __post_init__(self) -> None:
+        _take(self, float, -FURTHEST, FURTHEST, equity="it is a number of points")
+        _take(self, index, -MOST_POINTS, MOST_POINTS, score="it is a whole number of points")
+
+
+def _take(
+    given: object,
+    kind: Callable[[Any], float],
+    least: float = -math.inf,
+    most: float = math.inf,
+    **sentences: str,
+) -> None:
+    """Convert attributes of a value, named with what they are, to Python's own numbers."""
+    for name, sentence in sentences.items():
+        number = getattr(given, name)
+        if number is None:
+            continue
+        try:
+            converted = kind(number)
+        except TypeError:
+            raise TypeError(f"{name} is {number!r}; {sentence}") from None
+        if not least <= converted <= most:
+            raise ValueError(f"{name} is {number}; {sentence}")
+        object.__setattr__(given, name, converted)

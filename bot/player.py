@@ -224,7 +224,7 @@ class View:
     @property
     def spread(self) -> int:
         """The player's score less the opponent's."""
-        return self.position.scores[self.seat] - self.position.scores[self.opponent]
+        return self.position.spread(self.seat)
 
     @cached_property
     def unseen(self) -> tuple[int, ...]:
@@ -538,7 +538,10 @@ class Listener:
     """What a player may learn in a game, besides the questions put to it; all of it optional."""
 
     def new_game(self, view: View) -> None:
-        """Begin a game, or resume it after a crash: ``view`` is the current state."""
+        """Begin a game: ``view`` is before its first turn, also after a crash.
+
+        What was played before the crash follows by ``observe``.
+        """
 
     def observe(self, view: View, play: Observed) -> None:
         """Note a turn, the player's own included; ``view`` is after the turn.

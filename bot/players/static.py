@@ -39,8 +39,9 @@ class StaticPlayer(Player):
         # A repeated question, as after a crash, gets the same answer.
         chance = random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
         place = chance.choices(range(len(weights)), weights)[0]
-        ranked = not_refused(view, generator.everything(view.position, place + 1))
-        return as_choice(ranked[-1])
+        most = place + 1 + len(view.refused)
+        ranked = not_refused(view, generator.everything(view.position, most))
+        return as_choice(ranked[min(place, len(ranked) - 1)])
 
 
 class GreedyPlayer(Player):

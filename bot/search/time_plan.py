@@ -159,6 +159,10 @@ class LagSeen:
         """Note an answer's departure."""
         self._took_ms = at_ms - self._asked_ms
 
+    def forget(self) -> None:
+        """Leave this turn out, whose answer goes out again: time out of reach is no lag."""
+        self._took_ms = None
+
     def played(self, turn: Played, increment_ms: int) -> None:
         """Compare with the arbiter's clock after our turn."""
         if turn.seq == self._seq and self._took_ms is not None:

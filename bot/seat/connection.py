@@ -30,6 +30,7 @@ from protocol.messages import (
     Resume,
     Seeking,
     Welcome,
+    YourTurn,
 )
 from protocol.session import BotSession, FromArbiter, Side
 
@@ -269,6 +270,8 @@ class BotRunner:
                     self._wire(reply)
                 if event is not None:
                     self._happen(event, at_ms)
+                elif replies and isinstance(message, YourTurn):
+                    self.games.answered_again(message.game)
 
     def _complain(self, error: PeerError) -> None:
         log.warning("not understood", code=error.code, why=error.reply.message)

@@ -76,9 +76,15 @@ class GameRegistry:
             except MissedPlays as missed:
                 self._missed_plays(event.game, missed)
 
+    def answered_again(self, name: str) -> None:
+        """Note that a game's last answer goes out once more."""
+        if name in self.on:
+            self.on[name].answered_again()
+
     def forget(self, name: str) -> None:
         """Abandon a game, or its setup, without a message."""
         self._offers.pop(name, None)
+        self._missed.discard(name)
         game = self.on.pop(name, None)
         if game is not None:
             game.abandon()
@@ -94,7 +100,9 @@ class GameRegistry:
             self._take_up(game, offer)
             return
         being_set_up = offer.game in self._offers
-        if not being_set_up and len(self.on) + len(self._offers) >= MAX_GAMES:
+        # A setup goes on when its game has ended.
+        setups = sum(not task.done() for task in self._setups)
+        if not being_set_up and len(self.on) + setups >= MAX_GAMES:
             self._decline(offer.game, "busy", f"{MAX_GAMES} games are on here already")
             return
         self._offers[offer.game] = offer

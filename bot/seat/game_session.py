@@ -210,6 +210,10 @@ class GameSession(Generic[P]):
             self.player.refused(self.watched.view, move, message.message)
         self._think((message.seq, message.attempt + 1), message.deadline_ms, at_ms, lag_ms)
 
+    def answered_again(self) -> None:
+        """Note that an answer goes out once more: by then its question is asked anew."""
+        self._lag.forget()
+
     def over(self, message: GameOver) -> None:
         """Take the end of the game."""
         self._stop_pondering()
@@ -247,7 +251,7 @@ class GameSession(Generic[P]):
     # --- thinking -------------------------------------------------------------------------------
 
     def _think(self, turn: tuple[int, int], deadline_ms: int, at_ms: int, lag_ms: int) -> None:
-        if self._turn == turn and self._search is not None:
+        if self._turn == turn and self._search is not None and not self._search.done():
             return  # asked again after a lost connection: the search continues
         self._drop_search()
         view = self.watched.view
@@ -288,7 +292,9 @@ class GameSession(Generic[P]):
         watched, (seq, attempt) = self.watched, turn
         play = watched.open_play
         if play is None:
-            return False
+            if view.is_over:  # asked again: the acceptance was lost
+                self._say(Accept(game=self.name, seq=seq))
+            return view.is_over
         words: Sequence[str] = ()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._challenge_ms / 1_000):

@@ -69,6 +69,7 @@ class Link:
         """Carry messages until the channel closes; return the reason."""
         self._running = asyncio.current_task()
         writer = asyncio.create_task(self._write())
+        writer.add_done_callback(self._written)
         self.channel.hand_over(self._take_now)
         try:
             while True:
@@ -98,10 +99,19 @@ class Link:
         try:
             self._take(arrival)
         except Exception as error:
-            self.channel.hand_over(None)
-            self._failure = error
-            if self._running is not None:
-                self._running.cancel()
+            self._fail(error)
+
+    def _written(self, writer: asyncio.Task[None]) -> None:
+        """End ``run`` with what kept a message from being written."""
+        error = None if writer.cancelled() else writer.exception()
+        if isinstance(error, Exception):
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        self.channel.hand_over(None)
+        self._failure = error
+        if self._running is not None:
+            self._running.cancel()
 
     def _take(self, arrival: Arrival) -> None:
         if self.closing is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 
 from msgspec import UNSET, UnsetType
@@ -151,7 +150,7 @@ def beginning(offer: NewGame, rules: Rules) -> Position:
         opening = read_cgp(offer.opening, rules).position
     except NotationError as error:
         raise Declined("unsupported_opening", f"the opening: {error}") from None
-    return replace(opening, racks=((), ()))
+    return opening.without_racks()
 
 
 def preload(equipment: Equipment) -> None:

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from bot.equipment import Resources
 from bot.player import ExchangedCount, Observed, Refusal, Result, View
-from engine.notation.cgp import read_cgp
+from engine.notation.cgp import read_cgp, read_rack
 from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
 from engine.rules.moves import Move, Place
 from engine.rules.position import Position, Rack, bag_count, unseen
@@ -229,12 +229,16 @@ class Watched:
 
     def _hold(self, text: str) -> None:
         self.view = self.view.holding(self._rack(text))
+        try:
+            unseen(self.view.position, self.seat, self.view.rules)
+        except ValueError as error:
+            raise self._fault(f"a rack: {error}") from None
 
     def _rack(self, text: str) -> Rack:
         try:
-            return tuple(sorted(self._alphabet.tiles(text)))
-        except ValueError as error:
-            raise self._fault(f"a rack: {error}") from None
+            return read_rack(text, "a rack", self._alphabet, self.view.rules.rack_size)
+        except NotationError as error:
+            raise self._fault(str(error)) from None
 
     def _move(self, message: Played) -> Move | ExchangedCount:
         try:

@@ -229,7 +229,7 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
 class _Game:
     def __init__(self, start: Position, rules: Rules) -> None:
         self.rules = rules
-        self.position = replace(start, racks=((), ()))
+        self.position = start.without_racks()
         self.racks = start.racks
         self.turns: list[Turn] = []
         self.certain: list[tuple[Rack, Rack]] = []

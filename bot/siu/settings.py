@@ -195,7 +195,8 @@ def _rows(settings: Settings) -> tuple[_Row, ...]:
 
 def _spin(name: str, field: str, least: int, most: int) -> _Row:
     def read(_settings: Settings, text: str) -> int:
-        if not (text.isascii() and text.isdigit()) or not least <= int(text[:18]) <= most:
+        is_number = text.isascii() and text.isdigit() and len(text) <= 18
+        if not is_number or not least <= int(text) <= most:
             raise ValueError(f"{text[:60]!r} is no number from {least} to {most}")
         return int(text)
 

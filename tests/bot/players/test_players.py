@@ -110,6 +110,14 @@ def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> No
             tried.append(Refusal(choice.move, "not_a_word", "no"))
 
 
+def test_the_next_best_is_played_in_place_of_a_refused_move(lexicon: Lexicon, rules: Rules) -> None:
+    view = view_of(lexicon, rules, "AEINRTS")
+    best, second = view.ranked_moves(2)
+    refused = replace(view, refused=(Refusal(best.move, "not_a_word", "no"),))
+    choice = StaticPlayer("0.001").choose(refused, soon())
+    assert (choice.equity, choice.move != best.move) == (second.equity, True)
+
+
 def test_a_temperature_makes_the_choice_vary_and_a_seed_repeats_it(
     lexicon: Lexicon, rules: Rules
 ) -> None:

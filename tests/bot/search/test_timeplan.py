@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -383,12 +384,29 @@ def test_a_limit_of_the_player_makes_a_budget_shorter_and_never_longer() -> None
         ({"win_error": -0.1}, "win_error is -0.1; a standard error is a number, 0 or more"),
         ({"equity_error": float("nan")}, "equity_error is nan"),
         ({"samples": -1}, "samples is -1"),
+        ({"equity": 1e300}, "equity is 1e.300; it is a number of points"),
+        ({"score": 10**7}, "score is 10000000; it is a whole number of points"),
     ],
 )
 def test_what_no_arbiter_would_take_is_not_considered(values: dict[str, float], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Considered(PASS, **values)  # type: ignore[arg-type]
     assert Considered(PASS, win=1 + 1e-12).win is not None
+
+
+def test_numbers_of_numpy_become_python_s_and_parts_of_a_point_are_no_score() -> None:
+    mean: Any = np.mean([1, 2])
+    three: Any = np.int64(3)
+    choice = Choice(PASS, score=three, equity=mean)
+    considered = Considered(PASS, score=three, equity=mean, samples=three, win_error=mean)
+    searched = Searched("own", plies=three)
+    assert (type(choice.equity), type(choice.score)) == (float, int)
+    assert {type(getattr(considered, of)) for of in ("equity", "win_error")} == {float}
+    assert {type(each) for each in (considered.score, considered.samples, searched.plies)} == {int}
+    half: Any = 12.5
+    for kind in (Choice, Considered):
+        with pytest.raises(TypeError, match=r"score is 12\.5; it is a whole number of points"):
+            kind(PASS, score=half)
 
 
 @pytest.mark.parametrize(

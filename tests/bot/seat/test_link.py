@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from unittest.mock import AsyncMock
 
 import pytest
 from bot_table import MemoryChannel
@@ -70,6 +71,21 @@ async def test_what_is_taken_as_it_arrives_is_answered_refused_or_ends_the_run()
     answer = (await theirs.receive()).content
     assert isinstance(answer, Error)
     assert answer.code == "no"
+
+
+async def test_a_message_that_cant_be_written_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, _ = MemoryChannel.pair()
+    with monkeypatch.context() as patched:
+        patched.setattr(ours, "send_now", lambda _message: False)
+        patched.setattr(ours, "send", AsyncMock(side_effect=TypeError("no such type")))
+        link = Link(ours, lambda _message, _at_ms: None)
+        running = asyncio.create_task(link.run())
+        link.send(Pong(id=1))
+        async with asyncio.timeout(5):
+            with pytest.raises(TypeError, match="no such type"):
+                await running
 
 
 async def test_a_run_that_is_cancelled_is_cancelled_even_if_it_has_failed() -> None:

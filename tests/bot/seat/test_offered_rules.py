@@ -57,6 +57,7 @@ def test_every_rule_set_comes_through(name: str) -> None:
     [
         ({"tiles": (TileKind(letter="A", blanked="a", count=1, points=1),)}, "the blank"),
         ({"tiles": (BLANK,)}, "0 letters"),
+        ({"layout": "x", "board": ("~" * 15,) * 15, "start": "8H"}, "may count 16388 times"),
         ({"tiles": (BLANK, TileKind(letter="/", blanked="x", count=1, points=1))}, "'/'"),
         ({"tiles": (BLANK, *[TileKind(letter="A", blanked="a", count=1, points=1)] * 2)}, "every"),
         ({"tiles": (BLANK, *[TileKind(letter="#", blanked="b", count=1, points=1)] * 2)}, "letter"),

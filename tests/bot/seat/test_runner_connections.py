@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace as engine_replace
 
 import msgspec
 import pytest
 from bot_players import Passes, Waits
 from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from bot.seat.connection import TurnedAway
+from bot.seat.offers import rules_on_wire
+from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS
+from engine.rules.rules import standard_rules
+from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import (
+    Challenge,
     Decline,
     Error,
     Goodbye,
@@ -23,6 +31,7 @@ from protocol.messages import (
     Ready,
     Resume,
     Seek,
+    Started,
     Welcome,
 )
 from protocol.messages import Move as MoveMessage
@@ -102,7 +111,57 @@ async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: T
     await table.say(table.question())
     assert (await table.hear(MoveMessage)).move == "-"
     assert player.calls == 1
+    away = replace(table.make(PASS), clocks=(30_000, 60_000))
+    await table.say(away)
+    await caught_up(runner, table)
+    assert runner.games.on[table.name]._lag.ms == 0, "who is away has no lag"
     await channel.close()
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+
+
+@pytest.mark.parametrize("left_ms", [None, 5_000])
+async def test_a_challenge_that_was_lost_and_comes_too_late_gives_way_to_a_move(
+    lexicon: Lexicon, left_ms: int | None
+) -> None:
+    rules = engine_replace(standard_rules(), challenge="single")
+    table, server = TestArbiter(lexicon, rules, you=1), Server()
+    runner = a_bot("b", Passes)
+    work = asyncio.create_task(runner.run(server.dial, sleep=server.sleep))
+    channel = await server.ends.get()
+    await table.greet(channel)
+    offer = replace(table.offer(), rules=rules_on_wire(rules))
+    await table.say(offer)
+    await table.hear(Ready)
+    clocks = (60_000, 60_000)
+    await table.say(Started(game=table.name, seq=0, bag=86, clocks=clocks, rack=table.rack))
+    phony = rules.distribution.alphabet.text(table.state.position.racks[0][-2:])
+    play = table.read(f"8H {phony}")
+    position = table.state.position.after(play, 6, (), rules)
+    shown = write_cgp(position.with_rack(0, ()), rules)
+    told = replace(
+        table.make(PASS),
+        move=f"8H {phony}",
+        score=6,
+        scores=(6, 0),
+        words=("ZZQ",),
+        challenge="open",
+    )
+    await table.say(told)
+    asked = replace(table.question(), position=shown, challenge_ms=20_000)
+    await table.say(asked)
+    assert isinstance((await channel.receive()).content, Challenge)
+    await channel.close()
+
+    channel = await server.ends.get()
+    await table.greet(channel, games=(table.name,))
+    await table.hear(Resume)
+    await table.say(replace(table.offer(seq=2, seen=1), rules=rules_on_wire(rules)))
+    await table.hear(Ready)
+    await table.say(replace(asked, challenge_ms=UNSET if left_ms is None else left_ms))
+    async with asyncio.timeout(10):
+        answer = (await channel.receive()).content
+    assert isinstance(answer, MoveMessage if left_ms is None else Challenge)
     work.cancel()
     await asyncio.gather(work, return_exceptions=True)
 
@@ -247,6 +306,16 @@ async def test_a_peer_that_makes_no_sense_for_long_is_given_up(table: TestArbite
             await table.channel.send(Hello(role="arbiter", name="x"))
         with pytest.raises(ChannelClosed, match="could not be taken"):
             await talk
+
+
+@pytest.mark.parametrize("rack", ["aeinrst", "ZZZZZZZ", "AEINRSTU"])
+async def test_a_rack_that_nobody_can_hold_is_answered(table: TestArbiter, rack: str) -> None:
+    async with seated(a_bot("b", Passes), table):
+        await table.say(table.offer())
+        await table.hear(Ready)
+        dealt = Started(game=table.name, seq=0, bag=86, clocks=(60_000, 60_000), rack=rack)
+        await table.say(dealt)
+        assert (await table.hear(Error)).code == "bad_message"
 
 
 async def test_a_position_that_makes_no_sense_is_answered(table: TestArbiter) -> None:

@@ -110,6 +110,7 @@ def test_names_only(tmp_path: Path) -> None:
         ("Lexicon value CSW21", "Lexicon: no lexicon is called 'CSW21'; there are: scowl"),
         ("Threads value 0", "Threads: '0' is no number from 1 to"),
         ("threads value many", "Threads: 'many' is no number"),
+        (f"Threads value {'0' * 18}1000000", "Threads: '0000000000000000001000000' is no number"),
         ("Threads", "Threads: '' is no number"),
         (f"Seed value {'9' * 5_000}", "Seed: '999"),
         ("ChallengeRule value single", "ChallengeRule: 'single' is not there; there are: void"),
