@@ -194,10 +194,22 @@ def _end_with(lifeline: Connection) -> None:
 
 
 def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _Share) -> str:
-    result = function(_read(common), share)
+    try:
+        result = function(_read(common), share)
+    except Exception as error:
+        raise _sendable(error) from None
     with tempfile.NamedTemporaryFile(dir=common.parent, delete=False) as file:
         pickle.dump(result, file, pickle.HIGHEST_PROTOCOL)
     return file.name
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an exception that the parent can read; after any other it would call this one dead."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}").with_traceback(error.__traceback__)
+    return error
 
 
 def _take(path: Path) -> Any:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from engine.rules.rules import IllegalMove
 from harness.workers import open_workers
 
 FATAL = 3
@@ -39,6 +40,10 @@ def square(common: object, share: int) -> int:
 
 def refuse(common: str, share: int) -> int:
     raise LookupError(f"{common} {share}")
+
+
+def play_illegally(_common: None, _share: int) -> int:
+    raise IllegalMove("not_a_word", "QZX is no word")
 
 
 def work_with_luggage(common: Luggage, share: Task) -> tuple[int, int]:

@@ -33,7 +33,8 @@ from harness.matches.config import (
     told_apart,
 )
 from harness.matches.openings import begins_empty, read_openings, unknown_words
-from harness.matches.sequential import Measure, SequentialTest, parse_hypotheses
+from harness.matches.ratings import check_anchors
+from harness.matches.sequential import FEWEST_PAIRS, Measure, SequentialTest, parse_hypotheses
 from harness.matches.tournament import luck_tables
 from harness.seats.seat_factory import SeatMaker
 from lexicons.store import Lexicon
@@ -287,6 +288,11 @@ def configure(
     if form == "knockout" and "rounds" in settings:
         raise CommandFailed(_OWN_ROUNDS)
     test = _test(settings)
+    games = settings.get("games", 2 if test is None else MOST_TESTED)
+    if test is not None and games < 2 * FEWEST_PAIRS:
+        options.say(
+            f"a test decides nothing before {FEWEST_PAIRS} pairs, so --games {games} leaves it open"
+        )
     if test is not None and not all(spec.starts_afresh for spec in specs):
         raise CommandFailed(
             "a sequential test goes by pairs of games with equal draws; both seats have to start "
@@ -295,7 +301,7 @@ def configure(
     config = TournamentConfig(
         seats=tuple(map(_anywhere, specs)),
         names=names,
-        games=settings.get("games", 2 if test is None else MOST_TESTED),
+        games=games,
         time=control,
         lexicon=equipment.lexicon,
         lexicon_checksum=words.checksum,
@@ -366,6 +372,8 @@ def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, flo
                 f"--anchor {text}: write the name of an entrant and its rating, {names[0]}=1500"
             )
         anchors[name] = float(rating)
+    with sentences("--anchor: "):
+        check_anchors(anchors)
     return tuple(anchors.items())
 
 

@@ -41,7 +41,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class Corrected:
+class CorrectedMatch:
     """The result of a match, from side a's view, with and without luck."""
 
     games: int
@@ -62,7 +62,7 @@ def correction(values: F64, luck: F64, unit_of: I64, units: int) -> Correction:
 
 def corrected(
     results: Sequence[GameResult], lucks: Sequence[Luck | None], weights: LuckWeights
-) -> Corrected:
+) -> CorrectedMatch:
     """Correct the results of a match by the luck of each game; void games are left out."""
     finished = [pair for pair in zip(results, lucks, strict=True) if not pair[0].void]
     pairs, unit_of = np.unique(
@@ -75,7 +75,7 @@ def corrected(
     points, wins = np.array(balances).reshape(-1, 2).T
     spreads = np.array([result.spread for result, _ in finished], np.float64)
     won = np.array([result.points for result, _ in finished], np.float64)
-    return Corrected(
+    return CorrectedMatch(
         games=len(finished),
         unknown=sum(luck is None for _, luck in finished),
         win_rate=correction(won, weights.wins * wins, unit_of, len(pairs)),
@@ -83,7 +83,7 @@ def corrected(
     )
 
 
-def rows(match: Corrected) -> list[tuple[str, str]]:
+def rows(match: CorrectedMatch) -> list[tuple[str, str]]:
     """Return rows for the table of a match: a label and a text."""
     shown = [
         ("less luck", f"win rate {_cells(match.win_rate, 100, ' %')}"),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -61,7 +60,7 @@ def read_openings(path: Path, rules: Rules) -> tuple[str, ...]:
 def begins_empty(opening: str, rules: Rules) -> bool:
     """Check whether an opening gives racks at most, and the game is otherwise an ordinary one."""
     position = read_cgp(opening, rules).position
-    return replace(position, racks=((), ())) == Position.empty(rules.layout)
+    return position.without_racks() == Position.empty(rules.layout)
 
 
 def unknown_words(boards: Iterable[Board], lexicon: Lexicon) -> list[str]:

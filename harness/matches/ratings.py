@@ -47,6 +47,8 @@ MOST_STEPS = 100
 LEAST_VARIANCE = 1e-12
 """Variances of ratings below this, in natural units, are rounding."""
 MOST_ANCHOR = 10_000.0
+MOST_APART = 4_000.0
+"""Between anchors: nobody in between would win or lose a game against either."""
 FURTHEST = 4_000.0
 """Bounds are sought so far from the ratings of the others."""
 
@@ -134,7 +136,7 @@ def rate_results(
     ``names`` come first in the table, with or without games; ``anchors`` are ratings held fixed.
 
     Raises:
-        ValueError: an anchor is no player, or beyond ``MOST_ANCHOR``.
+        ValueError: an anchor is no player, or as ``check_anchors`` has it.
     """
     counted = [result for result in results if result.was_played and not result.void]
     sides = [(result.sides[0].name, result.sides[1].name) for result in counted]
@@ -154,18 +156,33 @@ def rate_results(
     return rate_games(list(index), Games(first, second, columns[2], unit), anchors)
 
 
+def check_anchors(anchors: Mapping[str, float]) -> None:
+    """Check ratings that are to be held fixed.
+
+    Raises:
+        ValueError: one is beyond ``MOST_ANCHOR``, or two are further apart than ``MOST_APART``.
+    """
+    for name, anchor in anchors.items():
+        if not abs(anchor) <= MOST_ANCHOR:
+            raise ValueError(
+                f"the rating of the anchor {name!r} must be a number "
+                f"from -{MOST_ANCHOR:,.0f} to {MOST_ANCHOR:,.0f} (got {anchor:g})"
+            )
+    if anchors and max(anchors.values()) - min(anchors.values()) > MOST_APART:
+        raise ValueError(
+            f"anchors must lie within {MOST_APART:,.0f} points "
+            f"(got {min(anchors.values()):g} and {max(anchors.values()):g})"
+        )
+
+
 def rate_games(
     names: Sequence[str], games: Games, anchors: Mapping[str, float] | None = None
 ) -> Ratings:
     """Rate players ``names`` by games as arrays; see ``rate_results``."""
-    for name, anchor in (anchors or {}).items():
+    check_anchors(anchors or {})
+    for name in anchors or {}:
         if name not in names:
             raise ValueError(f"the anchor {name!r} is none of the players")
-        if not abs(anchor) <= MOST_ANCHOR:
-            raise ValueError(
-                f"the rating of the anchor {name!r} must be a number "
-                f"from -{MOST_ANCHOR:,.0f} to {MOST_ANCHOR:,.0f} (got {anchor})"
-            )
     held = np.array([(anchors or {}).get(name, math.nan) for name in names], dtype=np.float64)
     component, rated = _components(games, held)
     inside = games.only(rated[games.first] & rated[games.second])
@@ -321,6 +338,8 @@ def _fit(games: Games, component: I64, rated: Bools, held: F64) -> _Fit:
         if free[group].all():
             basis[group] -= basis[group].mean(axis=0)
             free[group[0]] = False
+        else:  # from 0 an anchor may be out of sight
+            at[group] = np.where(free[group], np.nanmean(held[group]) / ELO, at[group])
     basis = basis[:, free]
 
     design = _design(games, held.size)

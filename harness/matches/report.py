@@ -29,7 +29,7 @@ from lexicons.tables import luck_weights
 
 from .config import TournamentConfig
 from .folder import FolderContents, MatchFolder, with_joined
-from .luck_correction import Corrected, corrected
+from .luck_correction import CorrectedMatch, corrected
 from .luck_correction import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
 from .results import GameResult, Luck
@@ -437,7 +437,7 @@ def summary(config: TournamentConfig, files: FolderContents) -> dict[str, Any]:
     }
 
 
-def _less_luck(results: Sequence[GameResult], lucks: Mapping[int, Luck | None]) -> Corrected:
+def _less_luck(results: Sequence[GameResult], lucks: Mapping[int, Luck | None]) -> CorrectedMatch:
     return corrected(results, [lucks.get(result.number) for result in results], luck_weights())
 
 

@@ -1,8 +1,6 @@
-"""The games of a tournament: as planned, and their results as values, lines of JSON and GCG.
+"""The games of a tournament, as planned and as they ended.
 
-**Sides** of a pairing: 0 is side a, 1 is side b, whoever moves first; a match has one pairing. A
-file of results has one game a line; a line counts once its line break is written, so a killed
-process loses at most that game.
+**Sides** of a pairing: 0 is side a, 1 is side b, whoever moves first; a match has one pairing.
 """
 
 from __future__ import annotations

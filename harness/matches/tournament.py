@@ -370,14 +370,12 @@ class Tournament:
         return self.schedule.config.seats[entrant].startswith("guest:")
 
     def _recall(self, journal: Journal) -> None:
-        """Load the journal's games; void games are played again."""
+        """Load the journal's games, with those that were over but not stored."""
         known = {result.game for result in self._files.results}
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
             if planned.number not in self._files.counted and kept.game not in known:
-                book = self._restored(kept)
-                if not game_result(book, planned).void:
-                    self._keep(planned, book)
+                self._keep(planned, self._restored(kept))
         self._halves = {kept.label["number"]: kept for kept in journal.unfinished()}
 
     def _restored(self, kept: KeptGame) -> Scorebook:

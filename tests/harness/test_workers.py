@@ -107,6 +107,11 @@ def test_another_round_has_another_ground() -> None:
                 list(workers.work_through(worker_tasks.refuse, ground, [5]))
 
 
+def test_an_exception_that_cant_be_sent_is_told_in_words() -> None:
+    with open_workers(2) as workers, pytest.raises(RuntimeError, match="IllegalMove: QZX is no wo"):
+        list(workers.work_through(worker_tasks.play_illegally, None, [1]))
+
+
 @pytest.mark.parametrize("deadly", [worker_tasks.die_once, worker_tasks.die_over_the_result_once])
 def test_no_share_is_lost_with_a_worker_that_is_killed(
     deadly: Callable[[Path, int], object], tmp_path: Path

@@ -197,6 +197,7 @@ WRONG = [
     ("match quackle:/nope static", "'quackle:/nope': /nope is no program that may be run"),
     ("match files:x static --concurrency 2", "a seat files:… plays one game at a time"),
     ("tournament static greedy rh --anchor static", "--anchor static: write the name of an entr"),
+    ("tournament static greedy rh --anchor static=99999", "--anchor: the rating of the anchor 's"),
     ("tournament static greedy rh --anchor nobody=3", "no entrant is called nobody"),
     ("tournament static greedy rh --anchor static=high", "--anchor static=high: write the name"),
     ("tournament static greedy rh --hill 2", "--hill 2: only rounds of a Swiss can be king of the"),
@@ -211,6 +212,8 @@ WRONG = [
     ("serve --ladder --tournament t.toml", "not beside --tournament: ladder; "),
     # What several commands refuse, each in its own way.
     (f"analyze {OPENING} --time 1s --rollouts 5", "--time and --rollouts together"),
+    (f"infer {OPENING} --racks 5 --time 1s", "--time says how long to look, and --racks at how"),
+    (f"infer {OPENING} --plot no/such.png", "--plot no/such.png: there is no folder no"),
     (f"infer {OPENING} --model margin --temperature 3", "--temperature is for --model soft"),
     (f"infer {OPENING} --model margin --margin -1", "-1"),
     (f"generate {OPENING} --top 3 --all", "--top and --all together"),

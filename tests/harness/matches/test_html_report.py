@@ -330,6 +330,10 @@ def test_a_report_is_written_where_it_is_asked_for(
     assert tilewire("report", folder, "--out", tmp_path / "it.html") == 0
     assert tilewire.out == f"report: {tmp_path / 'it.html'}\n"
     assert sorted(path.name for path in folder.iterdir()) == before
+    assert tilewire("report", folder, "--out", tmp_path) == 2
+    assert f"--out {tmp_path} is a folder; name a file" in tilewire.err
+    assert tilewire("report", folder, "--out", tmp_path / "no" / "it.html") == 1
+    assert f"{tmp_path}/no/it.html can't be written: No such file" in tilewire.err
     assert (tmp_path / "it.html").read_text(encoding="utf-8") == as_html(read_event(folder))
     for form, name in (("html", "report.html"), ("markdown", "report.md"), ("csv", "report.csv")):
         assert tilewire("report", folder, "--format", form) == 0

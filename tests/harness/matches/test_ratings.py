@@ -101,6 +101,23 @@ def test_anchors_connect_and_give_whoever_beats_one_of_them_a_place() -> None:
     assert ratings_of(rated(2, alone(0, 1, 1, 1, 1), a=0.0, b=50.0)) == [0, 50]
 
 
+@pytest.mark.parametrize("anchor", [-10_000.0, 3_000.0, 7_500.0, 10_000.0])
+def test_an_anchor_may_be_anywhere(anchor: float) -> None:
+    rows = alone(0, 1, 1, 1, 0) + alone(1, 2, 1, 1, 0, unit=3) + alone(2, 0, 1, 0, 0, unit=6)
+    near, far = rated(3, rows, b=0.0), rated(3, rows, b=anchor)
+    shifted = [(rating or 0) + anchor for rating in ratings_of(near)]
+    assert ratings_of(far) == pytest.approx(shifted, abs=1e-6)
+
+
+def test_anchors_are_near_each_other() -> None:
+    rows = alone(0, 1, 1, 1, 0) + alone(1, 2, 1, 1, 0, unit=3)
+    between = ratings_of(rated(3, rows, a=0.0, c=4_000.0))[1]
+    assert between is not None
+    assert 0 < between < 4_000
+    with pytest.raises(ValueError, match=r"within 4,000 points .got -10000 and 10000"):
+        rated(3, rows, a=-10_000.0, c=10_000.0)
+
+
 @pytest.mark.parametrize(
     ("name", "rating"), [("z", 0.0), ("a", math.nan), ("a", math.inf), ("a", -1e5)]
 )

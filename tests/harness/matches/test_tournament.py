@@ -87,6 +87,35 @@ async def test_who_has_returned_may_miss_a_game_after_a_resumption(tmp_path: Pat
     hall.journal.close()
 
 
+class Killed:
+    """A hall that fails as a host, and whose process dies before that is in the results."""
+
+    def __init__(self, folder: Path) -> None:
+        self.journal = Journal(folder / "match.db")
+        self.games: list[str] = []
+
+    async def host(self, book: Scorebook, _seats: tuple[Seat, Seat]) -> None:
+        self.games.append(book.opened.game)
+        ended = book.end("host_error", None, "no process can be started", 0)
+        await self.journal.append(book.opened.game, [ended], last=True)
+        raise OSError("killed")
+
+
+async def test_a_void_game_that_was_not_stored_stops_no_resumption(tmp_path: Path) -> None:
+    lexicon = load_lexicon()
+    games: list[str] = []
+    for _ in range(2):
+        hall = Killed(tmp_path)
+        with MatchFolder(tmp_path) as files:
+            config = match_config(lexicon_checksum=lexicon.checksum)
+            tournament = Tournament(config, lexicon, files, lambda _result: None)
+            with pytest.raises(OSError, match="killed"):
+                await tournament.play(hall)
+        games += hall.games
+        hall.journal.close()
+    assert len(set(games)) == 2
+
+
 def directed(folder: Path, files: MatchFolder, *names: str, **terms: Any) -> Tournament:
     config = match_config(
         seats=tuple(f"guest:{name}" for name in names), names=names, seed=None, **terms
