@@ -75,7 +75,7 @@ def read_games(address: Address, damaged: Damaged = raise_damage) -> Iterator[Ke
 def games_at(address: Address, which: str, damaged: Damaged) -> Iterator[KeptGame]:
     """Yield the games of a journal that a WHERE clause takes, oldest first; raise as above."""
     with _of_one_moment(address) as (reader, name):
-        yield from games_of(reader, name, which, damaged)
+        yield from _games_of(reader, name, which, damaged)
 
 
 def rows_at(address: Address, question: str) -> list[tuple[Any, ...]]:
@@ -173,7 +173,7 @@ def has_game(address: Address, game: str) -> bool:
 
 def _read(address: Address, which: str, game: str) -> KeptGame | None:
     with _of_one_moment(address) as (reader, name):
-        return next(games_of(reader, name, which, raise_damage, game), None)
+        return next(_games_of(reader, name, which, raise_damage, game), None)
 
 
 def read_older(
@@ -194,7 +194,7 @@ def read_older(
     )
     with _of_one_moment(address) as (reader, name):
         values, looked_at = (before, after, after), _LOOKED_AT * most
-        games = games_of(reader, name, which, lambda _error: None, *values, most=looked_at)
+        games = _games_of(reader, name, which, lambda _error: None, *values, most=looked_at)
         return list(islice(games, most))
 
 
@@ -226,22 +226,15 @@ def read_past(address: Address, most: int, before: str | None = None) -> list[Pa
     return past
 
 
-def games_of(
+def _games_of(
     reader: Reader, name: str, which: str, damaged: Damaged, *values: Value, most: int = _ALL
 ) -> Iterator[KeptGame]:
     """Yield the games that a WHERE clause with its values takes, oldest first; "" takes all.
 
     After ``most`` no more are listed, also where some of them can't be read.
-
-    Raises:
-        JournalError: the journal, of a name, can't be read.
     """
-    try:
-        listing = f"SELECT game, created FROM games {which} ORDER BY created, game LIMIT ?"
-        games = list(reader.rows(listing, *values, most))
-    except Unreadable as error:
-        raise JournalError(f"{name} can't be read as a journal: {error}") from None
-    for game, created in games:
+    listing = f"SELECT game, created FROM games {which} ORDER BY created, game LIMIT ?"
+    for game, created in list(reader.rows(listing, *values, most)):
         try:
             note, records = _note(reader, game), _records(reader, game)
             kept = KeptGame(game, created, _label(reader, game), records, note)

@@ -67,14 +67,9 @@ class Commitments(_Record, frozen=True, tag="commitments"):
     """By seat, the nonce if it is known."""
 
     @property
-    def bind_both(self) -> bool:
-        """Whether neither nonce can change."""
-        return all(self.digests)
-
-    @property
     def are_open(self) -> bool:
-        """Whether a seat that is bound has yet to reveal its nonce."""
-        return self.bind_both and None in self.nonces
+        """Whether both seats are bound, and one has yet to reveal its nonce."""
+        return all(self.digests) and None in self.nonces
 
 
 class Began(_Record, frozen=True, tag="began"):

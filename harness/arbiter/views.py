@@ -90,7 +90,7 @@ def _without_racks(book: Scorebook) -> str | None:
     """Return the opening as everybody may know it; None if there is none."""
     if book.opening is None:
         return None
-    return write_cgp(replace(book.opening, racks=((), ())), book.rules)
+    return write_cgp(book.opening.without_racks(), book.rules)
 
 
 def committed(book: Scorebook) -> Committed:

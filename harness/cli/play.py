@@ -98,12 +98,12 @@ def play(
     person = _person(name, specs)
     games = max(2, usable_cores())
     open_doors({"admission": Admission(), "max_games": games, "port": port}, tell)
-    equipment = options.equip_for(rules, tables, threads)
+    equipment = tables.for_rules(options.load_rule_set(rules)).equipment(threads, rules=rules)
     try_out({name: spec for name, spec in specs.items() if name not in HANDICAPS}, equipment)
     abouts = {each: about(spec) for each, spec in specs.items()}
     abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
     offered = Offered(abouts, person, opponent, is_private=True)
-    house = _House(equipment, specs, offered, clock, games, port, db)
+    house = _OwnServer(equipment, specs, offered, clock, games, port, db)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         options.run(_in_terminal(house) if terminal else _on_page(house, opens=not no_browser))
 
@@ -149,7 +149,7 @@ def _person(name: str | None, bots: dict[str, SeatSpec]) -> str:
 
 
 @dataclass
-class _House:
+class _OwnServer:
     """What a person's server is made of."""
 
     equipment: Equipment
@@ -174,10 +174,9 @@ class _House:
         with closing(Journal(self.db, RESERVE_BYTES)) as journal:
             try:
                 yield MatchServer(
-                    house.tables.main.lexicon,
+                    house.tables,
                     journal,
                     Gatekeeper(journal),
-                    house.tables.main.bots,
                     house.main_bots.lend,
                     host=HOST,
                     port=self.port,
@@ -186,14 +185,13 @@ class _House:
                     drain_s=0,
                     tell=self.tell,
                     offered=self.offered,
-                    tables=house.tables,
                     analyst=AnalysisProcess.start,
                 )
             finally:
                 await house.close()
 
 
-async def _on_page(house: _House, *, opens: bool) -> None:
+async def _on_page(house: _OwnServer, *, opens: bool) -> None:
     async with house.server() as server:
 
         def started() -> None:
@@ -208,7 +206,7 @@ async def _on_page(house: _House, *, opens: bool) -> None:
         await until_stopped(server, started, told)
 
 
-async def _in_terminal(house: _House) -> None:
+async def _in_terminal(house: _OwnServer) -> None:
     from .play_terminal import Terminal, play_games  # brings numba in
 
     async with house.server() as server:

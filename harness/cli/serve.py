@@ -35,6 +35,7 @@ from harness.server.passing_on import PassingOn
 from harness.server.play import Offered
 from harness.server.request_head import split_address
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
 from lexicons.store import Lexicon
 from protocol.accepting import check_address
@@ -331,10 +332,9 @@ async def _serve_tournament(
 
     with closing(Journal(plan.files.path / "match.db", RESERVE_BYTES)) as journal:
         server = MatchServer(
-            lexicon,
+            Tables(TableKind(lexicon=lexicon)),
             journal,
             Gatekeeper(journal, doors.tokens),
-            {},
             open_bot,
             host=settings["host"],
             port=settings["port"],
@@ -472,10 +472,9 @@ def _server(
 ) -> MatchServer:
     """Return a server of the games of a journal."""
     return MatchServer(
-        house.tables.main.lexicon,
+        house.tables,
         journal,
         Gatekeeper(journal, doors.tokens),
-        house.tables.main.bots,
         house.main_bots.lend,
         host=settings["host"],
         port=settings["port"],
@@ -486,7 +485,6 @@ def _server(
         tell=tell,
         admission=settings["admission"],
         analysis=settings["analysis"],
-        tables=house.tables,
         analyst=AnalysisProcess.start,
         admins=doors.admins,
         rated=settings.get("ladder"),

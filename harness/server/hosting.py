@@ -109,7 +109,7 @@ class Hosting:
         """
         first, second = (side["name"] for side in label["sides"])
         if any(side["kind"] == "bot" for side in label["sides"]):
-            time = _with_time_to_compile(time)
+            time = replace(time, ready_ms=max(time.ready_ms, LOCAL_READY_MS))
         if kind.name != MAIN:
             label[TABLE] = kind.name
         if kind.equipment is not None:
@@ -182,7 +182,3 @@ class Hosting:
             for host in self.games.values()
         )
         return GameList(games=games[:500])
-
-
-def _with_time_to_compile(time: TimeControl) -> TimeControl:
-    return replace(time, ready_ms=max(time.ready_ms, LOCAL_READY_MS))

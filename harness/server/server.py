@@ -27,10 +27,8 @@ from harness.analysis.task import GameKind
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.seat import Seat
 from harness.figures import plain
 from harness.seats.seats import Worker
-from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
@@ -69,7 +67,7 @@ from .play import Offered, PlayAnswers, refuse_strangers
 from .players import Player
 from .relay import relay
 from .spectating import Spectating
-from .tables import TableKind, Tables
+from .tables import Tables
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
 from .web import FRESH_S, Web
 
@@ -97,13 +95,11 @@ _COSTS: Mapping[type[Message], int] = {
 class MatchServer:
     """A server, from ``start`` to ``stop``."""
 
-    lexicon: Lexicon
-    """The words of the main table."""
+    tables: Tables
+    """What is played here."""
     journal: Journal
     """Of all games; its unfinished games are resumed."""
     gatekeeper: Gatekeeper
-    bots: Mapping[str, Callable[[], Seat]]
-    """Makes a seat for a built-in bot at the main table, by name."""
     open_bot: Callable[[str], Awaitable[Worker]]
     """Starts or dials a bot by name, for an arbiter elsewhere."""
     _: KW_ONLY
@@ -111,8 +107,6 @@ class MatchServer:
     port: int = 0
     """0: any that is free; once it listens, the port that it has."""
     time: TimeControl = field(default_factory=TimeControl)
-    tables: Tables | None = None
-    """What is played here; None: one table, with the lexicon, by English rules."""
     max_games: int = 2
     """Games at once; more wait until one is over."""
     drain_s: float = 30.0
@@ -142,12 +136,12 @@ class MatchServer:
     """How the tournament stood, and when."""
 
     def __post_init__(self) -> None:
+        self._bots = self.tables.main.bots
         self._metrics = Metrics()
         self._lag = LagMeter(self._metrics.loop_late)
         self._admissions = Admissions(self.admission)
-        self._tables = self.tables or Tables(TableKind(lexicon=self.lexicon, bots=self.bots))
         self._hosting = Hosting(
-            self._tables,
+            self.tables,
             self.journal,
             self._lag,
             self.gatekeeper.has_token,
@@ -174,7 +168,7 @@ class MatchServer:
         self._web = Web(
             self._hosting,
             self.journal.address,
-            self._tables,
+            self.tables,
             None if self.direction is None else self._standings,
             ladder=None if self.rated is None else self._have_ladder(self.rated),
             play=self._have_play() if self.plan is None else None,
@@ -184,7 +178,7 @@ class MatchServer:
     def _have_play(self) -> PlayAnswers:
         needs_token = self.gatekeeper.tokens is not None
         return PlayAnswers(
-            self._tables, self.offered, lambda: self._lobby.time, needs_token=needs_token
+            self.tables, self.offered, lambda: self._lobby.time, needs_token=needs_token
         )
 
     def _have_analysis(
@@ -192,7 +186,7 @@ class MatchServer:
     ) -> AnalysisQueue | None:
         if not self.analysis.workers:
             return None
-        games, tables = LiveGames(self._hosting, self._lobby.players), self._tables
+        games, tables = LiveGames(self._hosting, self._lobby.players), self.tables
         return AnalysisQueue(
             self.analysis,
             lambda: start(tables.analysed()),
@@ -206,7 +200,7 @@ class MatchServer:
 
         ladder = Ladder(settings, self.time, self.gatekeeper.has_token)
         self._lobby.waiting.ladder = ladder
-        return Publisher(ladder, self.lexicon.name)
+        return Publisher(ladder, self.tables.main.lexicon.name)
 
     async def start(self) -> None:
         """Resume unfinished games, and listen.
@@ -233,9 +227,9 @@ class MatchServer:
             rating = self._lobby.ladder.run(self.journal.address, self._lobby.pair_soon)
             self._background.append(self._in_background("the ladder", rating))
         if self.retention is not None:
-            dropping = self.retention.run(self.journal, self._tables)
+            dropping = self.retention.run(self.journal, self.tables)
             self._background.append(self._in_background("old games", dropping))
-        log.info("listening", host=self.host, port=self.port, bots=sorted(self.bots))
+        log.info("listening", host=self.host, port=self.port, bots=sorted(self._bots))
 
     @staticmethod
     def _in_background(what: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -356,7 +350,7 @@ class MatchServer:
                 with self._admissions.lent(caller):
                     await self._lend_bot(channel, _bot_name(request), caller)
             case "player":
-                if hello.name in self.bots:
+                if hello.name in self._bots:
                     raise forbidden(f"{hello.name!r} is a bot of this server's own")
                 if self.direction is not None:
                     self.direction.check_player(hello.name)
@@ -382,8 +376,8 @@ class MatchServer:
                 await self._administration.serve(channel, hello.name)
 
     async def _lend_bot(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
-        if name not in self.bots:
-            known = ", ".join(sorted(self.bots))
+        if name not in self._bots:
+            known = ", ".join(sorted(self._bots))
             raise PeerError(
                 "unknown_bot", f"no bot is called {name!r} here; there are {known}", close=1008
             )
@@ -419,8 +413,8 @@ class MatchServer:
             if older is not None:
                 why_not = "you logged in elsewhere, and the newest login counts"
                 older.dismiss(1008, "replaced", why_not)
-            bots, games = tuple(sorted(self.bots)), self._lobby.games_of(player)
-            tables = self._tables.names
+            bots, games = tuple(sorted(self._bots)), self._lobby.games_of(player)
+            tables = self.tables.names
             link.send(
                 Welcome(name="tilewire", software=software(), bots=bots, games=games, tables=tables)
             )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -31,6 +30,7 @@ from harness.arbiter.journal_reading import (
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.views import OWNER, Viewer, game_over, new_game, reviewed
+from harness.figures import moment
 from harness.matches.results import game_record
 from harness.page import Page
 from lexicons.store import Lexicon
@@ -46,7 +46,7 @@ from .tables import Tables
 if TYPE_CHECKING:
     from .ladder.publishing import Publisher
 
-PAST_GAMES = 50
+PAST_LISTED = 50
 """Past games in an answer; the next address has those before."""
 FRESH_S = 1.0
 """Lists are made anew at most so often."""
@@ -149,7 +149,7 @@ class Web:
             if before is None:
                 past = await asyncio.shield(self._latest())
             else:
-                past = await self._read(read_past, self._journal, PAST_GAMES, before)
+                past = await self._read(read_past, self._journal, PAST_LISTED, before)
                 if not past and not await self._read(has_game, self._journal, before):
                     return wrong(400, f"before must be the id of a game (got {before[:64]!r})")
         except (JournalError, _Busy) as error:
@@ -162,7 +162,7 @@ class Web:
                 "analysis": self._analyses,
                 "on": self._hosting.listed().games,
                 "past": list(map(_listed, past)),
-                "before": past[-1].game if len(past) == PAST_GAMES else None,
+                "before": past[-1].game if len(past) == PAST_LISTED else None,
             }
         )
 
@@ -170,7 +170,7 @@ class Web:
         """Return the reading of the latest games, the same for all who ask within a second."""
         now = self._monotonic()
         if self._past is None or now - self._past[0] >= FRESH_S:
-            reading = self._read(read_past, self._journal, PAST_GAMES)
+            reading = self._read(read_past, self._journal, PAST_LISTED)
             self._past = now, asyncio.ensure_future(reading)
         return self._past[1]
 
@@ -287,7 +287,7 @@ def _listed(past: PastGame) -> dict[str, Any]:
     ended = past.ended
     return {
         "game": past.game,
-        "begun": datetime.fromtimestamp(past.created, UTC).isoformat(timespec="seconds"),
+        "begun": moment(past.created),
         "players": past.opened.players,
         "scores": ended.scores,
         "turns": max(0, ended.seq - 1),
@@ -300,9 +300,8 @@ def _listed(past: PastGame) -> dict[str, Any]:
 
 
 def _shown(book: Scorebook, kept: KeptGame | None = None, viewer: Viewer = None) -> dict[str, Any]:
-    begun = None if kept is None else datetime.fromtimestamp(kept.created, UTC)
     return {
-        "begun": begun and begun.isoformat(timespec="seconds"),
+        "begun": None if kept is None else moment(kept.created),
         "offer": new_game(book, viewer, now_ms()),
         "over": game_over(book) if book.ended else None,
         "turns": None if kept is None else reviewed(kept.records, viewer),

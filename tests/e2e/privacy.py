@@ -24,6 +24,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
+from tables import tables
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
@@ -282,10 +283,9 @@ class Watch:
         path = self.folder / "games.db"
         journal = Journal(path)
         server = MatchServer(
-            load_lexicon(),
+            tables(),
             journal,
             Gatekeeper(journal, None),
-            {},
             None,  # type: ignore[arg-type]  # it has no bots
             drain_s=0,
             admission=Admission(handshakes_per_s=100_000),

@@ -15,6 +15,7 @@ from e2e.browsing import AXE, DESK, NARROWEST, PHONE, Opened, find_faults, opene
 from msgspec import to_builtins
 from msgspec.structs import replace
 from positions import legal_moves_of
+from tables import tables
 
 from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
@@ -319,10 +320,9 @@ class Running:
         self.journal = Journal(self.path)
         keeper = Gatekeeper(self.journal, None)
         self.server = MatchServer(
-            load_lexicon(),
+            tables(),
             self.journal,
             keeper,
-            {},
             None,  # type: ignore[arg-type]  # it has no bots
             port=self.port,
             drain_s=0,

@@ -163,13 +163,11 @@ class Running:
         double = replace(main, name="double", rules=replace(main.rules, challenge="double"))
         self.journal = Journal(self.path)
         self.server = MatchServer(
-            load_lexicon(),
+            Tables(main, [double]),
             self.journal,
             Gatekeeper(self.journal),
-            self.bots.seats,
             self.bots.lend,
             port=self.port,
-            tables=Tables(main, [double]),
             max_games=4,  # a game each, on any machine
             drain_s=0,
             time=TimeControl(initial_ms=1_200_000, ready_ms=600_000),

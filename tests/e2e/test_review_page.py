@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from e2e.browsing import AXE, PHONE, find_faults, opened
 from msgspec.structs import replace
+from tables import tables
 
 from bot.equipment import Equipment
 from engine.notation.gcg import read_gcg
@@ -23,7 +24,6 @@ from harness.arbiter.journal import Journal
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
-from lexicons.store import load_lexicon
 from protocol.errors import PeerError
 
 if TYPE_CHECKING:
@@ -63,10 +63,9 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 
     journal = Journal(tmp_path_factory.mktemp("review") / "games.db")
     server = MatchServer(
-        load_lexicon(),
+        tables(),
         journal,
         Gatekeeper(journal),
-        {},
         no_bot,
         drain_s=0,
         analyst=lambda _kinds: Counted.start({MAIN: GameKind.of(Equipment())}, idle=False),

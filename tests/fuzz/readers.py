@@ -53,7 +53,7 @@ from harness.matches.folder import FolderContents
 from harness.matches.openings import read_openings
 from harness.seats.engines import magpie_terms, quackle_text, siu_terms
 from harness.seats.engines.engine import Context
-from harness.seats.engines.files import Exchange
+from harness.seats.engines.files import FileExchange
 from harness.seats.engines.files_host import FilesHost
 from harness.server import request_head
 from harness.server.admission import client_of
@@ -415,7 +415,7 @@ def _read_quackle_tiles(content: bytes, folder: Path) -> None:
 def _read_files(content: bytes, folder: Path) -> None:
     """Follow a host behind two files, as a bot that says that it is ready."""
     _written(content, folder, "host.txt")
-    host = FilesHost(Exchange(folder, "bot.txt", "host.txt"), scowl(), games=3)
+    host = FilesHost(FileExchange(folder, "bot.txt", "host.txt"), scowl(), games=3)
     host._exchange.open()
     try:
         for _ in range(2):

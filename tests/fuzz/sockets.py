@@ -34,6 +34,7 @@ from harness.lab.bench.client import Client
 from harness.server.admission import Admission
 from harness.server.bridge import Bridge, BridgeConfig
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
 from protocol.channel import ChannelClosed
 from protocol.codec import CODECS, MSGPACK, Codec
@@ -325,10 +326,9 @@ async def open_server(folder: Path) -> AsyncIterator[MatchServer]:
     """Have a server whose games are short, and that lets everybody in."""
     journal = Journal(folder / "games.db")
     server = MatchServer(
-        scowl(),
+        Tables(TableKind(lexicon=scowl())),
         journal,
         Gatekeeper(journal, None),
-        {},
         _no_bot,
         time=TimeControl(initial_ms=300, max_overtime_ms=0, ready_ms=300),
         max_games=8,

@@ -28,6 +28,7 @@ from harness.arbiter.journal import Journal
 from harness.server.analysis.messages import SUBPROTOCOL
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 
@@ -74,7 +75,12 @@ async def main(arguments: list[str]) -> None:
         start = partial(AnalysisProcess.start, kinds, idle=not beside)
         gate = Gatekeeper(journal)
         server = MatchServer(
-            load_lexicon(), journal, gate, {}, no_bot, drain_s=0, analyst=lambda _: start()
+            Tables(TableKind(lexicon=load_lexicon())),
+            journal,
+            gate,
+            no_bot,
+            drain_s=0,
+            analyst=lambda _: start(),
         )
         await server.start()
         print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} cores")

@@ -86,9 +86,9 @@ class Ladder:
         self._wishes: dict[str, Seek] = {}
         self._loaded = False
         self._early: list[RatedGame] = []
+        """Games that ended while the journal was read."""
         self._known = set[str]()
         """Games of the history that was read whose end is still to be noted here."""
-        """Games that ended while the journal was read."""
         self._resumed: list[Mapping[str, Any]] = []
         """Labels of games that go on while the journal is read."""
         self._began = clocks.now()

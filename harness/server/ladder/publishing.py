@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ import msgspec
 
 from harness.arbiter.database import Address
 from harness.arbiter.journal_reading import EndedGame, read_ends
+from harness.figures import moment
 from harness.server.answers import as_json, wrong
 from protocol.websocket import HttpAnswer
 
@@ -97,7 +97,7 @@ class Publisher:
             "lexicon": self._lexicon,
             "games": table.history.games,
             "rated_games": 0 if standing is None else standing.games,
-            "rated_at": None if standing is None else _utc(standing.at),
+            "rated_at": None if standing is None else moment(standing.at),
             "first_move": None if standing is None else round(standing.listed.first_move, 1),
             "first_move_error": (
                 None if standing is None else round(standing.listed.first_move_error, 1)
@@ -119,7 +119,7 @@ class Publisher:
             "active": kind == "anchor" or self._ladder.clocks.now() < fades,
             "games": record.games,
             "points": record.points,
-            "last": _utc(record.last) if record.last else None,
+            "last": moment(record.last) if record.last else None,
             "state": table.state(player),
         }
 
@@ -189,7 +189,7 @@ def _game(number: int, kept: EndedGame) -> dict[str, Any]:
     return {
         "number": number,
         "game": game.game,
-        "ended": _utc(game.at),
+        "ended": moment(game.at),
         "players": game.players,
         "scores": game.ended.scores,
         "points": game.points,
@@ -204,7 +204,3 @@ def _counts(opponent: Opponent) -> dict[str, int]:
 
 def _rating(rating: Rating) -> dict[str, float]:
     return {"rating": round(rating.rating, 1), "error": round(rating.error, 1)}
-
-
-def _utc(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from guests import no_bot
+from tables import tables
 
 from harness.arbiter.journal import Journal
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, hash_token
-from lexicons.store import load_lexicon
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ async def url(tmp_path: Path) -> AsyncIterator[str]:
     journal = Journal(tmp_path / "serve.db")
     await journal.claim_name("claimed", hash_token("the right one"))
     keeper = Gatekeeper(journal, None)
-    server = MatchServer(load_lexicon(), journal, keeper, {}, no_bot, max_games=8, drain_s=0)
+    server = MatchServer(tables(), journal, keeper, no_bot, max_games=8, drain_s=0)
     await server.start()
     yield f"ws://127.0.0.1:{server.port}"
     await server.stop()

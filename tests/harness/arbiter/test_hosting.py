@@ -14,6 +14,7 @@ import pytest
 from bot_table import MemoryChannel
 from guests import no_bot
 from passing_seats import Passer
+from tables import tables
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
@@ -29,6 +30,7 @@ from harness.lab.bench.client import Client
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import GuestSeat, ProcessSeat, Worker
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
@@ -82,7 +84,9 @@ async def test_a_bot_that_is_back_leaves_room_for_a_game(tmp_path: Path) -> None
     keeper = Gatekeeper(journal, None)
     bots = {"ünis": lambda: Passer("ünis")}
     words = load_lexicon()
-    server = MatchServer(words, journal, keeper, bots, lend, max_games=1, drain_s=0)
+    server = MatchServer(
+        Tables(TableKind(lexicon=words, bots=bots)), journal, keeper, lend, max_games=1, drain_s=0
+    )
     await server.start()
     url = f"ws://127.0.0.1:{server.port}"
     arbiter = await Client.login(f"{url}/{quote('ünis')}", "afar", "arbiter")
@@ -292,7 +296,7 @@ async def test_a_game_is_freed_as_it_ends_without_the_collector(
     monkeypatch.setattr(GameHost, "run", noted)
     monkeypatch.setattr("harness.server.hosting.KEPT_GAMES", 0)
     journal = Journal(tmp_path / "serve.db")
-    server = MatchServer(load_lexicon(), journal, Gatekeeper(journal, None), {}, no_bot)
+    server = MatchServer(tables(), journal, Gatekeeper(journal, None), no_bot)
     await server.start()
     gc.disable()
     try:

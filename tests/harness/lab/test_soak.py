@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from command_line import CommandLine
 from guests import no_bot
+from tables import tables
 
 from harness.arbiter.journal import Journal
 from harness.lab.bench import soak, visitors
@@ -72,6 +73,16 @@ def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:
         read_samples(tmp_path)
 
 
+def test_a_line_that_was_cut_short_is_cut_off(tmp_path: Path) -> None:
+    write_sample(tmp_path, FIRST)
+    with (tmp_path / "soak.jsonl").open("a") as file:
+        file.write('{"piece": 1, "att')
+    for _ in range(2):
+        assert len(read_samples(tmp_path)) == 1
+    write_sample(tmp_path, FIRST)
+    assert len(read_samples(tmp_path)) == 2
+
+
 def test_a_piece_is_added_only_when_asked_for(tilewire: CommandLine, tmp_path: Path) -> None:
     assert tilewire("bench", "soak", "--out", tmp_path, "--resume") == 2
     assert "has no piece to add to" in tilewire.err
@@ -93,7 +104,7 @@ async def test_what_a_bot_does_ends_its_game_as_it_should(
     enough_ms = 300 if outcome == "time" else 60_000
     clock = TimeControl(initial_ms=enough_ms, max_overtime_ms=0, ready_ms=60_000)
     keeper = Gatekeeper(journal, None)
-    server = MatchServer(load_lexicon(), journal, keeper, {}, no_bot, time=clock, drain_s=0)
+    server = MatchServer(tables(), journal, keeper, no_bot, time=clock, drain_s=0)
     await server.start()
     url = f"ws://127.0.0.1:{server.port}"
     odd = Visitor(url, "odd", "x" * 32, 0, Random(1), load_lexicon())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from guests import no_bot
-from tables import words
+from tables import tables
 
 from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
@@ -65,10 +65,9 @@ async def running(
     tokens = KnownTokens(folder / "tokens") if known is not None else None
     there = Running("")
     server = MatchServer(
-        words(),
+        tables(),
         journal,
         Gatekeeper(journal, tokens),
-        {},
         no_bot,
         time=TimeControl(initial_ms=60_000),
         drain_s=0,

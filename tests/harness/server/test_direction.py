@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from guests import Guest, no_bot
 from match_samples import match_config
+from tables import tables
 
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
 from harness.matches.folder import MatchFolder, Paired
 from harness.server.direction import Plan
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper, hash_token
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
@@ -115,7 +117,13 @@ async def event(
             wait_s=wait_s,
         )
         server = MatchServer(
-            lexicon, journal, Gatekeeper(journal), {}, no_bot, drain_s=0, plan=plan, max_games=4
+            Tables(TableKind(lexicon=lexicon)),
+            journal,
+            Gatekeeper(journal),
+            no_bot,
+            drain_s=0,
+            plan=plan,
+            max_games=4,
         )
         await server.start()
         url = f"ws://127.0.0.1:{server.port}"
@@ -357,7 +365,7 @@ async def test_players_and_spectators_ask_but_do_not_direct(tmp_path: Path) -> N
 async def test_a_server_without_a_tournament_has_no_standings(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "serve.db")
     gate = Gatekeeper(journal)
-    server = MatchServer(load_lexicon(), journal, gate, {}, no_bot, drain_s=0)
+    server = MatchServer(tables(), journal, gate, no_bot, drain_s=0)
     await server.start()
     watcher = await Client.login(f"ws://127.0.0.1:{server.port}", "watcher", "spectator")
     assert await refusal(watcher, watcher.channel.send(Standings())) == "no_tournament"

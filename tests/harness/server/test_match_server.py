@@ -15,6 +15,7 @@ from typing import Any, cast
 import pytest
 from bot_players import Passes
 from guests import no_bot
+from passing_seats import Passer
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
@@ -27,6 +28,7 @@ from harness.lab.bench.client import Client
 from harness.server.admission import Admission
 from harness.server.analysis.messages import SUBPROTOCOL as ANALYSIS
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
 from lexicons.jit import warm_up
 from lexicons.store import load_lexicon
@@ -55,13 +57,12 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         tokens = KnownTokens(tmp_path / "tokens")
     journal = Journal(tmp_path / "serve.db")
     server = Running("")
-    house = {"greedy": no_bot}
+    main = TableKind(lexicon=load_lexicon(), bots={"greedy": lambda: Passer("greedy")})
     admission = param if isinstance(param, Admission) else Admission()
     listening = MatchServer(
-        load_lexicon(),
+        Tables(main),
         journal,
         Gatekeeper(journal, tokens),
-        house,  # type: ignore[arg-type]  # nobody plays against it
         no_bot,
         drain_s=0,
         tell=server.told.put_nowait,

@@ -7,13 +7,12 @@ import random
 from typing import Any
 
 import pytest
+from tables import tables
 
 from harness.arbiter.lag import LagMeter
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
 from harness.server.seeking import Seeks
-from harness.server.tables import TableKind, Tables
-from lexicons.store import load_lexicon
 from protocol.messages import Seek
 from protocol.parts import TimeControl
 
@@ -107,7 +106,7 @@ async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
     monkeypatch.setattr(Seeks, "partner", counted)
     no_journal: Any = None  # no game begins
     lobby = Lobby(
-        Hosting(Tables(TableKind(lexicon=load_lexicon())), no_journal, LagMeter()),
+        Hosting(tables(), no_journal, LagMeter()),
         TimeControl(),
         max_games=2,
     )

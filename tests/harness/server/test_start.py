@@ -9,6 +9,7 @@ from itertools import cycle
 import pytest
 from guests import no_bot
 from msgspec.structs import replace
+from passing_seats import Passer
 from postgres import tamper
 from tables import Play, random_policy, words
 from websockets.datastructures import Headers
@@ -19,6 +20,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended, Opened
 from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
 from protocol.websocket import HttpAnswer
 
@@ -27,9 +29,9 @@ WITH_A_BOT = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "bot", "name"
 
 
 def server(journal: Journal, told: list[str]) -> MatchServer:
+    main = TableKind(lexicon=words(), bots={"greedy": lambda: Passer("greedy")})
     keeper = Gatekeeper(journal, None)
-    house = {"greedy": no_bot}
-    return MatchServer(words(), journal, keeper, house, no_bot, drain_s=0, tell=told.append)  # type: ignore[arg-type]
+    return MatchServer(Tables(main), journal, keeper, no_bot, drain_s=0, tell=told.append)
 
 
 async def leave_games(address: Address) -> None:

@@ -22,7 +22,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.records import Draws, Opened, Turn
 from harness.page import FOLDER, TYPES
 from harness.server.play import Offered, PlayAnswers
-from harness.server.web import MOST_WAITING, PAST_GAMES, Web
+from harness.server.web import MOST_WAITING, PAST_LISTED, Web
 from protocol.messages import Info
 from protocol.parts import Belief, Candidate, Search, TimeControl
 from protocol.websocket import HttpAnswer
@@ -173,7 +173,7 @@ async def test_racks_of_a_pair_and_of_a_void_game_stay_hidden(served: Served) ->
 async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
     play = thinking(turns=2)
     play.play_out(lambda _play: "-")
-    names = [f"g{number}" for number in range(PAST_GAMES + 2)]
+    names = [f"g{number}" for number in range(PAST_LISTED + 2)]
     for name in names:
         await keep(served.journal, play, name)
     await keep(served.journal, thinking(turns=1), "on")
