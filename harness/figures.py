@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,9 +24,21 @@ def plain(name: str) -> str:
 
 
 def shortened(name: str, most: int) -> str:
-    """Cut a name in its middle, since versions of a bot differ at the end."""
+    """Cut a name in its middle, since versions of a bot differ at the end.
+
+    ``most`` are cells of a terminal.
+    """
+    if cell_len(name) <= most:
+        return name
     end = (most - 1) // 2
-    return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[-end:]}"
+    return f"{_first(name, most - 1 - end)}…{_first(name[::-1], end)[::-1]}"
+
+
+def _first(text: str, cells: int) -> str:
+    """Return as many characters as so many cells of a terminal hold; some take two."""
+    while cell_len(text) > cells:
+        text = text[:-1]
+    return text
 
 
 def once(tell: Callable[[str], None]) -> Callable[[str], None]:
@@ -81,6 +96,11 @@ def minutes(seconds: float) -> str:
     whole, rest = divmod(round(seconds), 60)
     hours, whole = divmod(whole, 60)
     return f"{hours}:{whole:02}:{rest:02}" if hours else f"{whole}:{rest:02}"
+
+
+def moment(at: float) -> str:
+    """Write seconds since 1970 as a time by ISO 8601, in UTC."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def tally(counts: Mapping[str, int]) -> str:
@@ -151,7 +171,9 @@ def table(
     lines = [[line[at] for at in shown] for line in (head, *rows)]
     widths = _widths(lines[0], lines[1:])
     texts = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        "  ".join(
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
         for line in lines
     ]
     return "\n".join([texts[0], "  ".join("─" * width for width in widths), *texts[1:]])
@@ -176,8 +198,8 @@ def folded(head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
 
 
 def _widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the width of each column."""
-    return [max(len(line[at]) for line in (head, *rows)) for at in range(len(head))]
+    """Return the width of each column, in cells of a terminal."""
+    return [max(cell_len(line[at]) for line in (head, *rows)) for at in range(len(head))]
 
 
 def plain_text(view: RenderableType, width: int = 80) -> str:

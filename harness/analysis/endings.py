@@ -45,8 +45,7 @@ class EndgameProof:
     @property
     def before(self) -> int:
         """The spread now."""
-        seat = self.position.on_turn
-        return self.position.scores[seat] - self.position.scores[1 - seat]
+        return self.position.spread(self.position.on_turn)
 
     @property
     def spread(self) -> int:

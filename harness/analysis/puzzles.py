@@ -219,7 +219,7 @@ class _Asked:
 
     def spread(self, after: FullPosition, nodes: int) -> int | None:
         """Return the spread at the end of the game, of who is to move in the puzzle."""
-        now = _spread(after.position, self._seat)
+        now = after.position.spread(self._seat)
         if after.over:
             return now
         solved = self.solve(after.position, nodes)
@@ -231,7 +231,7 @@ class _Asked:
         for tile in cases:
             after = self._drawing(ranked, tile, cases).position
             self.solve(after, _GUESS_NODES)
-            spread = _spread(after, self._seat) - self.solution.value
+            spread = after.spread(self._seat) - self.solution.value
             outcomes += WON if spread > 0 else LOST if spread < 0 else DRAWN
         return share(outcomes, cases)
 
@@ -241,7 +241,7 @@ class _Asked:
         solved = self.solve(after, nodes, first_win=True)
         if solved is None:
             return UNPROVEN
-        lead = _spread(after, self._seat)
+        lead = after.spread(self._seat)
         if solved.floor is not None and solved.floor > lead:
             return LOST
         return WON if solved.ceiling is not None and solved.ceiling < lead else DRAWN
@@ -350,10 +350,6 @@ def _teaches(puzzle: Puzzle) -> bool:
     others = [each.move for each in puzzle.ranked if each.move != puzzle.best.move]
     is_enough = puzzle.loss(static) >= LEAST_LOSS or puzzle.turns(static)
     return is_enough and min(map(puzzle.loss, others)) > 0
-
-
-def _spread(position: Position, seat: int) -> int:
-    return position.scores[seat] - position.scores[1 - seat]
 
 
 def _sign(number: int) -> int:

@@ -135,7 +135,8 @@ class Solving:
         if row.move in self.worths:
             return
         after = FullPosition(self._position, ()).after(row.move, row.score, self._rules)
-        gain = self._spread(after.position) - self._spread(self._position)
+        seat = self._position.on_turn
+        gain = after.position.spread(seat) - self._position.spread(seat)
         if after.over:
             self.worths[row.move] = Worth(gain, gain, gain)
             return
@@ -150,10 +151,6 @@ class Solving:
         )
         if worth.is_proven or most is None:
             self.worths[row.move] = worth
-
-    def _spread(self, position: Position) -> int:
-        seat = self._position.on_turn
-        return position.scores[seat] - position.scores[1 - seat]
 
     def estimates(self) -> list[Estimate]:
         """Return all candidates, the best first, those of unknown worth last."""
@@ -182,6 +179,6 @@ class Solving:
 
     def _outcome(self, worth: Worth) -> tuple[float, float]:
         """Return a win (a draw is half) and the squashed lead at the end of the game."""
-        spread = self._spread(self._position) + worth.gain
+        spread = self._position.spread(self._position.on_turn) + worth.gain
         lead = Utility(win=0.0, lead=1.0).of(np.zeros(1), np.array([spread], np.float64))
         return (1 + np.sign(spread).item()) / 2, float(lead[0])

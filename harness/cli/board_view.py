@@ -20,7 +20,7 @@ from rich.text import Text
 from engine.rules.moves import PLAYED_THROUGH, Move, Place
 from engine.rules.position import Board
 from harness.arbiter.spectator_view import MoveView
-from harness.figures import plain, plain_text
+from harness.figures import minutes, plain, plain_text
 from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
 from lexicons.layout import BoardLayout
 
@@ -28,6 +28,8 @@ WIDTH = 80
 """Columns that a view fits into, and that it has where there is no terminal."""
 PANEL = 30
 GAP = 2
+LAST_MOVES = 8
+"""Those that are listed beside the board."""
 LABELS = 3  # the row numbers and a space
 
 _TILE = "bold color(16) on color(223)"
@@ -68,10 +70,7 @@ def clock_text(ms: int) -> str:
     '−0:01'
     """
     seconds = ms // 1_000
-    minutes, rest = divmod(abs(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    text = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-    return f"−{text}" if seconds < 0 else text
+    return f"{'−' * (seconds < 0)}{minutes(abs(seconds))}"
 
 
 def fresh_squares(move: Move | None, board: Board) -> frozenset[tuple[int, int]]:
@@ -162,14 +161,14 @@ def game_view(
 ) -> RenderableType:
     """Draw a position: the board, and beside it, or below where it is narrow, all the rest.
 
-    ``bag`` is the number of tiles in it, if known; ``moves`` are all listed; ``fresh`` squares
-    stand out; ``closing`` is a sentence at the end, such as the result.
+    ``bag`` is the number of tiles in it, if known; the last of ``moves`` are listed; ``fresh``
+    squares stand out; ``closing`` is a sentence at the end, such as the result.
     """
     panel: list[RenderableType] = [_sides(sides)]
     if bag is not None:
         panel += ["", Text(f"  bag {bag}", "dim")]
     if moves:
-        panel += ["", _moves(moves)]
+        panel += ["", _moves(moves[-LAST_MOVES:])]
     if closing:
         panel += ["", Text(plain(closing), "bold")]
     squares = board_text(board, alphabet, fresh)

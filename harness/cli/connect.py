@@ -118,7 +118,9 @@ def _checked(spec: SeatSpec, rules: str, search: options.SearchOptions) -> Equip
     if search.ponder and spec.kind != "remote":
         options.check_pondering(1, search.threads, "--threads")
     tables = search.tables
-    equipment = options.equip_for(rules, tables, search.threads, ponder=search.ponder)
+    equipment = tables.for_rules(options.load_rule_set(rules)).equipment(
+        search.threads, ponder=search.ponder, rules=rules
+    )
     if spec.kind == "remote":
         return equipment
     if equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
@@ -320,14 +322,15 @@ class _Games:
             options.say(f"GAME {over.game} WAS NOT DEALT AS COMMITTED TO: {plain(str(error))}")
 
     def show(self, *, as_json: bool) -> None:
-        """Print the table of the games that have ended, if there are any."""
-        if not self.results:
+        """Print the table of the games that have ended, if there are any; as JSON also of none."""
+        if not (self.results or as_json):
             return
         opponents = {result.sides[1].name for result in self.results}
         other = opponents.pop() if len(opponents) == 1 else "the field"
         stats = match_statistics(self.results, (self.name, other))
         columns = shutil.get_terminal_size().columns
-        print(table_text(stats, self.results, columns), end="", flush=True)
+        if self.results:
+            print(table_text(stats, self.results, columns), end="", flush=True)
         for reason, games in self._unproven.items():
             options.say(f"the tiles of {counted(games, 'game')} may have been chosen: {reason}")
         if as_json:

@@ -74,7 +74,7 @@ def endgame(
             each of its moves scores; spread, at the end of the game, a bound like the value.
     """
     rules = board.load()
-    lexicon = options.lexicon_for(lexicon, rules)
+    lexicon = options.lexicon_for(lexicon, rules.distribution)
     position = read_position(what, rules, lexicon, has_choice=True)
     if bag := bag_count(position, rules):
         from engine.preendgame.solver import MOST_IN_BAG
@@ -139,7 +139,7 @@ def preendgame(
     if candidates is not None and candidates > MOST_CANDIDATES:
         raise CommandFailed(f"--candidates {candidates}: {MOST_CANDIDATES} can be compared at most")
     rules = board.load()
-    lexicon = options.lexicon_for(lexicon, rules)
+    lexicon = options.lexicon_for(lexicon, rules.distribution)
     position = read_position(what, rules, lexicon, has_choice=True)
     from engine.preendgame.solver import MOST_IN_BAG, PreEndgame, likely_candidates
 

@@ -11,7 +11,7 @@ from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
 from harness.figures import plain
-from harness.seats.engines.files import BOT_FILE, HOST_FILE, Exchange
+from harness.seats.engines.files import BOT_FILE, HOST_FILE, FileExchange
 from harness.seats.engines.files_host import FilesHost
 from harness.seats.seat_factory import SeatMaker
 from harness.server.relay import relay
@@ -47,7 +47,7 @@ def files(
     options.log_to_stderr(verbose)
     with sentences():
         spec = parse_seat(bot)
-        exchange = Exchange(folder, out, in_)
+        exchange = FileExchange(folder, out, in_)
     if spec.kind == "engine":
         raise CommandFailed(f"--bot {bot}: an engine of its own can't sit here; name a bot")
     equipment = tables.equipment(threads)

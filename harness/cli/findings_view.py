@@ -76,15 +76,8 @@ def show_position(
         _print_json(turn, findings, settings.generators[0])
         return
     verdict = plain(verdict_text(findings, rules))
-    legend = Text(_position_legend(findings), "dim")
+    legend = Text(_BY_SOLVER if findings.worths else _BY_ROLLOUTS, "dim")
     print_view(Group(_view(findings, rules, above, width), legend, "", Text(verdict)), console)
-
-
-def _position_legend(findings: Findings) -> str:
-    """Return what the columns of a position's table mean."""
-    if findings.worths:
-        return _BY_SOLVER
-    return _BY_ROLLOUTS
 
 
 def review_game(

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from harness.arbiter.records import Ended, Opened, Turn
-from harness.figures import counted, plain, table
+from harness.figures import counted, moment, plain, table
 
 from .board_view import terminal_width
 from .failing import CommandFailed, print_json, sentences
 from .journals import journal_at
-from .options import JsonOption, LexiconOption, load_words, say, writable_folder
+from .options import JsonOption, LexiconOption, lexicon_for, load_words, say, writable_folder
 
 if TYPE_CHECKING:
     from harness.arbiter.journal_reading import KeptGame
+    from lexicons.alphabet import TileDistribution
     from lexicons.store import Lexicon
 
 _DROPPED = ("lexicon", "turns", "game", "outcome")
@@ -56,7 +57,7 @@ def games(
     with sentences(kinds=(JournalError,), status=1):
         kept = read_games(address, lambda error: say(str(error)))
         if out is not None:
-            _write(kept, load_words(lexicon), writable_folder(out), by_month=by_month)
+            _write(kept, lexicon, writable_folder(out), by_month=by_month)
         elif json_:
             for game in kept:
                 print_json(_listed(game))
@@ -78,7 +79,7 @@ def _listed(kept: KeptGame) -> dict[str, Any]:
     last = ended or (turns[-1] if turns else None)
     return {
         "game": kept.game,
-        "begun": datetime.fromtimestamp(kept.created, UTC).isoformat(timespec="seconds"),
+        "begun": moment(kept.created),
         "players": opened.players,
         "lexicon": opened.lexicon,
         "turns": len(turns),
@@ -107,13 +108,14 @@ def _local(utc: str) -> str:
     return f"{datetime.fromisoformat(utc).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path, *, by_month: bool) -> None:
+def _write(kept: Iterable[KeptGame], lexicon: str, folder: Path, *, by_month: bool) -> None:
     """Write the games that are over, and name those that can't be written."""
-    from bot.seat.offers import Declined
+    from bot.seat.offers import Declined, rules_in_play
     from harness.arbiter.scorebook import Scorebook
     from harness.matches.results import game_record
     from harness.server.retention import month_folder
 
+    known: dict[TileDistribution, Lexicon | None] = {}
     written = count = 0
     for game in kept:
         count += 1
@@ -123,10 +125,15 @@ def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path, *, by_month: 
         if game.is_short:
             say(f"{game.game}: an old game, whose moves are in the server's archive only")
             continue
-        if opened.lexicon_checksum != words.checksum:
-            say(f"{game.game}: played with other words ({opened.lexicon}); name them by --lexicon")
-            continue
         try:
+            tiles = rules_in_play(opened.rules).distribution
+            if tiles not in known:
+                known[tiles] = _words(lexicon, tiles)
+            words = known[tiles]
+            if words is None or words.checksum != opened.lexicon_checksum:
+                other = f"played with other words ({opened.lexicon})"
+                say(f"{game.game}: {other}; name them by --lexicon")
+                continue
             book = Scorebook.restored(game.records, None, words)
         except (Declined, ValueError) as wrong:
             say(f"{game.game}: {wrong}")
@@ -135,4 +142,15 @@ def _write(kept: Iterable[KeptGame], words: Lexicon, folder: Path, *, by_month: 
         into = month_folder(folder, game.created) if by_month else folder
         (into / f"{game.game}.gcg").write_text(text, encoding="utf-8")
         written += 1
+    if known and not any(known.values()):
+        raise CommandFailed("no game can be written without the words that it was played with")
     say(f"{written} of {counted(count, 'game')} written to {folder}")
+
+
+def _words(lexicon: str, tiles: TileDistribution) -> Lexicon | None:
+    """Return the words of games with such tiles; None if they can't be read, which is said."""
+    try:
+        return load_words(lexicon_for(lexicon, tiles), tiles)
+    except CommandFailed as failed:
+        say(f"games with {tiles.name} tiles: {failed}")
+        return None

@@ -52,7 +52,7 @@ def generate(
     if top is not None and all_:
         raise CommandFailed("--top and --all together: it is so many moves or every one")
     rules = board.load()
-    lexicon = lexicon_for(lexicon, rules)
+    lexicon = lexicon_for(lexicon, rules.distribution)
     position = read_position(what, rules, lexicon)
     if not position.racks[position.on_turn]:
         raise CommandFailed("the rack of the player on turn is not given")

@@ -16,6 +16,10 @@ from engine.rules.rules import Rules
 from . import options
 from .failing import CommandFailed, sentences
 from .positions import GameFile, Judge, mind_words, read_game, read_position
+from .study_run import check_plot
+
+MOST_RACKS = 200_000
+"""By default."""
 
 ModelName = Literal["deterministic", "margin", "soft"]
 
@@ -29,7 +33,7 @@ def infer(
     margin: float | None = None,
     temperature: float | None = None,
     top: options.Count = 20,
-    racks: options.Count = 200_000,
+    racks: options.Count | None = None,
     time: options.Duration | None = None,
     plot: Path | None = None,
     lexicon: options.LexiconOption = "scowl",
@@ -60,7 +64,7 @@ def infer(
             [default: several, as of a player who simulates]
         top: How many of the likeliest leaves.
         racks: How many are looked at, at most: leaves, if there are 200,000 or fewer, else racks
-            that are drawn, as for exchanges and passes.
+            that are drawn, as for exchanges and passes. [default: 200,000]
         time: How long to look, instead of --racks, as 300ms.
         leaves: What leaves are worth to the player: trained, formula, or a leave table (KLV2).
             [default: the players' own]
@@ -74,9 +78,12 @@ def infer(
             after the play is one, by 400 racks each, with standard errors; true, the leave that
             was really kept, if the rack is given, and its rank; note, what went wrong.
     """
+    if racks is not None and time is not None:
+        raise CommandFailed("--time says how long to look, and --racks at how much; give one")
+    check_plot(plot)
     player = _model(model, margin, temperature)
     rules = board.load()
-    lexicon = options.lexicon_for(lexicon, rules)
+    lexicon = options.lexicon_for(lexicon, rules.distribution)
     asked = _asked(what, play, rules, lexicon)
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
     from engine.inference.equity_loss import Judges
@@ -89,7 +96,9 @@ def infer(
     with sentences(asked.where):
         observed = observe(asked.position, asked.move, rules, judge.words)
         seconds = None if time is None else time / 1_000
-        inferred = infer(judges, observed, player, racks=racks, seconds=seconds, seed=seed)
+        inferred = infer(
+            judges, observed, player, racks=racks or MOST_RACKS, seconds=seconds, seed=seed
+        )
     mind_words(judge.words, asked.position.board)
     if plot is not None:
         try:

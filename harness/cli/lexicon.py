@@ -13,6 +13,7 @@ from cyclopts import App, Parameter
 
 from lexicons import package_lists
 from lexicons.alphabet import TILES_OPTIONS
+from lexicons.cache import replacing
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.package_lists import PACKAGE_LISTS, installed_note
 from lexicons.store import Lexicon, lexicon_names
@@ -192,7 +193,8 @@ def words(
         return
     with (
         sentences(f"{out} can't be written: ", UNREADABLE),
-        out.open("w", encoding="utf-8") as file,
+        replacing(out) as temporary,
+        temporary.open("w", encoding="utf-8") as file,
     ):
         file.writelines(lines)
 

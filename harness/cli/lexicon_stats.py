@@ -19,7 +19,15 @@ from harness.figures import counted, number, share
 
 from .board_view import print_view
 from .failing import print_json, sentences
-from .options import Count, JsonOption, RulesOption, lexicon_for, load_rule_set, load_words
+from .options import (
+    Count,
+    JsonOption,
+    RulesOption,
+    lexicon_for,
+    load_rule_set,
+    load_words,
+    writable_folder,
+)
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
@@ -59,7 +67,9 @@ def stats(
     from lexicons.statistics import lexicon_statistics
 
     played = load_rule_set(rules)
-    lexicon = load_words(lexicon_for(name, played), played.distribution)
+    if plots is not None:
+        writable_folder(plots)
+    lexicon = load_words(lexicon_for(name, played.distribution), played.distribution)
     with sentences():
         if not lexicon.graph.dawg_root:
             raise ValueError(f"{lexicon.name} has no words")
@@ -81,7 +91,6 @@ def _draw(found: LexiconStatistics, rules: Rules, folder: Path) -> None:
     from .lexicon_plots import draw_statistics
 
     with sentences("the plots can't be written: ", (OSError,), 1):
-        folder.mkdir(parents=True, exist_ok=True)
         draw_statistics(found, rules.rack_size, folder)
 
 

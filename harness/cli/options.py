@@ -245,11 +245,13 @@ class TableOptions:
 
     def for_rules(self, rules: Rules) -> TableOptions:
         """Return the same with the lexicon that is meant where none is named."""
-        return replace(self, lexicon=lexicon_for(self.lexicon, rules))
+        return replace(self, lexicon=lexicon_for(self.lexicon, rules.distribution))
 
-    def equipment(self, threads: int = 1, *, rules: str = "english") -> Equipment:
+    def equipment(
+        self, threads: int = 1, *, ponder: bool = False, rules: str = "english"
+    ) -> Equipment:
         """Return what local seats are given; paths in it are absolute."""
-        return equip(self.lexicon, self.leaves, self.winprob, threads, rules=rules)
+        return equip(self.lexicon, self.leaves, self.winprob, threads, ponder=ponder, rules=rules)
 
 
 @Parameter(name="*")
@@ -312,12 +314,8 @@ def own_lexicon(rules: Rules) -> str:
     return tiles
 
 
-def lexicon_for(lexicon: str, rules: Rules) -> str:
-    """Return a lexicon, but the list of the rules' language where the option is left alone."""
-    return _lexicon_in(lexicon, rules.distribution)
-
-
-def _lexicon_in(lexicon: str, tiles: TileDistribution) -> str:
+def lexicon_for(lexicon: str, tiles: TileDistribution) -> str:
+    """Return a lexicon, but the list of the tiles' language where the option is left alone."""
     return tiles.name if lexicon == "scowl" and tiles.name in _languages() else lexicon
 
 
@@ -344,7 +342,7 @@ def load_words_in(distribution: str | None, name_or_path: str) -> Lexicon:
         return load_words(name_or_path)
     with sentences(kinds=UNREADABLE):
         tiles = load_distribution(distribution)
-    return load_words(_lexicon_in(name_or_path, tiles), tiles)
+    return load_words(lexicon_for(name_or_path, tiles), tiles)
 
 
 def equip(
@@ -369,16 +367,6 @@ def equip(
         ponder=ponder,
         rules=str(rule_set.resolve()) if rule_set.is_file() else rules,
     )
-
-
-def equip_for(
-    rules: str, tables: TableOptions, threads: int = 1, *, ponder: bool = False
-) -> Equipment:
-    """Return what local seats are given for games by a rule set, by default with its own words."""
-    lexicon = tables.lexicon
-    if rules != "english":
-        lexicon = lexicon_for(lexicon, load_rule_set(rules))
-    return equip(lexicon, tables.leaves, tables.winprob, threads, ponder=ponder, rules=rules)
 
 
 def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:

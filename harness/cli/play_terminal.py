@@ -33,9 +33,6 @@ from protocol.websocket import dial
 
 from .board_view import SideView, fresh_squares, game_view, print_view
 
-LAST_MOVES = 8
-"""Listed beside the board."""
-
 SETTLE_S = 5.0
 """Time to write a game's end."""
 
@@ -293,7 +290,7 @@ class Person(Player):
             view.rules.distribution.alphabet,
             sides,
             bag=view.bag,
-            moves=self._moves[-LAST_MOVES:],
+            moves=self._moves,
             fresh=fresh_squares(self._last, board),
             closing=closing,
         )

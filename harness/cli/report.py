@@ -43,6 +43,8 @@ def report(
         event = read_event(folder)
     write = {"html": as_html, "markdown": as_markdown, "csv": as_csv}[format_]
     path = out or folder / _FILES[format_]
-    with sentences(kinds=(OSError,), status=1), replacing(path) as temporary:
+    if path.is_dir():
+        raise CommandFailed(f"--out {path} is a folder; name a file")
+    with sentences(f"{path} can't be written: ", (OSError,), 1), replacing(path) as temporary:
         temporary.write_text(write(event), encoding="utf-8")
     print(f"report: {path}")

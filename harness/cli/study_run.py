@@ -136,7 +136,7 @@ def load_words_and_rules(lexicon: str, rules: str | None) -> tuple[Lexicon, Rule
     if rules is None:
         return load_words(lexicon), None
     loaded = load_rule_set(rules)
-    return load_words(lexicon_for(lexicon, loaded), loaded.distribution), loaded
+    return load_words(lexicon_for(lexicon, loaded.distribution), loaded.distribution), loaded
 
 
 def load_field(
@@ -155,7 +155,7 @@ def load_field(
     from harness.lab.study_context import Field
     from lexicons.tables import table_name
 
-    _tell_of_compiling()
+    tell_of_compiling()
     rules = rules or rules_for(lexicon.distribution)
     given = load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
     return Field.of(lexicon, rules, given.leaves, table_name(leaves, rules.distribution))
@@ -171,7 +171,7 @@ def load_chances(field: Field, winprob: str | None) -> WinProbabilities:
 
 
 @cache
-def _tell_of_compiling() -> None:
+def tell_of_compiling() -> None:
     """Have compilation announced, once per process."""
     from lexicons.jit import announce_compilation
 

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -26,12 +26,10 @@ from .options import (
     ThreadsOption,
     WordsDistributionOption,
     WorkersOption,
-    equip,
-    load_given,
     load_words_in,
     say,
 )
-from .study_run import Many, explaining, show_rows, telling
+from .study_run import Many, explaining, load_field, show_rows, tell_of_compiling, telling
 
 if TYPE_CHECKING:
     from engine.kernels.value_games import Listed
@@ -70,9 +68,8 @@ class _Playing:
 
     def load(self) -> tuple[Lexicon, Rules]:
         from engine.rules.rule_sets import rules_for
-        from lexicons.jit import announce_compilation
 
-        announce_compilation(say)
+        tell_of_compiling()
         lexicon = load_words_in(self.distribution, self.lexicon)
         return lexicon, rules_for(lexicon.distribution)
 
@@ -145,7 +142,6 @@ def winprob(
     """
     _check_out(out)
     lexicon, rules = playing.load()
-    from harness.lab.study_context import Field
     from harness.lab.training.winprob import (
         calibration,
         draw_win_probabilities,
@@ -153,12 +149,9 @@ def winprob(
         play_and_tally,
     )
     from harness.workers import open_workers
-    from lexicons.tables import table_name
     from lexicons.win_probability import write_win_probabilities
 
-    given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
-    named = table_name(leaves, rules.distribution)
-    field = Field.of(lexicon, rules, given, named)
+    field = load_field(lexicon, leaves, rules=rules)
     with explaining(), open_workers(playing.workers, playing.cluster, say) as workers:
         play = partial(play_and_tally, workers, field)
         table = fit_win_probabilities(play(games, playing.seed, telling(games, "games")))
@@ -166,7 +159,7 @@ def winprob(
         draw_win_probabilities(table, _picture(out))
         options = (f"--leaves {leaves}",) if leaves else ()
         command = ("winprob", f"--games {games}", *options)
-        _describe(out, command, playing, lexicon, games, {"leaves": named})
+        _describe(out, command, playing, lexicon, games, {"leaves": field.leaves_name})
         tenths = []
         if check:
             tenths = calibration(table, play(check, playing.seed + 1, telling(check, "games")))
@@ -198,24 +191,20 @@ def value(
     _check_out(out)
     if linear and resume:
         raise CommandFailed("--linear takes minutes and keeps nothing to --resume; begin anew")
-    from harness.lab.study_context import Field
     from harness.lab.training.checkpoint import locked
-    from lexicons.tables import table_name
     from lexicons.value_net import write_value_net
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     with explaining(), locked(out):
         _check_checkpoint(checkpoint, resume)
         lexicon, rules = playing.load()
-        given = load_given(equip(playing.lexicon, leaves), lexicon).leaves
-        named = table_name(leaves, rules.distribution)
-        field = Field.of(lexicon, rules, given, named)
+        field = load_field(lexicon, leaves, rules=rules)
         learn = _learn_linear if linear else partial(_learn_net, checkpoint, resume)
         net, played, learned = learn(field, games, playing, _picture(out))
         write_value_net(out, net)
         options = ("--linear",) * linear + ((f"--leaves {leaves}",) if leaves else ())
         command = ("value", f"--games {games}", *options)
-        _describe(out, command, playing, lexicon, played, {**learned, "leaves": named})
+        _describe(out, command, playing, lexicon, played, {**learned, "leaves": field.leaves_name})
         checkpoint.unlink(missing_ok=True)
 
 
@@ -300,6 +289,9 @@ def features(
             threads=threads,
             with_simulation=with_simulation,
         )
+        simulating = " --with-simulation" * with_simulation
+        command = f"tilewire train features{playing.options()} --games {games}{simulating}"
+        weights = replace(weights, made={"command": command, **weights.made})
         write_rack_weights(out, weights)
         draw_rack_weights(weights, _picture(out))
     say(f"{out} is written")

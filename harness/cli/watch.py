@@ -45,8 +45,6 @@ WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
 ASK_AGAIN_S = 0.25
 """Between questions whether a game has begun; fifty that wait at one address may ask so often."""
-LAST_MOVES = 8
-"""Listed beside the board."""
 
 
 def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> None:
@@ -131,7 +129,7 @@ def _view(known: Followed, at_ms: int) -> RenderableType:
         sides,
         heading=heading(known),
         bag=known.bag,
-        moves=known.moves[-LAST_MOVES:],
+        moves=known.moves,
         fresh=fresh_squares(known.last_move, known.board),
         closing=result(known),
     )

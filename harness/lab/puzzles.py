@@ -26,6 +26,7 @@ from engine.rules.rules import Rules
 from harness.analysis.puzzles import EndgamePuzzle, Line, PreEndgamePuzzle, Puzzle, PuzzleMaker
 from harness.analysis.questions import as_seen
 from harness.server.answers import board_and_tiles
+from lexicons.cache import replacing
 
 from .positions import recorded_games, situation
 from .rows import Column, Tables
@@ -126,7 +127,7 @@ class PuzzleStudy(Study):
             few, many = sorted((own, len(hidden)))
             is_fit = few >= _LEAST_HELD and many <= rules.rack_size
             return position.with_rack(1 - seat, hidden) if is_fit else None
-        lead = abs(position.scores[0] - position.scores[1])
+        lead = abs(position.spread(0))
         is_fit = own == rules.rack_size == len(hidden) - 1 and lead <= _LARGEST_LEAD
         return as_seen(position) if is_fit else None
 
@@ -249,7 +250,8 @@ def read_files(folder: Path) -> list[Record]:
 
 def _write(path: Path, value: object) -> None:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    path.write_text(text + "\n", encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 # --- a table --------------------------------------------------------------------------------------

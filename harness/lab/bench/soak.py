@@ -348,10 +348,20 @@ def _size(file: Path) -> int:
 
 
 def read_samples(folder: Path) -> list[Sample]:
-    """Read the samples of a folder; ValueError if a line is none."""
+    """Read the samples of a folder, and cut off a last line that is not whole.
+
+    Raises:
+        ValueError: a line is no sample.
+    """
     path = folder / "soak.jsonl"
-    samples = []
-    for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else (), 1):
+    samples: list[Sample] = []
+    if not path.exists():
+        return samples
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        os.truncate(path, len(whole))
+    for number, line in enumerate(whole.splitlines(), 1):
         try:
             samples.append(Sample(**json.loads(line)))
         except (ValueError, TypeError) as error:

@@ -1,9 +1,9 @@
 """One player against another in whole games, in pairs with the same draws and the seats swapped.
 
 Simple players meet in kernels, thousands of games a second (``play_duel``). Any two players meet
-turn by turn (``Games``): a match without clocks and processes, whose bags are those of ``tilewire
-match`` with the same seed. Players start each game as strangers: learned styles are not carried
-over.
+turn by turn (``Games``): a match without clocks and processes. Pair N, from 0, has the bag of pair
+N of ``tilewire match`` with the same seed. Players start each game as strangers: learned styles are
+not carried over.
 
 A record of ``Games`` has the ``players``, its ``number``, the ``scores`` of the player and the
 opponent, and the ``moves`` for replaying. The file identifies a player by its seat's text: after a

@@ -137,8 +137,6 @@ def train_features(
         loss, spread = learner.learn(turns, pace.passes)
         tell(Generation(before + count, len(turns.equities), loss, spread))
     made = {
-        "command": f"tilewire train features --lexicon {lexicon.name} --seed {seed} "
-        f"--games {games}{' --with-simulation' if with_simulation else ''}",
         "lexicon": lexicon.name,
         "lexicon_checksum": lexicon.checksum,
         "seed": seed,

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,8 +20,7 @@ from bot.registry import SeatError, SeatSpec
 from bot.seat.child_process import Limits
 from bot.seat.game_session import SeatPlayer
 from bot.seat.offers import Declined
-from engine.notation.cgp import write_cgp
-from engine.rules.position import Board, Position, Rack
+from engine.rules.position import Position, Rack
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
@@ -168,14 +167,9 @@ def data_folder(spec: SeatSpec) -> Path:
     raise SeatError(f"{spec.text!r}: no data folder with lexica is near {program}; add data=DIR")
 
 
-def opening(rack: Rack, rules: Rules) -> str:
-    """Return the CGP of the first turn of a game."""
-    return write_cgp(Position(Board.empty(rules.layout), (rack, ()), (0, 0)), rules)
-
-
 def check_beginning(name: str, view: View) -> None:
     """Raise Declined if a game begins in a position, as its first view has it."""
-    if replace(view.position, racks=((), ())) != Position.empty(view.rules.layout):
+    if view.position.without_racks() != Position.empty(view.rules.layout):
         raise Declined(
             "unsupported_opening",
             f"{name} has to be told a game from an empty board on; it can't begin in a position",

@@ -35,7 +35,7 @@ _AT_ONCE = os.O_NONBLOCK
 """For pipes, which don't serve here: opening one would block the whole host."""
 
 
-class Exchange:
+class FileExchange:
     """One side of a folder: appends lines to its file ``out``, and polls the other side's, ``in_``.
 
     ValueError if these are not two file names.
@@ -122,7 +122,7 @@ class FilesEngine(Engine):
         if more:
             raise SeatError(f"{spec.text!r} names one folder; quote it if it has blanks")
         try:
-            self._exchange = Exchange(
+            self._exchange = FileExchange(
                 Path(folder), options.get("out", HOST_FILE), options.get("in", BOT_FILE)
             )
         except ValueError as error:

@@ -38,7 +38,7 @@ from protocol.messages import (
 )
 from protocol.parts import Outcome, RulesInPlay, TimeControl
 
-from .files import POLL_S, Exchange
+from .files import POLL_S, FileExchange
 
 _MOST_DIGITS = 12
 """Of a line's number, and of milliseconds."""
@@ -80,7 +80,7 @@ class FilesHost:
 
     def __init__(
         self,
-        exchange: Exchange,
+        exchange: FileExchange,
         lexicon: Lexicon,
         games: int,
         finished: Callable[[str], object] = lambda _text: None,

@@ -32,7 +32,6 @@ from .engine import (
     ProcessEngine,
     data_folder,
     latest_ms,
-    opening,
     other_rule,
     words_of,
 )
@@ -43,6 +42,7 @@ from .magpie_terms import (
     Unreadable,
     endgame,
     generated,
+    opening,
     preendgame,
     sample_racks,
     scores_differ,

@@ -19,7 +19,7 @@ from engine.notation.magpie_moves import (
 )
 from engine.notation.move_text import NotationError, format_move
 from engine.rules.moves import Place
-from engine.rules.position import Board, Rack
+from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import IllegalMove, Rules, score_play
 from lexicons.alphabet import BLANK, Alphabet
 
@@ -90,6 +90,11 @@ def told(view: View) -> str:
         racks = (view.rack, rest) if view.seat == 0 else (rest, view.rack)
         position = replace(position, racks=racks)
     return write_cgp(position, view.rules)
+
+
+def opening(rack: Rack, rules: Rules) -> str:
+    """Return the CGP of the first turn of a game."""
+    return write_cgp(Position(Board.empty(rules.layout), (rack, ()), (0, 0)), rules)
 
 
 def generated(said: Sequence[str], view: View) -> list[MagpieMove]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import replace
 
 from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
@@ -89,7 +88,7 @@ class SiuEngine(ProcessEngine):
 
     async def start(self, view: View) -> None:
         """Start it, shake hands, set its options, and learn its words."""
-        self._begun = replace(view.position, racks=((), ()))
+        self._begun = view.position.without_racks()
         loop = asyncio.get_running_loop()
         end_s = loop.time() + view.time.ready_ms * READY_SHARE / 1_000
         self.process = await EngineProcess.start(

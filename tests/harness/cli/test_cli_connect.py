@@ -161,9 +161,12 @@ def test_who_is_kicked_learns_why() -> None:
         games.hear(Goodbye(code="kicked", message="kicked by hannah: too loud"))
 
 
-def test_nothing_is_printed_of_no_games(capsys: pytest.CaptureFixture[str]) -> None:
-    _Games("me", 2, False, "scowl").show(as_json=True)
+def test_no_games_are_told_as_json_only(capsys: pytest.CaptureFixture[str]) -> None:
+    games = _Games("me", 2, False, "scowl")
+    games.show(as_json=False)
     assert capsys.readouterr() == ("", "")
+    games.show(as_json=True)
+    assert json.loads(capsys.readouterr().out)["games"] == 0
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,22 @@ def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_pa
     assert "--by-month says how --out has its games" in tilewire.err
 
 
+def test_games_with_other_tiles_are_written_with_a_list_of_ones_own(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("ĄĘ\nĘĄ\nOĄ\n", encoding="utf-8")
+    out, match = tmp_path / "gcgs", tmp_path / "m"
+    played = ("--rules", "polish", "--lexicon", words, "--games", 1, "--out", match)
+    assert tilewire("match", "greedy", "greedy", *played) == 0, tilewire.err
+    assert tilewire("games", match, "--out", out, "--lexicon", words) == 0, tilewire.err
+    assert "1 of 1 game written to" in tilewire.err
+    words.write_text("QQQ\n")
+    assert tilewire("games", match, "--out", out, "--lexicon", words) == 2
+    assert "games with polish tiles: " in tilewire.err
+    assert "no game can be written without the words" in tilewire.err
+
+
 def untitled(folder: Path) -> set[str]:
     """Give the games of a folder; a match numbers them in the title."""
     texts = [path.read_text() for path in folder.glob("*.gcg")]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from guests import no_bot
-from tables import words
+from tables import tables
 
 from harness.arbiter.journal import Journal
 from harness.cli.doors import Doors
@@ -43,7 +43,7 @@ class Running:
         self.told: list[str] = []
         known = KnownTokens(self.tokens, self.told.append)
         self.keeper = Gatekeeper(journal, known)
-        self.server = MatchServer(words(), journal, self.keeper, {}, no_bot)
+        self.server = MatchServer(tables(), journal, self.keeper, no_bot)
         certificate = Certificate(self.cert, TLS / "localhost.key")
         doors = Doors(known, None, certificate)
         self.hang_up = Rereading(

@@ -8,7 +8,7 @@ import pytest
 
 from harness.cli.failing import CommandFailed
 from harness.cli.study_run import going_on, telling
-from harness.figures import folded
+from harness.figures import folded, shortened, table
 from harness.lab.rows import with_error
 from harness.workers import WorkersError
 
@@ -25,6 +25,13 @@ def test_one_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
         "tilewire: a – b: 423 of 1,000 games, 9:37 left",
         "tilewire: a – b: 1,000 of 1,000 games",
     ]
+
+
+def test_what_takes_two_cells_is_cut_and_put_in_columns_by_cells() -> None:
+    assert shortened("日本語の選手その一番目ボット", 11) == "日本…ット"
+    assert shortened("日本語", 6) == "日本語"
+    drawn = table(["name", "games"], [["日本語", "12"], ["plain", "7"]])
+    assert drawn.splitlines() == ["name    games", "──────  ─────", "日本語  12", "plain   7"]
 
 
 def test_nothing_is_known_of_the_rest_at_first(capsys: pytest.CaptureFixture[str]) -> None:

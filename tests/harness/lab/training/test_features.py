@@ -109,7 +109,6 @@ def test_the_same_seed_gives_the_same_weights() -> None:
     assert told[1].loss < told[1].spread
     assert str(told[1]).startswith(f"{GAMES} games: squared error ")
     assert again.made == {
-        "command": f"tilewire train features --lexicon scowl --seed 1 --games {GAMES}",
         "lexicon": "scowl",
         "lexicon_checksum": scowl().checksum,
         "seed": 1,
@@ -184,9 +183,6 @@ def test_learning_from_sampled_games() -> None:
     assert [generation.games for generation in told] == [3, 6, 3, 6]
     assert all(30 < generation.turns < 60 for generation in told)
     assert told[0].loss == told[0].spread
-    assert one.made["command"] == (
-        "tilewire train features --lexicon scowl --seed 2 --games 6 --with-simulation"
-    )
 
 
 def test_sampled_games_too_short_to_teach() -> None:

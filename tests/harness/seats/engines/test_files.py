@@ -27,7 +27,7 @@ from engine.rules.rules import standard_rules
 from harness.arbiter.records import Ended
 from harness.lab.bench.faults import engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.files import Exchange as Files
+from harness.seats.engines.files import FileExchange as Files
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.seats.engines.files import Exchange as Files
+from harness.seats.engines.files import FileExchange as Files
 from harness.seats.engines.files_host import FilesHost
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
