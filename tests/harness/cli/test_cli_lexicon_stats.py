@@ -69,5 +69,5 @@ def test_statistics_of_other_tiles(tilewire: CommandLine, tmp_path: Path) -> Non
     assert tilewire("lexicon", "stats", tmp_path / "none.txt") == 2
     assert tilewire("lexicon", "stats", words, "--rules", "elvish") == 2
     assert "elvish" in tilewire.err
-    assert tilewire("lexicon", "stats", words, "--rules", rules, "--plots", words) == 1
-    assert "the plots can't be written" in tilewire.err
+    assert tilewire("lexicon", "stats", words, "--rules", rules, "--plots", words) == 2
+    assert "can't be used as a folder" in tilewire.err
