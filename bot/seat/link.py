@@ -77,6 +77,7 @@ class Link:
                 if self.channel.has_more:
                     await asyncio.sleep(0)  # let other peers in before a talkative one
         except ChannelClosed as closed:
+            self._running = None  # nothing else may end it now
             await self.channel.close()
             return str(closed)
         except asyncio.CancelledError:
