@@ -197,7 +197,9 @@ def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _
     try:
         result = function(_read(common), share)
     except Exception as error:
-        raise _sendable(error) from None
+        if (sent := _sendable(error)) is error:
+            raise
+        raise sent from None
     with tempfile.NamedTemporaryFile(dir=common.parent, delete=False) as file:
         pickle.dump(result, file, pickle.HIGHEST_PROTOCOL)
     return file.name

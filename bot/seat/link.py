@@ -109,6 +109,8 @@ class Link:
             self._fail(error)
 
     def _fail(self, error: Exception) -> None:
+        if self._failure is not None:
+            return
         self.channel.hand_over(None)
         self._failure = error
         if self._running is not None:

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import counted, moment, plain, table
+from lexicons.store import lexicon_names
 
 from .board_view import terminal_width
 from .failing import CommandFailed, print_json, sentences
@@ -50,6 +51,8 @@ def games(
     """
     if by_month and out is None:
         raise CommandFailed("--by-month says how --out has its games, and needs it")
+    if lexicon not in lexicon_names() and not Path(lexicon).is_file():
+        load_words(lexicon)  # which fails with a sentence
     address = journal_at(journal)
     from harness.arbiter.database import JournalError
     from harness.arbiter.journal_reading import read_games

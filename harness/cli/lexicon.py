@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections import Counter
+from contextlib import nullcontext
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -191,10 +192,11 @@ def words(
     if out is None:
         sys.stdout.writelines(lines)
         return
+    is_pipe = out.exists() and not out.is_file()  # or a device
     with (
         sentences(f"{out} can't be written: ", UNREADABLE),
-        replacing(out) as temporary,
-        temporary.open("w", encoding="utf-8") as file,
+        nullcontext(out) if is_pipe else replacing(out.resolve()) as path,
+        path.open("w", encoding="utf-8") as file,
     ):
         file.writelines(lines)
 

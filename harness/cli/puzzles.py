@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 from msgspec import Meta
 
+from harness.figures import counted
+
 from .failing import CommandFailed
 from .options import JsonOption, LexiconOption, SeedOption, WorkersOption, load_words, say
 from .positions import read_game
@@ -123,7 +125,10 @@ def check(
     """
     from harness.lab.puzzles import made_again
 
-    puzzles = _read(folder)[every - 1 :: every]
+    known = _read(folder)
+    puzzles = known[every - 1 :: every]
+    if not puzzles:
+        raise CommandFailed(f"--every {every}: there are {counted(len(known), 'puzzle')}")
     field = load_field(load_words(lexicon))
     tell = telling(len(puzzles), "puzzles")
     for done, puzzle in enumerate(puzzles, start=1):

@@ -136,7 +136,7 @@ def rate_results(
     ``names`` come first in the table, with or without games; ``anchors`` are ratings held fixed.
 
     Raises:
-        ValueError: an anchor is no player, or as ``check_anchors`` has it.
+        ValueError: an anchor is no player, or beyond ``MOST_ANCHOR``.
     """
     counted = [result for result in results if result.was_played and not result.void]
     sides = [(result.sides[0].name, result.sides[1].name) for result in counted]
@@ -157,17 +157,12 @@ def rate_results(
 
 
 def check_anchors(anchors: Mapping[str, float]) -> None:
-    """Check ratings that are to be held fixed.
+    """Check ratings that are to be held fixed, before games are played.
 
     Raises:
         ValueError: one is beyond ``MOST_ANCHOR``, or two are further apart than ``MOST_APART``.
     """
-    for name, anchor in anchors.items():
-        if not abs(anchor) <= MOST_ANCHOR:
-            raise ValueError(
-                f"the rating of the anchor {name!r} must be a number "
-                f"from -{MOST_ANCHOR:,.0f} to {MOST_ANCHOR:,.0f} (got {anchor:g})"
-            )
+    _check_range(anchors)
     if anchors and max(anchors.values()) - min(anchors.values()) > MOST_APART:
         raise ValueError(
             f"anchors must lie within {MOST_APART:,.0f} points "
@@ -175,11 +170,20 @@ def check_anchors(anchors: Mapping[str, float]) -> None:
         )
 
 
+def _check_range(anchors: Mapping[str, float]) -> None:
+    for name, anchor in anchors.items():
+        if not abs(anchor) <= MOST_ANCHOR:
+            raise ValueError(
+                f"the rating of the anchor {name!r} must be a number "
+                f"from -{MOST_ANCHOR:,.0f} to {MOST_ANCHOR:,.0f} (got {anchor:g})"
+            )
+
+
 def rate_games(
     names: Sequence[str], games: Games, anchors: Mapping[str, float] | None = None
 ) -> Ratings:
     """Rate players ``names`` by games as arrays; see ``rate_results``."""
-    check_anchors(anchors or {})
+    _check_range(anchors or {})
     for name in anchors or {}:
         if name not in names:
             raise ValueError(f"the anchor {name!r} is none of the players")
