@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
@@ -14,9 +15,7 @@ from protocol.parts import MAX_COUNT, MAX_MODELS
 
 __all__ = ["Believed", "Choice", "Considered", "Searched"]
 
-FURTHEST = 2**53
-MOST_POINTS = 1_000_000
-"""What the protocol holds."""
+LARGEST = sys.float_info.max
 ROUNDING = 1e-9
 """How far a mean of numbers from 0 to 1 may lie outside, by rounding."""
 
@@ -30,7 +29,7 @@ class Considered:
     Raises:
         TypeError: a score or a number of samples is no whole number, or another is none.
         ValueError: a probability is outside 0 to 1, an equity not finite, an error or number below
-            0, or one is beyond what the protocol holds.
+            0.
     """
 
     move: Move
@@ -48,11 +47,11 @@ class Considered:
         if self.win is not None and not -ROUNDING <= self.win <= 1 + ROUNDING:
             raise ValueError(f"win is {self.win}; a chance of winning is 0 to 1")
         _take(self, float, win="")
-        _take(self, float, -FURTHEST, FURTHEST, equity="it is a number of points")
+        _take(self, float, -LARGEST, LARGEST, equity="it is a number of points")
         error = "a standard error is a number, 0 or more"
-        _take(self, float, 0, FURTHEST, win_error=error, equity_error=error)
-        _take(self, index, -MOST_POINTS, MOST_POINTS, score="it is a whole number of points")
-        _take(self, index, 0, FURTHEST, samples="it is a whole number, 0 or more")
+        _take(self, float, 0, LARGEST, win_error=error, equity_error=error)
+        _take(self, index, score="it is a whole number of points")
+        _take(self, index, 0, samples="it is a whole number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +80,8 @@ class Searched:
             raise ValueError(f"the phase {self.phase[:64]!r} is no name of 1 to 64 characters")
         count = f"it is 0 to {MAX_COUNT:,}"
         _take(self, index, 0, MAX_COUNT, plies=count, compared=count)
-        amount = f"it is 0 to {FURTHEST:,}"
-        _take(self, index, 0, FURTHEST, rollouts=amount, nodes=amount)
+        amount = f"it is 0 to {2**53:,}"
+        _take(self, index, 0, 2**53, rollouts=amount, nodes=amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +147,8 @@ class Choice:
     belief: Believed | None = None
 
     def __post_init__(self) -> None:
-        _take(self, float, -FURTHEST, FURTHEST, equity="it is a number of points")
-        _take(self, index, -MOST_POINTS, MOST_POINTS, score="it is a whole number of points")
+        _take(self, float, -LARGEST, LARGEST, equity="it is a number of points")
+        _take(self, index, score="it is a whole number of points")
 
 
 def _take(

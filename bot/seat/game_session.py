@@ -352,6 +352,14 @@ class GameSession(Generic[P]):
             self._pondering = None
 
 
+_LARGEST = {
+    "score": 1_000_000,
+    "samples": 2**53,
+    **dict.fromkeys(("equity", "equity_error", "win_error"), 2.0**53),
+}
+"""What the protocol holds of a candidate's numbers."""
+
+
 def _has_thoughts(choice: Choice) -> bool:
     given = choice.text, choice.candidates, choice.search, choice.belief
     return choice.equity is not None or any(given)
@@ -379,6 +387,9 @@ def _candidate(considered: Considered, view: View) -> Candidate:
     }
     given["move"] = format_move(considered.move, view.rules.distribution.alphabet)
     given["win"] = None if considered.win is None else _chance(considered.win)
+    for name, most in _LARGEST.items():
+        if given[name] is not None:
+            given[name] = max(-most, min(given[name], most))
     return Candidate(**given)
 
 
