@@ -17,6 +17,7 @@ from bot_players import Passes
 from guests import no_bot
 from passing_seats import Passer
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from bot.seat.connection import BotRunner
@@ -272,7 +273,9 @@ async def test_who_writes_what_can_not_be_read_is_freed(
                 await page.send(MSGPACK.encode(Hello(role="spectator", name="eve")))
                 for _ in range(30):
                     await page.send(nonsense)
-                await page.wait_closed()
+                with suppress(ConnectionClosed):
+                    while True:
+                        await page.recv()
 
 
 async def test_a_spectator_who_goes_from_game_to_game_is_freed(
