@@ -363,5 +363,6 @@ def test_features_with_simulation(tilewire: CommandLine, tmp_path: Path) -> None
     options = ("--lexicon", "scowl", "--distribution", "english", "--games", "2", "--threads", "2")
     assert tilewire("train", "features", "--with-simulation", "--out", out, *options) == 0
     made = read_rack_weights(out).made
-    assert made["command"].endswith("--games 2 --with-simulation")
+    given = "--lexicon scowl --seed 0 --distribution english --games 2 --with-simulation"
+    assert made["command"] == f"tilewire train features {given}"
     assert (made["games"], made["seed"]) == (2, 0)

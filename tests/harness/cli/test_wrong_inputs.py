@@ -198,6 +198,7 @@ WRONG = [
     ("match files:x static --concurrency 2", "a seat files:… plays one game at a time"),
     ("tournament static greedy rh --anchor static", "--anchor static: write the name of an entr"),
     ("tournament static greedy rh --anchor static=99999", "--anchor: the rating of the anchor 's"),
+    ("puzzles check --every 1000", "--every 1000: there are 230 puzzles"),
     ("tournament static greedy rh --anchor nobody=3", "no entrant is called nobody"),
     ("tournament static greedy rh --anchor static=high", "--anchor static=high: write the name"),
     ("tournament static greedy rh --hill 2", "--hill 2: only rounds of a Swiss can be king of the"),
