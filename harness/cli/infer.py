@@ -95,16 +95,12 @@ def infer(
         judges = Judges(judge.words, rules, judge.leaves)
     with sentences(asked.where):
         observed = observe(asked.position, asked.move, rules, judge.words)
-        seconds = None if time is None else time / 1_000
-        inferred = infer(
-            judges, observed, player, racks=racks or MOST_RACKS, seconds=seconds, seed=seed
-        )
+        most, seconds = racks or MOST_RACKS, None if time is None else time / 1_000
+        inferred = infer(judges, observed, player, racks=most, seconds=seconds, seed=seed)
     mind_words(judge.words, asked.position.board)
     if plot is not None:
-        try:
+        with sentences(f"--plot {plot} can't be written: ", (OSError,)):
             draw_inference(inferred, rules, plot, top=top, line=asked.line, nick=asked.nick)
-        except OSError as error:
-            raise CommandFailed(f"--plot {plot} can't be written: {error.strerror}") from None
     print_answer(inferred, rules, as_json=json_, top=top, line=asked.line, nick=asked.nick)
 
 
