@@ -140,20 +140,35 @@ def _checked(nodes: Nodes, leaves: int, table: LeaveTable, source: str) -> _Grap
             "tiles or a larger rack?)"
         )
     arcs = WordGraph(nodes).arcs()
-    # Some writers put a root of no GADDAG before the lists; nothing leads there.
-    first = int(arcs.child[arcs.child > 0].min(initial=len(nodes)))
-    check_lists(arcs, source, _FIRST_LIST, first, len(table.distribution.counts) - 1)
+    used = _used(arcs)
+    check_lists(arcs, source, _FIRST_LIST, len(table.distribution.counts) - 1, used)
     longest = table.rack_size - 1
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, longest, source):
         raise ValueError(f"{source}: a leave of more than {longest} tiles")
     graph = _linked(arcs, table)
-    empty = graph.before[first + 1 :] == graph.before[first:-1]
+    empty = used & (graph.before[1:] == graph.before[:-1])
     if empty.any():
-        raise ValueError(f"{source}: node {int(empty.argmax()) + first} leads to no leave")
+        raise ValueError(f"{source}: node {int(empty.argmax())} leads to no leave")
     spelled = _spelled_from(graph, arcs.child[:1])
     if int(spelled[0]) != leaves:
         raise ValueError(f"{source}: a graph of {int(spelled[0])} leaves and {leaves} values")
     return graph
+
+
+def _used(arcs: Arcs) -> Bools:
+    """Mark the nodes of lists that a node points into.
+
+    Others do no harm: some writers put the root of a GADDAG that is not there before the lists, and
+    wolges fills blocks of 16 nodes up with zeros.
+    """
+    count, child = len(arcs.child), arcs.child
+    entered = np.zeros(count, np.bool_)
+    entered[child[(child > 0) & (child < count)]] = True
+    so_far = np.cumsum(entered)
+    after_a_last = np.concatenate(([True], arcs.last[:-1]))
+    begin = np.maximum.accumulate(np.where(after_a_last, np.arange(count), 0))
+    used: Bools = so_far - so_far[begin] + entered[begin] > 0
+    return used
 
 
 def _linked(arcs: Arcs, table: LeaveTable) -> _Graph:

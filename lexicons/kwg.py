@@ -253,18 +253,20 @@ def check_nodes(
     if not _FIRST_LIST <= count <= layout.max_nodes:
         raise ValueError(f"{source}: {count} nodes; a word graph has 2 to {layout.max_nodes}")
     arcs = WordGraph(nodes, layout).arcs()
-    check_lists(arcs, source, _FIRST_LIST, _FIRST_LIST, MAX_TILE if letters is None else letters)
+    check_lists(arcs, source, _FIRST_LIST, MAX_TILE if letters is None else letters)
     if not arcs.child[1] and arcs.child[0]:
         raise ValueError(f"{source}: a DAWG only; the GADDAG that moves are found with is missing")
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, _MAX_DEPTH, source):
         raise ValueError(f"{source}: a word of more than {MAX_WORD} letters")
 
 
-def check_lists(arcs: Arcs, source: str, first_list: int, ordered: int, highest: int) -> None:
+def check_lists(
+    arcs: Arcs, source: str, first_list: int, highest: int, used: Bools | None = None
+) -> None:
     """Check that children lie in lists of siblings that end, and these are in order of tiles.
 
-    Nodes before ``first_list`` are in no list, those before ``ordered`` in any order; ``highest``
-    is the greatest tile.
+    Nodes before ``first_list`` are in no list; ``highest`` is the greatest tile. Nodes that are not
+    ``used`` may stand in any order; without it all are.
 
     Raises:
         ValueError: names ``source``, the node and what is wrong with it.
@@ -283,9 +285,11 @@ def check_lists(arcs: Arcs, source: str, first_list: int, ordered: int, highest:
             f"{source}: node {at} has tile {int(tiles[at])}, but the highest is {highest} (is it "
             "for another alphabet?)"
         )
-    unordered = ~arcs.last[ordered:-1] & (tiles[ordered + 1 :] <= tiles[ordered:-1])
+    unordered = ~arcs.last[first_list:-1] & (tiles[first_list + 1 :] <= tiles[first_list:-1])
+    if used is not None:
+        unordered &= used[first_list:-1]
     if unordered.any():
-        at = int(unordered.argmax()) + ordered
+        at = int(unordered.argmax()) + first_list
         raise ValueError(f"{source}: node {at} and the sibling after it are not in tile order")
 
 
