@@ -26,10 +26,21 @@ from .options import (
     ThreadsOption,
     WordsDistributionOption,
     WorkersOption,
+    lexicon_for,
+    load_rule_set,
+    load_words,
     load_words_in,
     say,
 )
-from .study_run import Many, explaining, load_field, show_rows, tell_of_compiling, telling
+from .study_run import (
+    Many,
+    StudyRulesOption,
+    explaining,
+    load_field,
+    show_rows,
+    tell_of_compiling,
+    telling,
+)
 
 if TYPE_CHECKING:
     from engine.kernels.value_games import Listed
@@ -57,6 +68,7 @@ _Leaves = Annotated[
 class _Playing:
     """Words, tiles, chance and workers."""
 
+    rules: StudyRulesOption = None
     lexicon: LexiconOption = "scowl"
     distribution: WordsDistributionOption = None
     seed: Annotated[int, Meta(ge=0)] = 0
@@ -70,13 +82,21 @@ class _Playing:
         from engine.rules.rule_sets import rules_for
 
         tell_of_compiling()
-        lexicon = load_words_in(self.distribution, self.lexicon)
-        return lexicon, rules_for(lexicon.distribution)
+        if self.rules is None:
+            lexicon = load_words_in(self.distribution, self.lexicon)
+            return lexicon, rules_for(lexicon.distribution)
+        if self.distribution is not None:
+            raise CommandFailed("--rules have tiles of their own; leave --distribution out")
+        rules = load_rule_set(self.rules)
+        return load_words(lexicon_for(self.lexicon, rules.distribution), rules.distribution), rules
 
     def options(self) -> str:
         """Return the options that decide what is learned."""
         given = f" --lexicon {self.lexicon} --seed {self.seed}"
-        return given + (f" --distribution {self.distribution}" if self.distribution else "")
+        for name in ("rules", "distribution"):
+            if value := getattr(self, name):
+                given += f" --{name} {value}"
+        return given
 
 
 @app.command

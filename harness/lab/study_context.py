@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 
 from engine.rules.rules import Rules
@@ -31,6 +32,12 @@ class Field:
             return cls(lexicon, rules, leaves, name)
         tiles = rules.distribution
         return cls(lexicon, rules, leaves_for(tiles), table_name(None, tiles), own_leaves=True)
+
+    @cached_property
+    def rules_mark(self) -> str:
+        """The rules by their name and a checksum: other tiles, boards or numbers have another."""
+        content = repr(asdict(self.rules)).encode()
+        return f"{self.rules.name} {hashlib.sha256(content).hexdigest()[:12]}"
 
     @cached_property
     def words(self) -> int:

@@ -146,12 +146,10 @@ class LeaveTraining:
     @property
     def settings(self) -> dict[str, Any]:
         """Settings that a checkpoint must share to be resumed."""
-        tiles = self.field.rules.distribution
         return {
             "format": _FORMAT,
             "lexicon": self.field.lexicon.checksum,
-            "tiles": [list(tiles.alphabet.letters), list(tiles.counts)],
-            "points": [list(tiles.points), list(tiles.vowels)],
+            "rules": self.field.rules_mark,
             **asdict(self.goal),
         }
 

@@ -127,8 +127,13 @@ class ValueTraining:
     def settings(self) -> dict[str, Any]:
         """Settings that a checkpoint must share to be resumed."""
         field = self.field
-        checksums = {"lexicon": field.lexicon.checksum, "leaves": field.leaves.checksum}
-        return {"format": _FORMAT, **checksums, **asdict(self.goal)}
+        return {
+            "format": _FORMAT,
+            "lexicon": field.lexicon.checksum,
+            "rules": field.rules_mark,
+            "leaves": field.leaves.checksum,
+            **asdict(self.goal),
+        }
 
     def run(self, workers: Workers, tell: Tell, clock: Callable[[], float]) -> ValueNet:
         """Train to the end; ``clock`` returns monotonic seconds."""

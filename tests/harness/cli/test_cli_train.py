@@ -200,6 +200,7 @@ def refused(tilewire: CommandLine, says: str, *arguments: object) -> None:
         (("--games", "500", "--lexicon", "nosuch"), "no lexicon is called 'nosuch'"),
         (("--games", "500", "--distribution", "no.csv"), "no tile distribution is called 'no.csv'"),
         (("--games", "500", "--distribution", "english"), "is not a letter"),
+        (("--games", "500", "--rules", "super"), "--rules have tiles of their own; leave --distr"),
     ],
 )
 def test_options_that_make_no_sense(
@@ -281,6 +282,22 @@ def leaves_of(tilewire: CommandLine, table: Path, ground: Path) -> str:
     given = ("--table", table, "--distribution", ground / "many.csv")
     assert tilewire("leaves", *given) == 0, tilewire.err
     return tilewire.out
+
+
+def test_games_are_played_by_the_rules_that_are_named(
+    tilewire: CommandLine, ground: Path, tmp_path: Path
+) -> None:
+    (ground / "wide.toml").write_text('tiles = "tiles.csv"\nboard = "super"\n', encoding="utf-8")
+    words, rules = ("--lexicon", ground / "few.txt"), ("--rules", ground / "wide.toml")
+    out = tmp_path / "wide.klv2"
+    options = ("--games", "100", "--floor", "0", "--seed", "1")
+    assert tilewire("train", "leaves", "--out", out, *options, *words, *rules) == 0, tilewire.err
+    manifest = read_manifest(out)
+    assert manifest is not None
+    assert f"--rules {ground / 'wide.toml'}" in manifest.command
+    narrow = tmp_path / "narrow.klv2"
+    assert tilewire("train", "leaves", "--out", narrow, *options, *on(ground)) == 0, tilewire.err
+    assert out.read_bytes() != narrow.read_bytes()
 
 
 # --- win probabilities and features ---------------------------------------------------------------

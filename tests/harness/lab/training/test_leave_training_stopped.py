@@ -110,18 +110,21 @@ OTHER_TILES = {
 }
 
 
-SAID = {"words": "lexicon", "minutes": "games", "counts": "tiles", "letters": "tiles"}
-SAID |= {"vowels": "points"}
+SAID = {"words": "lexicon", "minutes": "games", **dict.fromkeys([*OTHER_TILES, "bonus"], "rules")}
 """The names of settings, where they are others."""
 
 
-@pytest.mark.parametrize("which", ["words", *OTHER_GOALS, *OTHER_TILES])
+@pytest.mark.parametrize("which", ["words", "bonus", *OTHER_GOALS, *OTHER_TILES])
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, which: str) -> None:
     checkpoint = tmp_path / "t.checkpoint"
     training(SHORT, checkpoint).run(Workers(), ignore, ticking(1.0))
     other = LeaveTraining(
         lexicon_of(WORDS[1:]) if which == "words" else few(),
-        replace(RULES, distribution=OTHER_TILES.get(which, TILES)),
+        replace(
+            RULES,
+            distribution=OTHER_TILES.get(which, TILES),
+            bingo_bonus=RULES.bingo_bonus + (which == "bonus"),
+        ),
         OTHER_GOALS.get(which, SHORT),
         checkpoint,
     )
