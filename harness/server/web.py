@@ -29,7 +29,7 @@ from harness.arbiter.journal_reading import (
 )
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.views import OWNER, Viewer, game_over, new_game, reviewed
+from harness.arbiter.views import OWNER, Viewer, game_over, is_open, new_game, reviewed
 from harness.figures import moment
 from harness.matches.results import game_record
 from harness.page import Page
@@ -54,6 +54,9 @@ KEPT_REVIEWS = 32
 """Games that ended are kept as they were told: all who watched one ask at its end."""
 MOST_WAITING = 16
 """Readings of the journal, one after another; who asks for more is asked to come again."""
+
+DURABLE_S = 2.0
+"""Whoever asks for a game waits no longer than this for its last record to be written down."""
 
 GCG = "text/plain; charset=utf-8"
 
@@ -105,6 +108,8 @@ class Web:
             parts = urlsplit(request.path)
         except ValueError as error:
             return wrong(400, f"this is no address: {error}")
+        if "\0" in unquote(request.path):  # which PostgreSQL takes for an error
+            return wrong(400, "this is no address: it has a NUL in it")
         match [unquote(part) for part in parts.path.split("/")[1:]]:
             case ["api", *path]:
                 query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
@@ -193,7 +198,10 @@ class Web:
 
     async def _once_durable(self, host: GameHost) -> HttpAnswer:
         """Return a game once that is written down which its book has."""
-        await host.is_durable.wait()
+        try:
+            await asyncio.wait_for(host.is_durable.wait(), DURABLE_S)
+        except TimeoutError:  # the server that has the game now may be another
+            return wrong(503, "the game's last move is not written down yet; try again")
         answer = self._game(host.game)
         return answer if isinstance(answer, HttpAnswer) else await answer
 
@@ -237,6 +245,9 @@ class Web:
 
     def _gcg(self, game: str) -> HttpAnswer:
         _, book = self._ended(game)
+        assert book.ended is not None
+        if self._own is None and not is_open(book.opened, book.ended):
+            raise _Unknown("its racks stay hidden: it is void, or half of a pair with equal draws")
         return HttpAnswer(200, game_record(book, " – ".join(book.opened.players)), GCG)
 
     def _ended(self, game: str) -> tuple[KeptGame, Scorebook]:

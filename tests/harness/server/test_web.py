@@ -168,6 +168,8 @@ async def test_racks_of_a_pair_and_of_a_void_game_stay_hidden(served: Served) ->
         assert told["over"] is not None
         assert told["turns"] is None
         assert "candidates" not in json.dumps(told)
+        refused = await served.json(f"/api/games/{game}.gcg", 404)
+        assert "its racks stay hidden" in refused["error"]
 
 
 async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
@@ -193,6 +195,20 @@ async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
     assert await served.json("/api/games") == listed, "within a second"
     served.now += 1
     assert (await served.json("/api/games"))["past"][0]["game"] == "late"
+
+
+async def test_a_game_whose_last_record_is_not_written_down_is_not_told(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.server.web.DURABLE_S", 0.01)
+    served.hosting.games["g1"] = SimpleNamespace(game="g1", is_durable=asyncio.Event())
+    told = await served.json("/api/games/g1", 503)
+    assert told["error"] == "the game's last move is not written down yet; try again"
+
+
+@pytest.mark.parametrize("path", ["/api/games/%00", "/api/games/%00.gcg", "/api/games?before=%00"])
+async def test_an_address_with_a_nul_is_none(served: Served, path: str) -> None:
+    assert "it has a NUL in it" in (await served.json(path, 400))["error"]
 
 
 async def test_a_game_is_told_as_gcg(served: Served) -> None:
