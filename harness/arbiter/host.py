@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import structlog
 
@@ -34,6 +35,18 @@ log = structlog.get_logger(__name__)
 
 NOTE_EVERY_MS = 250
 """Interval between the journal's notes of running clocks."""
+
+
+class Told(NamedTuple):
+    """How a game stands as far as that is written down, for those who ask."""
+
+    scores: tuple[int, int]
+    turns: int
+
+    @classmethod
+    def of(cls, book: Scorebook) -> Told:
+        """Return how a book stands."""
+        return cls(book.scores, len(book.turns))
 
 
 class GameHost:
@@ -63,6 +76,7 @@ class GameHost:
         self.is_durable = asyncio.Event()
         """Set unless the book has what is being written down: nobody may know of that yet."""
         self.is_durable.set()
+        self.told = Told.of(book)
         self._unproven = unproven
         self._seats = seats
         self._journal = journal
@@ -251,6 +265,7 @@ class GameHost:
     def _let_in(self) -> None:
         """Show the game to those who came while something was being written down."""
         self.is_durable.set()
+        self.told = Told.of(self.book)
         newcomers, self._newcomers = self._newcomers, []
         for spectator, recipient in newcomers:
             self.watch(spectator, recipient)

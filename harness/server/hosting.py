@@ -100,7 +100,7 @@ class Hosting:
         return book
 
     def _kind(self, opened: Opened, label: Mapping[str, Any]) -> TableKind | None:
-        return self.tables.of_game(opened, str(label.get(WORDS, "")))
+        return self.tables.of_game(opened, str(label.get(WORDS, "")), label.get(TABLE, MAIN))
 
     def new_book(self, kind: TableKind, time: TimeControl, label: dict[str, Any]) -> Scorebook:
         """Return the book of a new game at a table, between the sides of a label.
@@ -174,8 +174,8 @@ class Hosting:
             ListedGame(
                 game=host.game,
                 players=host.book.opened.players,
-                scores=host.book.scores,
-                turns=len(host.book.turns),
+                scores=host.told.scores,
+                turns=host.told.turns,
                 rules=host.book.opened.rules.name,
                 lexicon=host.book.opened.lexicon,
             )

@@ -362,7 +362,8 @@ class Lobby:
         """
         with suppress(JournalError):
             for past in reversed(read_past(self.journal.address, PAST_GAMES)):
-                self._first_moves.note(*past.opened.players)
+                if past.ended.seq:  # it began
+                    self._first_moves.note(*past.opened.players)
         for book, label in tuple(self.hosting.restored()):
             if self.ladder is not None and LABEL in label:
                 self.ladder.goes_on(label)
@@ -384,7 +385,6 @@ class Lobby:
     ) -> asyncio.Task[None]:
         """Begin a game or go on with it; a ``fresh`` one is to be stored first."""
         game = book.opened.game
-        self._first_moves.note(*book.opened.players)
         guests: list[Player] = []
         for seat in seats:
             if isinstance(seat, GuestSeat):
@@ -403,6 +403,8 @@ class Lobby:
     ) -> None:
         try:
             took_s = await self.hosting.play(host, label, fresh=fresh)
+            if host.book.game is not None:  # else who moves second could decline until it is first
+                self._first_moves.note(*host.book.opened.players)
             self._note_absences(host, guests, took_s)
         except LeaseLost:  # if it was begun, another host goes on with it
             log.error("game given up", game=host.game)

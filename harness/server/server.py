@@ -198,9 +198,15 @@ class MatchServer:
         from .ladder.ladder import Ladder  # with numpy, as below
         from .ladder.publishing import Publisher
 
-        ladder = Ladder(settings, self.time, self.gatekeeper.has_token)
+        find = self.tables.find
+        ladder = Ladder(
+            settings,
+            self.time,
+            self.gatekeeper.has_token,
+            plays=lambda kind, bot: bot in find(kind).bots,
+        )
         self._lobby.waiting.ladder = ladder
-        return Publisher(ladder, self.tables.main.lexicon.name)
+        return Publisher(ladder, lambda kind: find(kind).lexicon.name)
 
     async def start(self) -> None:
         """Resume unfinished games, and listen.
@@ -264,6 +270,8 @@ class MatchServer:
     def change(self, *, max_games: int, time: TimeControl, admission: Admission) -> None:
         """Have other settings from now on; games that are on keep their clocks."""
         self._lobby.max_games, self._lobby.time = max_games, time
+        if self._lobby.ladder is not None:
+            self._lobby.ladder.change_time(time)
         self._admissions.change(admission)
         self._lobby.pair_soon()
 

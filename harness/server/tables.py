@@ -96,15 +96,17 @@ class Tables:
         """Return whether a built-in bot plays at any of the tables."""
         return any(name in kind.bots for kind in self)
 
-    def of_game(self, opened: Opened, location: str = "") -> TableKind | None:
+    def of_game(self, opened: Opened, location: str = "", began_at: str = MAIN) -> TableKind | None:
         """Return the table whose words a game is played with, that of its rules if there is one.
 
-        A game goes on by the rules it began with, whatever the tables are now.
+        Of several, the table that it began at comes first. A game goes on by the rules it began
+        with, whatever the tables are now.
 
         Raises:
             Declined: the game's rules make no sense.
         """
-        suiting: list[TableKind] = [kind for kind in (*self, *self._found) if kind.suits(opened)]
+        kinds = sorted((*self, *self._found), key=lambda kind: kind.name != began_at)
+        suiting: list[TableKind] = [kind for kind in kinds if kind.suits(opened)]
         if not suiting:
             found: TableKind | None = self._other(opened, location) if location else None
             if found is None or not found.suits(opened):

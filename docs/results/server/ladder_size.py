@@ -91,7 +91,7 @@ async def measure(path: Path) -> list[tuple[str, str]]:
     rows.append(("meanwhile the loop is late by, 99 of 100, ms", number(_p99(late), 1)))
     watching.cancel()
     ladder.tables["ladder"].take_ratings(task, lists, time.time())
-    publisher = Publisher(ladder, "scowl")
+    publisher = Publisher(ladder, lambda _kind: "scowl")
     for path_of, name in (([], "the list"), (["players", "bot-0000"], "a player")):
         began = time.process_time()
         answer = publisher.answer(path_of, {"all": "1"})

@@ -30,7 +30,7 @@ from protocol.parts import TimeControl
 
 from .history import History, RatedGame
 from .rating_process import RatingError, RatingTask, rate
-from .settings import LABEL, LadderSettings, tables_of
+from .settings import DEFAULT_TABLE, LABEL, LadderSettings, tables_of
 from .table import Table
 
 log = structlog.get_logger(__name__)
@@ -74,10 +74,11 @@ class Ladder:
         may_be_rated: Callable[[str], bool] = lambda _name: True,
         clocks: Clocks = Clocks(),
         compute: Compute = rate,
+        plays: Callable[[str, str], bool] = lambda _kind, _bot: True,
     ) -> None:
         self.settings = settings
         self.tables = {
-            name: Table(name, clock, settings.anchors)
+            name: Table(name, clock, self._anchors(name, plays))
             for name, clock in tables_of(settings, server_time).items()
         }
         self.clocks = clocks
@@ -95,6 +96,21 @@ class Ladder:
         self._random = SystemRandom()
         self._first_table = 0
         self._changed = asyncio.Event()
+
+    def _anchors(self, table: str, plays: Callable[[str, str], bool]) -> dict[str, float]:
+        """Return the anchors that can play what is played at a table."""
+        kind = self.kind(table)
+        return {name: at for name, at in self.settings.anchors.items() if plays(kind, name)}
+
+    def kind(self, table: str) -> str:
+        """Return what is played at a table of the ladder, by the name of the server's table."""
+        said = self.settings.tables.get(table)
+        return MAIN if said is None else said.table
+
+    def change_time(self, time: TimeControl) -> None:
+        """Have the server's clock from now on, unless tables have clocks of their own."""
+        if not self.settings.tables:
+            self.tables[DEFAULT_TABLE].time = time
 
     # --- who waits ------------------------------------------------------------------------------
 
@@ -171,16 +187,12 @@ class Ladder:
                 for name in names:
                     table.busy(name)
                 sides = (self._side(names[0]), self._side(names[1]))
-                yield Rated(table.name, self._kind(table.name), table.time, sides)
+                yield Rated(table.name, self.kind(table.name), table.time, sides)
             places -= len(made)
 
     def take_wish(self, name: str) -> Seek | None:
         """Return what a player waited for, who has a game now; it is still one who is there."""
         return self._wishes.pop(name, None)
-
-    def _kind(self, table: str) -> str:
-        said = self.settings.tables.get(table)
-        return MAIN if said is None else said.table
 
     def _side(self, name: str) -> dict[str, Any]:
         return {"kind": "bot" if name in self.settings.anchors else "guest", "name": name}

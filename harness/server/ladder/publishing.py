@@ -36,12 +36,12 @@ FromJournal: TypeAlias = Callable[[Address], HttpAnswer]
 
 
 class Publisher:
-    """Answers requests to ``/api/ladder``."""
+    """Answers requests to ``/api/ladder``; ``lexicon`` names that of a table of the server."""
 
     def __init__(
         self,
         ladder: Ladder,
-        lexicon: str,
+        lexicon: Callable[[str], str],
     ) -> None:
         self._ladder, self._lexicon = ladder, lexicon
         self._lists: dict[tuple[str, bool], tuple[float, HttpAnswer]] = {}
@@ -94,7 +94,7 @@ class Publisher:
             "table": table.name,
             "tables": list(self._ladder.tables),
             "time": msgspec.to_builtins(table.time),
-            "lexicon": self._lexicon,
+            "lexicon": self._lexicon(self._ladder.kind(table.name)),
             "games": table.history.games,
             "rated_games": 0 if standing is None else standing.games,
             "rated_at": None if standing is None else moment(standing.at),

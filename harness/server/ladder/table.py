@@ -71,7 +71,11 @@ class Table:
         self.standing: Standing | None = None
         self.days: list[Day] = []
         self._present: dict[int, Present] = {}
-        self.patience_s = min(MOST_PATIENCE_S, time.initial_ms / 10_000)
+
+    @property
+    def patience_s(self) -> float:
+        """How long a player waits for a better opponent."""
+        return min(MOST_PATIENCE_S, self.time.initial_ms / 10_000)
 
     def begin_with(self, history: History) -> None:
         """Take the games of the journal."""

@@ -161,6 +161,18 @@ def test_who_leaves_is_not_paired_and_a_name_of_nobody_is_refused() -> None:
         season.put("eve")
 
 
+def test_the_clock_of_the_server_changes_for_a_table_that_has_none_of_its_own() -> None:
+    blitz = TimeControl(initial_ms=20_000)
+    for settings, initial_ms in (
+        (LadderSettings(), 20_000),
+        (LadderSettings(tables={"slow": LadderTable(initial_ms=50_000)}), 50_000),
+    ):
+        ladder = Season(settings).ladder
+        ladder.change_time(blitz)
+        (table,) = ladder.tables.values()
+        assert (table.time.initial_ms, table.patience_s) == (initial_ms, initial_ms / 10_000)
+
+
 def test_an_anchor_plays_one_game_at_a_time() -> None:
     season = Season(LadderSettings(anchors={"static": 1_800.0}))
     season.put("ann", "bob", "cem")
@@ -269,7 +281,7 @@ def answered(season: Season, address: str) -> HttpAnswer:
     parts = urlsplit(address)
     path = [unquote(part) for part in parts.path.split("/")[3:]]
     query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-    answer = Publisher(season.ladder, "scowl").answer(path, query)
+    answer = Publisher(season.ladder, lambda kind: f"words of {kind}").answer(path, query)
     return answer if isinstance(answer, HttpAnswer) else answer(season.journal)
 
 

@@ -22,8 +22,9 @@ from harness.server.lobby import Lobby
 from harness.server.players import Player
 from harness.server.tables import TableKind, Tables
 from lexicons.store import load_lexicon
+from protocol.channel import now_ms
 from protocol.errors import PeerError
-from protocol.messages import Error, Seek, Seeking
+from protocol.messages import Error, NewGame, Ready, Seek, Seeking, Started
 from protocol.parts import TimeControl
 
 ABSENT = PeerError("busy", "you were not ready", retry="later")
@@ -49,9 +50,21 @@ class Guest:
         self.told: list[object] = []
         _, channel = MemoryChannel.pair()
         link = Link(channel, lambda _message, _at_ms: None)
-        link.send = self.told.append  # type: ignore[assignment,method-assign]
+        self._is_told = asyncio.Event()
+        link.send = self._hear  # type: ignore[method-assign]
         lobby.arrive(self.player, link)
         self.player.peer = f"{address}:54312"
+
+    def _hear(self, message: object) -> None:
+        self.told.append(message)
+        self._is_told.set()
+
+    async def hears(self, kind: type) -> None:
+        """Wait for a message of a kind, and forget all before it."""
+        while not any(isinstance(message, kind) for message in self.told):
+            self._is_told.clear()
+            await self._is_told.wait()
+        self.told.clear()
 
 
 async def test_a_table_that_is_not_there_and_a_bot_that_does_not_play_at_one(lobby: Lobby) -> None:
@@ -108,22 +121,76 @@ async def test_the_servers_own_bots_have_time_to_compile(
     await lobby.drain(0, asyncio.Event())
 
 
+async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tuple[str, str]:
+    """Have two meet in a game that begins, and is void then, or doesn't begin."""
+    lobby.seek(ann.player, Seek(opponent="bob"))
+    lobby.seek(bob.player, Seek(opponent="ann"))
+    await asyncio.sleep(0)
+    (host,) = lobby.hosting.games.values()
+    if ready:
+        for guest in (ann, bob):
+            await guest.hears(NewGame)
+            link = guest.player.link
+            assert link is not None
+            lobby.hear(guest.player, link, Ready(game=host.game, nonce="00" * 16), now_ms())
+        await ann.hears(Started)
+        host.void("seen enough")
+    await asyncio.gather(*lobby._tasks.values())
+    return host.book.opened.players
+
+
+def again(lobby: Lobby) -> tuple[Lobby, Guest, Guest]:
+    """Start a server again."""
+    lobby = Lobby(lobby.hosting, lobby.time, max_games=2)
+    lobby.restore_all()
+    return lobby, Guest(lobby, "ann"), Guest(lobby, "bob")
+
+
 async def test_who_meet_again_swap_seats(lobby: Lobby) -> None:
-    guests = Guest(lobby, "ann"), Guest(lobby, "bob")
-    games: list[tuple[str, str]] = []
-    for number in range(4):
-        if number == 3:  # after a restart
-            lobby = Lobby(lobby.hosting, lobby.time, max_games=2)
-            lobby.restore_all()
-            guests = Guest(lobby, "ann"), Guest(lobby, "bob")
-        lobby.seek(guests[0].player, Seek(opponent="bob"))
-        lobby.seek(guests[1].player, Seek(opponent="ann"))
-        await asyncio.sleep(0)
-        (host,) = lobby.hosting.games.values()
-        games.append(host.book.opened.players)
-        await asyncio.gather(*lobby._tasks.values())
+    lobby.time = TimeControl()
+    ann, bob = Guest(lobby, "ann"), Guest(lobby, "bob")
+    games = [await met(lobby, ann, bob) for _ in range(3)]
+    games.append(await met(*again(lobby)))
     assert games[0] != games[1]
     assert games[2:] == games[:2]
+
+
+async def test_who_does_not_come_does_not_move_first_the_next_time(lobby: Lobby) -> None:
+    never, lobby.time = lobby.time, TimeControl()
+    ann, bob = Guest(lobby, "ann"), Guest(lobby, "bob")
+    first, second = await met(lobby, ann, bob)
+    lobby.time = never
+    games = [await met(lobby, ann, bob, ready=False) for _ in range(2)]
+    games.append(await met(*again(lobby), ready=False))
+    assert games == 3 * [(second, first)]
+
+
+async def test_a_game_has_the_bots_of_the_table_that_was_sought(lobby: Lobby) -> None:
+    class Others(Passes):
+        """The bots of another table."""
+
+    main = lobby.hosting.tables.main
+    other = TableKind(name="formula", lexicon=main.lexicon, bots={"house": Others})
+    lobby.hosting.tables = Tables(main, [other])
+    for name, kind in (("main", Passes), ("formula", Others)):
+        label = {"sides": [{"kind": "bot", "name": "house"}, {"kind": "guest", "name": "ann"}]}
+        book = lobby.hosting.new_book(lobby.hosting.tables.find(name), lobby.time, label)
+        first, _ = lobby.hosting.seats(book.opened, label)
+        assert type(first) is kind
+
+
+async def test_a_list_has_scores_that_are_written_down(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Guest(lobby, "ann")
+    lobby.seek(lobby.players.named("ann"), Seek(opponent="house"))
+    await asyncio.sleep(0)
+    (host,) = lobby.hosting.games.values()
+    # A move that the journal does not have yet.
+    monkeypatch.setattr(type(host.book), "scores", property(lambda _book: (40, 0)))
+    (listed,) = lobby.hosting.listed().games
+    assert (listed.scores, listed.turns) == ((0, 0), 0)
+    await lobby.drain(0, asyncio.Event())
 
 
 async def test_who_has_a_game_is_told_which_and_how_to_get_out_of_it(lobby: Lobby) -> None:
@@ -275,6 +342,26 @@ async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
     rated.seek(bob.player, Seek(opponent="ann"))
     await asyncio.sleep(0)
     assert not rated.hosting.games
+
+
+async def test_a_table_has_no_anchor_that_does_not_play_there(lobby: Lobby) -> None:
+    main = lobby.hosting.tables.main
+    lobby.hosting.tables = Tables(main, [TableKind(name="polish", lexicon=main.lexicon)])
+    tables = {"main": LadderTable(), "words": LadderTable(table="polish")}
+    settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
+    find = lobby.hosting.tables.find
+    ladder = Ladder(settings, lobby.time, plays=lambda kind, bot: bot in find(kind).bots)
+    assert {name: set(table.anchors) for name, table in ladder.tables.items()} == {
+        "main": {"house"},
+        "words": set(),
+    }
+    lobby.waiting.ladder = ladder
+    ladder.begin_with({name: History() for name in tables}, set())
+    ann = Guest(lobby, "ann")
+    lobby.seek(ann.player, Seek(table="words"))
+    await asyncio.sleep(0)
+    assert "ann" in ladder, "it waits for somebody else"
+    assert not lobby.hosting.games
 
 
 async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
