@@ -32,6 +32,9 @@ class _Entry:
     def is_over(self) -> bool:
         return self.until is not None and self.until <= time.time()
 
+    def has(self, address: IPv4Address | IPv6Address) -> bool:
+        return self.network is not None and address in self.network
+
 
 class Bans:
     """The bans of a server, which its journal keeps."""
@@ -49,19 +52,22 @@ class Bans:
         Raises:
             PeerError: ``banned``; the connection is to be closed.
         """
+        at = _address(address)
         for whom, entry in self._entries.items():
-            is_meant = whom == name or (entry.network is not None and _has(entry.network, address))
-            if is_meant and not entry.is_over:
+            if not entry.is_over and (whom == name or (at is not None and entry.has(at))):
                 raise PeerError("banned", f"{whom} is banned: {entry.why}", close=1008)
 
     async def add(self, whom: str, minutes: int | None, why: str) -> None:
-        """Ban a name, an address or a network."""
-        until = None if minutes is None else time.time() + minutes * 60
+        """Ban a name, an address or a network, and forget the bans that are over."""
+        now = time.time()
+        until = None if minutes is None else now + minutes * 60
+        forget = "DELETE FROM bans WHERE until <= ?"
         statement = (
             "INSERT INTO bans VALUES (?, ?, ?) ON CONFLICT (whom) DO UPDATE "
             "SET until = excluded.until, why = excluded.why"
         )
-        await self._journal.change((statement, (whom, until, why)))
+        await self._journal.change((forget, (now,)), (statement, (whom, until, why)))
+        self._entries = {each: it for each, it in self._entries.items() if not it.is_over}
         self._entries[whom] = _Entry(why, until, _network(whom))
 
     async def remove(self, whom: str) -> bool:
@@ -114,8 +120,8 @@ def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     return mapped or address
 
 
-def _has(network: IPv4Network | IPv6Network, address: str) -> bool:
+def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        return _unmapped(ip_address(address.partition("%")[0])) in network
+        return _unmapped(ip_address(text.partition("%")[0]))
     except ValueError:
-        return False
+        return None

@@ -7,11 +7,13 @@ that is killed goes on with both.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
+import structlog
 from msgspec.structs import replace
 
 from bot.registry import SeatError, did_you_mean
@@ -52,6 +54,8 @@ from protocol.parts import Presence, RoundGame, StandingRow
 from .lobby import Lobby
 from .players import Player
 from .tokens import check_listed, forbidden
+
+log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T")
 
@@ -163,10 +167,15 @@ class Direction:
         return self._plan.is_open and not self.tournament.over
 
     def arrived(self, name: str) -> None:
-        """Note that a player is here: registered, or joining now; late, or back."""
+        """Note that a player is here: registered, or joining now; late, or back.
+
+        Raises:
+            PeerError: ``host_error``: it can't join, since that can't be written down.
+        """
         entrant = self._entrant(name)
         if entrant is None:
-            self._join(name)
+            with _keeping():
+                self._join(name)
         elif entrant not in self._schedule.withdrawn:
             self.tournament.welcome_back(entrant)
         self._begin_if_all_are_here()
@@ -282,7 +291,9 @@ class Direction:
         book = self.tournament.playing.get(planned.number)
         if book is None or book.ended is not None:
             return game
-        return replace(game, scores=book.scores, game=book.opened.game)
+        host = self._lobby.hosting.find(book.opened.game)
+        scores = book.scores if host is None else host.told.scores
+        return replace(game, scores=scores, game=book.opened.game)
 
     # --- directors ------------------------------------------------------------------------------
 
@@ -324,18 +335,19 @@ class Direction:
             PeerError: it can't be done; nothing has changed.
         """
         why = f"{by}: {message.why}" if message.why else by
-        match message.action:
-            case "pause":
-                self._pause(why)
-            case "resume":
-                self._resume(why)
-            case "withdraw":
-                self._withdraw(_given(message.name, "withdraw needs the entrant's name"), why)
-            case "join":
-                self._direct_to_join(_given(message.name, "join needs a name"))
-            case "correct":
-                number = _given(message.number, "correct needs the number of a game")
-                self._correct(number, message.scores, why)
+        with _keeping():
+            match message.action:
+                case "pause":
+                    self._pause(why)
+                case "resume":
+                    self._resume(why)
+                case "withdraw":
+                    self._withdraw(_given(message.name, "withdraw needs the entrant's name"), why)
+                case "join":
+                    self._direct_to_join(_given(message.name, "join needs a name"))
+                case "correct":
+                    number = _given(message.number, "correct needs the number of a game")
+                    self._correct(number, message.scores, why)
         self._lobby.hosting.tell(f"{by} directs: {_in_words(message)}")
         self._tell_directors()
 
@@ -411,6 +423,17 @@ class Direction:
         game = next(it.game for it in reversed(self._files.results) if it.number == number)
         self.tournament.correct(Corrected(number, game, scores, why))
         self._summarize()
+
+
+@contextmanager
+def _keeping() -> Iterator[None]:
+    """Refuse what is asked for where the tournament's folder can't be written."""
+    try:
+        yield
+    except OSError as error:
+        log.error("decision not kept", reason=str(error))
+        why = f"the tournament's folder can't be written: {error.strerror or error}"
+        raise PeerError("host_error", why, retry="later") from None
 
 
 def _wrong_name(name: str) -> str:

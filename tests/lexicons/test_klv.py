@@ -125,7 +125,17 @@ def test_a_root_of_no_gaddag_does_no_harm(tmp_path: Path, unused: int) -> None:
 
 def test_blocks_that_are_filled_up_do_no_harm(tmp_path: Path) -> None:
     # As wolges lays lists out: zeros before a list that would cross the end of a block.
-    nodes = [node(0, 4, LAST), 0, 0, 0, node(0, 7, ACCEPTS), node(3), 0, node(1, 0, ACCEPTS), node(2)]
+    nodes = [
+        node(0, 4, LAST),
+        0,
+        0,
+        0,
+        node(0, 7, ACCEPTS),
+        node(3),
+        0,
+        node(1, 0, ACCEPTS),
+        node(2),
+    ]
     path = written(tmp_path / "blocks.klv2", packed(nodes, [25, 26, 27, -1]))
     table = read_klv(path, FEW)
     assert [table.value(leave) for leave in [(0,), (0, 1), (3,)]] == [25, 26, -1]

@@ -302,3 +302,15 @@ def test_an_address_is_banned_however_it_is_written(tmp_path: Path) -> None:
             bans.check("ann", address)
     bans.check("ann", "::ffff:203.0.113.1")
     journal.close()
+
+
+def test_bans_that_are_over_are_forgotten(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "serve.db")
+    bans = Bans(journal)
+    asyncio.run(bans.add("192.0.2.1", 0, "was loud"))
+    bans.check("ann", "192.0.2.1")
+    asyncio.run(bans.add("bob", None, "is loud"))
+    assert [row[0] for row in journal.rows("SELECT whom FROM bans")] == ["bob"]
+    with pytest.raises(PeerError):
+        bans.check("bob", "192.0.2.1")
+    journal.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -345,6 +347,29 @@ async def test_strangers_are_refused(
 async def refusal(client: Client, asked: Awaitable[None]) -> str:
     await asked
     return (await client.expect(Error)).code
+
+
+async def test_a_folder_that_cannot_be_written_refuses_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, _value: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    says = "the tournament's folder can't be written: No space left on device"
+    async with event(tmp_path, "ann", "bob", open_=True) as held:
+        with monkeypatch.context() as patched:
+            patched.setattr("harness.matches.folder._append", full)
+            refused = await held.ask(Direct(action="pause"))
+            assert isinstance(refused, Error)
+            assert (refused.code, refused.message, refused.retry) == ("host_error", says, "later")
+            zoe = await Client.login(held.url, "zoe")
+            told = await zoe.receive()
+            assert isinstance(told, Error)
+            assert told.message == says
+            await zoe.close()
+        listed = await held.direct(action="pause")
+        assert listed.paused
+        assert set(presences(listed)) == {"ann", "bob"}
 
 
 async def test_players_and_spectators_ask_but_do_not_direct(tmp_path: Path) -> None:
