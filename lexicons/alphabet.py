@@ -62,6 +62,16 @@ class Alphabet:
     def _longest(self) -> int:
         return max(len(text) for text in self._tile_of)
 
+    @cached_property
+    def _letter_of(self) -> dict[int, str]:
+        """Letters by the code point of a blanked form that Python knows another capital for."""
+        pairs = zip(self.blanked[1:], self.letters[1:], strict=True)
+        return {ord(low): up for low, up in pairs if len(low) == 1 and low.upper() != up}
+
+    def upper(self, text: str) -> str:
+        """Return words of any case in capitals, those of the tiles first: Turkish i is İ."""
+        return text.translate(self._letter_of).upper()
+
     def tile_text(self, tile: int) -> str:
         """Return a tile as text."""
         names = self.blanked if tile & BLANK_FLAG else self.letters
@@ -105,7 +115,7 @@ class Alphabet:
         Raises:
             ValueError: at a character that no letter begins with; says which and where.
         """
-        upper = word.upper()
+        upper = self.upper(word)
         if "[" in upper:
             tiles = self.tiles(upper)
             if BLANK in tiles:
@@ -189,6 +199,7 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
 
 def parse_distribution(name: str, text: str, source: str) -> TileDistribution:
     """Read a table of tiles; ValueError as ``load_distribution``, with ``source`` for the file."""
+    text = unicodedata.normalize("NFC", text)  # as words are read
     lines = ["" if line.startswith("#") else line for line in text.splitlines()]
     reader = csv.reader(lines)
     try:

@@ -1,8 +1,9 @@
 """Word lists: reading them, packing them into arrays, and their checksums.
 
-A word list is UTF-8 text (a byte order mark and CRLF line ends do no harm), one word a line in any
-case. Blank lines and lines that begin with ``#`` are left out. Anything else, such as
-a definition after a word, is refused with its line number: a misread list costs games silently.
+A word list is UTF-8 text (a byte order mark, CRLF line ends and accents that are characters of
+their own do no harm), one word a line in any case. Blank lines and lines that begin with ``#`` are
+left out. Anything else, such as a definition after a word, is refused with its line number: a
+misread list costs games silently.
 
 Many words are kept as a *word matrix*: ``uint8``, a row a word, padded with 0 (which is no letter).
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import lzma
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -83,7 +85,8 @@ def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList
     """
     if source.endswith(".xz"):
         content = _decompressed(content, source)
-    lines = _word_lines(_decode(content, source, alphabet))
+    text = unicodedata.normalize("NFC", _decode(content, source, alphabet))
+    lines = _word_lines(alphabet.upper(text))
     if not lines.words:
         raise ValueError(f"{source}: no words in it; a word list has one word a line")
     return WordList(alphabet, _sorted_lines(lines, _read_tiles(lines, alphabet, source), source))
@@ -133,7 +136,7 @@ def _encoding_remedy(content: bytes, source: str, alphabet: Alphabet) -> str:
 def _word_lines(text: str) -> _Lines:
     words: list[str] = []
     numbers: list[int] = []
-    for number, line in enumerate(text.upper().split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         word = line.strip()
         if word and not word.startswith("#"):
             words.append(word)

@@ -36,7 +36,7 @@ from enum import Enum
 
 from .move_text import NotationError, parse_square, shown
 
-_ENCODINGS = ("utf-8", "iso8859-1", "cp1252")  # as Python's codecs call them
+_ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # as Python's codecs call them
 _DECLARED = re.compile(rb"^#character-encoding[ \t]+([^\s]+)", re.MULTILINE | re.IGNORECASE)
 _PRAGMA = re.compile(r"#(\S*)(?:\s(.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"(player|rack)([1-9])")

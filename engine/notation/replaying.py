@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -138,9 +139,10 @@ class _Replayer:
         """Return the position after the last event."""
         known = self._known[-1]
         if self._gcg.incomplete and not known[self._on_turn].rack:
-            # Some programs write the rack on turn there, and no #rack line.
-            said = _read_known(self._gcg.incomplete, "the rack on turn", 0, self._rules)
-            known = _with(known, self._on_turn, said)
+            # Some programs write the rack on turn there, and no #rack line; others a remark.
+            with suppress(GcgError):
+                said = _read_known(self._gcg.incomplete, "the rack on turn", 0, self._rules)
+                known = _with(known, self._on_turn, said)
         return self._position(known)
 
     def _step(self, index: int, event: GcgEvent) -> ReplayStep:

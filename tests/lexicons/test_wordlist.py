@@ -48,6 +48,17 @@ def test_tiles_of_several_characters() -> None:
     assert found.text() == "AÑC\nCA\n[CH]A[CH]A\n"
 
 
+def test_accents_may_be_characters_of_their_own() -> None:
+    german = load_distribution("german").alphabet
+    assert _parse("A\u0308LTER\n", german).text() == "ÄLTER\n"
+
+
+def test_capitals_are_those_of_the_tiles() -> None:
+    turkish = Alphabet(("?", *"IİNT"), ("?", *"ıint"))
+    assert _parse("it\nnı\n", turkish).text() == "İT\nNI\n"
+    assert turkish.word_tiles("İt") == turkish.word_tiles("it") == (2, 4)
+
+
 def test_a_compressed_file(tmp_path: Path) -> None:
     path = tmp_path / "words.txt.xz"
     path.write_bytes(lzma.compress(b"aa\nab\n"))

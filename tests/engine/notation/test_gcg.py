@@ -87,6 +87,11 @@ def test_encodings_and_line_ends(name: str, title: str, player: GcgPlayer, gcg_f
     assert read_gcg(write_gcg(game).encode()) == game
 
 
+def test_ascii_is_an_encoding_of_a_gcg() -> None:
+    text = f"#character-encoding US-ASCII\n{HEADER}>anna: ADEORSW 8D WORDS +26 26\n"
+    assert read_gcg(text.encode()).events[0].detail == "8D WORDS"
+
+
 def test_latin1_0x85_ends_no_line(gcg_files: Path) -> None:
     assert load(gcg_files, "crlf_latin1").events[0].note == "d\x85jà vu"
 

@@ -98,6 +98,8 @@ def test_racks_are_known_before_their_turn(gcg_files: Path, rules: Rules) -> Non
         "EIMNTTX",
     )
     assert racks(replay(load(gcg_files, "incomplete_rack"), rules), rules)[-1] == ("AEGILNV", "")
+    remark = replace(load(gcg_files, "incomplete_rack"), incomplete="adjourned by the director")
+    assert racks(replay(remark, rules), rules)[-1] == ("", "")
     assert set(racks(replay(load(gcg_files, "empty_racks"), rules), rules)[:4]) == {("", "")}
 
 
