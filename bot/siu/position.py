@@ -42,6 +42,8 @@ _WHOLE_NUMBERS = {
     **{"mcnp": "pass_limit", "mex": "exchange_limit"},
 }
 
+_BOARD_OF_VARIANT = {"classic": None, "classic_super": "super"}
+"""By Macondo's name of the variant, the board where ``bdn`` names none; None: that of the tiles."""
 
 WHOLE_RACK = ("sim", "peg", "auto")
 """Modes that need the whole rack on turn while there is a bag."""
@@ -193,9 +195,12 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
     distribution = settings.distribution
     if tiles := operations.get("ld"):
         distribution = settings.find("letter distribution", tiles)
-    layout = settings.find("board", operations["bdn"]) if operations.get("bdn") else None
-    if operations.get("var", "classic").casefold() != "classic":
-        raise ValueError(f"variant {operations['var'][:60]!r} is not there; there is: classic")
+    variant = operations.get("var", "classic")
+    if variant.casefold() not in _BOARD_OF_VARIANT:
+        known = ", ".join(_BOARD_OF_VARIANT)
+        raise ValueError(f"variant {variant[:60]!r} is not there; there are: {known}")
+    board = operations.get("bdn") or _BOARD_OF_VARIANT[variant.casefold()]
+    layout = settings.find("board", board) if board else None
     try:
         rules = rules_for(load_distribution(distribution))
         if layout is not None:

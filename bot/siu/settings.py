@@ -35,8 +35,13 @@ _SUFFIXES = {
 }
 _NAMED = 20  # per sentence
 
-STANDARD_BOARDS = {"standard", "crosswordgame"}
-"""Names of the embedded board, ours and others' (CGP's own example), in lower case."""
+_OTHERS_NAMES = {
+    ("board", "standard"): "standard",
+    ("board", "crosswordgame"): "standard",
+    ("board", "supercrosswordgame"): "super",
+    ("letter distribution", "english_super"): "english-super",
+}
+"""What other programs call embedded data, in lower case; CGP's own example has CrosswordGame."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +101,8 @@ class Settings:
         now = self.lexicon if what == "lexicon" else ""
         if now and text.casefold() == name_of(now).casefold():
             return now
-        if what == "board" and text.casefold() in STANDARD_BOARDS:
-            return "standard"
+        if name := _OTHERS_NAMES.get((what, text.casefold())):
+            return name
         embedded, suffixes = _embedded(what), _SUFFIXES[what]
         for name in embedded:
             if name.casefold() == text.casefold():

@@ -68,7 +68,10 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
 def situation_in_play(
     field: Field, seed: int, number: int, bags: range = range(1, 100)
 ) -> Situation:
-    """Return a position of a game; each turn with so many tiles in the bag is equally likely.
+    """Return a position of a game, any of its turns with so many tiles in the bag.
+
+    A game is drawn, then one of its turns, until that has them: so games with more such turns count
+    more, and a turn of a long game less than one of a short game.
 
     Raises:
         ValueError: none of 10,000 games has one, where a turn was chosen by chance.
@@ -78,7 +81,6 @@ def situation_in_play(
         for_game, for_turn = np.random.SeedSequence(of).generate_state(2).tolist()
         games = recorded_games(field, 1, for_game)
         turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
-        # One of all turns, so that games with more turns of this kind count more.
         turn = int(np.random.default_rng(for_turn).choice(turns))
         if games.results.bags[0, turn] in bags:
             return situation(games, 0, turn, field.rules)
@@ -86,7 +88,7 @@ def situation_in_play(
 
 
 def varied_situations(field: Field, count: int, seed: int) -> list[Situation]:
-    """Return positions of any kind, each from a game of its own; each turn is equally likely.
+    """Return positions of any kind, each from a game of its own, whose turns are equally likely.
 
     Every twentieth is replaced, if possible, by a position with at most one move besides the pass.
     """

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -155,12 +156,11 @@ def data_folder(spec: SeatSpec) -> Path:
     """
     given, program = dict(spec.options).get("data"), shlex.split(spec.target)[0]
     if given is not None:
-        folder = Path(given).expanduser().resolve()
-        if not (folder / "lexica").is_dir():
-            raise SeatError(
-                f"{spec.text!r}: data={given} is no data folder; it has no lexica in it"
-            )
-        return folder
+        with suppress(OSError, ValueError, RuntimeError):  # a user or a path that can't be
+            folder = Path(given).expanduser().resolve()
+            if (folder / "lexica").is_dir():
+                return folder
+        raise SeatError(f"{spec.text!r}: data={given} is no data folder; it has no lexica in it")
     for above in Path(shutil.which(program) or program).resolve().parents:
         if (above / "data" / "lexica").is_dir():
             return above / "data"

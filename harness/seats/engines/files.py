@@ -43,7 +43,7 @@ class FileExchange:
 
     def __init__(self, folder: Path, out: str, in_: str) -> None:
         for name in (out, in_):
-            if name != Path(name).name or name in ("", ".", ".."):
+            if name != Path(name).name or name in ("", ".", "..") or not name.isprintable():
                 raise ValueError(f"{name!r} is no name of a file in {folder}")
         if out == in_:
             raise ValueError(f"both sides would write {out}; out and in are two files")

@@ -15,7 +15,6 @@ import asyncio
 import math
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from bot.player import Budget, Choice, View
@@ -133,7 +132,7 @@ class MagpieEngine(ProcessEngine):
         options = dict(spec.options)
         self._settings = _settings(spec, options, context.threads)
         self._data = data_folder(spec)
-        self._lexicon = options.get("lexicon", Path(context.lexicon_name).stem)
+        self._lexicon = options.get("lexicon", context.lexicon.name)
         if not (self._data / "lexica" / f"{self._lexicon}.kwg").is_file():
             raise SeatError(
                 f"{spec.text!r}: there is no file {self._data}/lexica/{self._lexicon}.kwg"

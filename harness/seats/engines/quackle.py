@@ -14,7 +14,6 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from bot.player import Budget, Choice, Considered, View
 from bot.registry import SeatError, SeatSpec
@@ -100,7 +99,7 @@ class QuackleEngine(ProcessEngine):
                 f"{spec.text!r}: Quackle has no player {self._player!r}; it has: "
                 f"{', '.join(SECONDS)}"
             )
-        lexicon = options.get("lexicon", Path(context.lexicon_name).stem.lower())
+        lexicon = options.get("lexicon", context.lexicon.name.lower())
         alphabet = options.get("alphabet", context.lexicon.distribution.name)
         self._command += [f"--lexicon={lexicon}", f"--alphabet={alphabet}"]
         self._data = data_folder(spec)

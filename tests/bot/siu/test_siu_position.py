@@ -150,6 +150,9 @@ def test_tiles_bring_the_numbers_of_their_rule_set() -> None:
     assert (spanish.distribution.name, spanish.exchange_minimum) == ("spanish", 1)
     big = game(cgp=f"{'/'.join(['21'] * 21)} / 0/0 0 ld english-super; bdn Super; etl 5;").rules
     assert (big.layout.name, big.distribution.total, big.exchange_minimum) == ("super", 200, 5)
+    for named in ("bdn SuperCrosswordGame", "var classic_super"):  # as Macondo and MAGPIE do
+        same = game(cgp=f"{'/'.join(['21'] * 21)} / 0/0 0 ld english_super; {named}; etl 5;").rules
+        assert same == big
 
 
 @pytest.mark.parametrize(

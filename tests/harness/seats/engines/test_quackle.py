@@ -237,6 +237,13 @@ def test_a_data_folder_has_to_be_there(games: EngineGames) -> None:
     games.data /= "lexica"
     with pytest.raises(SeatError, match="it has no lexica in it"):
         games.engine()
+    for data in ("~nosuchuser/data", "a%00b"):
+        text = f"quackle:/bin/true?data={data}"
+        with pytest.raises(SeatError, match="it has no lexica in it"):
+            engine_for(parse_seat(text), Context("engine", "scowl", games.lexicon))
+    packed = Context("engine", "/words/scowl.txt.xz", games.lexicon)
+    text = f"quackle:/bin/true?data={games.data.parent}"
+    assert "--lexicon=scowl" in engine_for(parse_seat(text), packed)._command  # type: ignore[attr-defined]
     with pytest.raises(SeatError, match="add data=DIR"):
         engine_for(parse_seat("quackle:/bin/true"), Context("engine", "scowl", games.lexicon))
 
