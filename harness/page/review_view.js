@@ -182,10 +182,9 @@ export class ReviewView extends HTMLElement {
     this.say(stopped ? texts.reviewStopped : texts.reviewDone);
     this.keep();
     const [first] = this.review?.costliest ?? [];
-    if (!this.isChosen && first) {
-      this.line = first.line;
-      this.look(false);
-    }
+    if (this.isChosen || !first || first.line === this.line || this.detail?.isInUse) return;
+    this.line = first.line;
+    this.look(false);
   }
 
   /** @param {string} sentence */

@@ -75,6 +75,11 @@ export class TurnReview extends HTMLElement {
     this.figures?.replaceChildren(...(found ? [...figuresOf(review, turn, found), this.longerButton(turn)] : []));
   }
 
+  /** Whether somebody is at it: the keyboard is there, or tiles are laid. */
+  get isInUse() {
+    return this.contains(document.activeElement) || Boolean(this.entry?.draft?.placed.size);
+  }
+
   // --- what was found ---
 
   /** @param {Turn} turn */

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import AXE, PHONE, find_faults, opened
+from e2e.browsing import AXE, PHONE, Opened, find_faults, opened
 from msgspec.structs import replace
 from tables import tables
 
@@ -22,12 +23,13 @@ from engine.rules.rules import standard_rules
 from harness.analysis.task import MAIN, GameKind, Task
 from harness.arbiter.journal import Journal
 from harness.server.analysis.process import AnalysisProcess
+from harness.server.answers import board_and_tiles
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from protocol.errors import PeerError
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Download, Page
+    from playwright.async_api import Browser, Download, Page, WebSocketRoute
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -306,3 +308,96 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
         "though 1 point less now",
     }
     await shown.page.close()
+
+
+# --- an analysis of which each answer is written here, so that it comes when it is wanted ---
+
+
+@dataclass
+class Analyst:
+    """The server's side of a conversation about analysis."""
+
+    asked: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
+
+    def connect(self, socket: WebSocketRoute) -> None:
+        self.socket = socket
+        socket.on_message(lambda text: self.asked.put_nowait(json.loads(text)))
+
+    async def hear(self, **wanted: Any) -> int:
+        """Wait for a request; return its number."""
+        told = await asyncio.wait_for(self.asked.get(), SLOW_MS / 1_000)
+        assert {key: told.get(key) for key in wanted} == wanted
+        return int(told["id"])
+
+    def say(self, type: str, id: int, **known: Any) -> None:
+        self.socket.send(json.dumps({"type": type, "id": id, **known}))
+
+    async def tell_game(self, **changes: Any) -> int:
+        """Wait to be asked for a game, and tell what was read."""
+        id = await self.hear(type="analyse")
+        self.say("game", id, **SHEET | changes)
+        return id
+
+    def tell_all(self, id: int) -> None:
+        """Analyse each turn of the game: the second is the costliest."""
+        for line, cost in ((1, 0.0), (2, 0.3), (3, 0.1)):
+            self.say("turn", id, **analysed(line, cost))
+        self.say("done", id, stopped=False)
+
+
+AT_START = "/".join(["15"] * 15) + " WINGOTE/ 0/0 0"
+LATER = "/".join(["15"] * 7 + ["3WING8"] + ["15"] * 7) + " ADEORST/ 0/16 0"
+SHEET = {
+    **{"title": "", "players": ["ann", "bob"], "notice": "", "gcg": "#player1 ann ann"},
+    **{"scores": [0, 0], **board_and_tiles(standard_rules())},
+    "rack_size": 7,
+    "bingo_bonus": 50,
+    "turns": [
+        {"line": 1, "seat": 0, "cgp": AT_START, "rack": "WINGOTE", "played": "8D WING"},
+        {"line": 2, "seat": 1, "cgp": LATER, "rack": "ADEORST", "played": "9G OR"},
+        {"line": 3, "seat": 0, "cgp": LATER, "rack": "ADEORST", "played": "9G OR"},
+    ],
+}
+"""What is read of a game of three turns."""
+
+
+def analysed(line: int, cost: float, **changes: Any) -> dict[str, Any]:
+    """What is told of a turn of that game; the second candidate was played."""
+    moves = ("8D WINO", "8D WING") if line == 1 else ("9G ADO", "9G OR")
+    reasons: list[object] | None = [] if cost > 0.2 else None
+    told = found(*moves, ahead_of_next=lead(moves[1]), reasons=reasons, certain=True)
+    told["verdict"]["ahead_of_played"] = lead(moves[1], cost)
+    for each in told["candidates"]:
+        each |= {"score": 9, "leave": "", "static": 9.0}
+    told |= {"nodes": 0, "seconds": 1.0, "compared": 0, "replies": None, "line": line}
+    return told | {"cgp": AT_START if line == 1 else LATER} | changes
+
+
+async def in_review(browser: Browser, running: Running, game: str) -> tuple[Opened, Analyst]:
+    """Open a review whose analysis is written here; ``game`` is pasted."""
+    shown, analyst = await opened(browser), Analyst()
+    await shown.page.route_web_socket("**/*", analyst.connect)
+    await shown.go(f"{running.url}#/review")
+    await paste(shown.page, game)
+    return shown, analyst
+
+
+async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
+    running: Running, browser: Browser
+) -> None:
+    shown, analyst = await in_review(browser, running, "a game")
+    page = shown.page
+    id = await analyst.tell_game()
+    await page.locator("[data-at='112']").click()
+    await page.keyboard.type("WING")
+    analyst.tell_all(id)
+    await page.get_by_text("3 turns analysed").wait_for()
+    assert await page.locator("turn-review h2").inner_text() == "Turn 1: ann"
+    assert await page.locator(".placed").count() == 4
+    assert await page.evaluate("document.activeElement.matches('[data-at]')")
+
+    await page.reload()
+    analyst.tell_all(await analyst.tell_game())
+    await page.get_by_role("heading", name="Turn 2: bob").wait_for()
+    assert shown.said == []
+    await page.close()
