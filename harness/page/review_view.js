@@ -35,13 +35,22 @@ export class ReviewView extends HTMLElement {
     this.request = 0;
     this.slow = 0;
     this.byCost = true;
+    this.isOwnDrag = false;
     this.banner = h("p", { class: "banner", role: "status", hidden: true });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
-    this.addEventListener("dragover", (event) => event.preventDefault());
+    this.addEventListener("dragover", (event) => this.isOwn(event) || event.preventDefault());
     this.addEventListener("drop", (event) => this.dropped(event));
+    this.onDrag = (/** @type {DragEvent} */ { type }) => { this.isOwnDrag = type === "dragstart"; };
+  }
+
+  connectedCallback() {
+    document.addEventListener("dragstart", this.onDrag);
+    document.addEventListener("dragend", this.onDrag);
   }
 
   disconnectedCallback() {
+    document.removeEventListener("dragstart", this.onDrag);
+    document.removeEventListener("dragend", this.onDrag);
     clearTimeout(this.slow);
     this.analysis.close();
   }
@@ -82,12 +91,11 @@ export class ReviewView extends HTMLElement {
     const file = h("input", { type: "file", "aria-label": texts.chooseFile, change: () => this.take(file.files?.[0]) });
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
-      if (text.value.trim()) this.give(inUtf8(text.value), text.value);
+      if (text.value.trim()) this.give(inUtf8(text.value));
       else text.focus();
     };
     text.value = given;
-    this.banner.hidden = !trouble;
-    this.banner.textContent = trouble;
+    this.warn(trouble);
     document.title = `${texts.reviews} – ${texts.title}`;
     this.replaceChildren(
       h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, h("p", {}, texts.reviewAbout),
@@ -98,22 +106,28 @@ export class ReviewView extends HTMLElement {
       h("p", { class: "note" }, texts.reviewOwn, " ", h("a", { href: "#/" }, texts.toGames)));
   }
 
+  /** Whether a link or a word of the page is dragged. @param {DragEvent} event */
+  isOwn({ dataTransfer }) {
+    return this.isOwnDrag && !dataTransfer?.types.includes("Files"); // the end of a drag is not heard if its link is drawn anew
+  }
+
   /** @param {DragEvent} event */
   dropped(event) {
+    if (this.isOwn(event)) return;
     event.preventDefault();
     const file = event.dataTransfer?.files[0], text = event.dataTransfer?.getData("text/plain");
     if (file) this.take(file);
-    else if (text) this.give(inUtf8(text));
+    else if (text && this.querySelector("form")) this.give(inUtf8(text));
   }
 
   /** @param {File | undefined} file */
   async take(file) {
-    if (file) this.give(new Uint8Array(await file.arrayBuffer()));
+    if (file) this.give(new Uint8Array(await file.slice(0, MOST_BYTES + 1).arrayBuffer()));
   }
 
-  /** @param {Uint8Array} bytes @param {string} [typed] their text, if it is in the form */
-  give(bytes, typed = "") {
-    if (bytes.length > MOST_BYTES) return this.showForm(texts.tooLarge, typed);
+  /** @param {Uint8Array} bytes */
+  give(bytes) {
+    if (bytes.length > MOST_BYTES) return this.warn(texts.tooLarge);
     inWindow.set("review", inBase64(bytes));
     this.id_ = "";
     history.pushState(null, "", `#/review/${DROPPED}`);
@@ -160,8 +174,7 @@ export class ReviewView extends HTMLElement {
     const given = this.id_ === DROPPED ? textIn(this.data) : "";
     if (code === "bad_game") return this.showForm(texts.cantReview(message), given);
     if (!this.review) return this.showForm(sentence, given);
-    this.banner.hidden = false;
-    this.banner.replaceChildren(sentence, " ", button(texts.tryAgain, () => this.goOn()));
+    this.warn(sentence, " ", button(texts.tryAgain, () => this.goOn()));
     this.show(null);
   }
 
@@ -190,6 +203,12 @@ export class ReviewView extends HTMLElement {
   /** @param {string} sentence */
   tellProgress(sentence) {
     if (this.progress && this.progress.textContent !== sentence) this.progress.textContent = sentence;
+  }
+
+  /** Say what is in the way, and what can be done; an empty sentence: nothing. @param {string} sentence @param {...(Node | string)} more */
+  warn(sentence, ...more) {
+    this.banner.hidden = !sentence;
+    this.banner.replaceChildren(sentence, ...more);
   }
 
   /** @param {string} sentence */

@@ -401,3 +401,38 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
     await page.get_by_role("heading", name="Turn 2: bob").wait_for()
     assert shown.said == []
     await page.close()
+
+
+DROP = """([size, text]) => {
+  const dataTransfer = new DataTransfer();
+  if (size) dataTransfer.items.add(new File(["x".repeat(size)], "game.gcg"));
+  if (text) dataTransfer.setData("text/plain", text);
+  const drop = new DragEvent("drop", { dataTransfer, cancelable: true });
+  document.querySelector("review-view").dispatchEvent(drop);
+}"""
+
+
+async def test_what_is_dropped_by_chance_ends_no_review(running: Running, browser: Browser) -> None:
+    shown, analyst = await in_review(browser, running, "a game")
+    page, done = shown.page, shown.page.get_by_text("3 turns analysed")
+    analyst.tell_all(await analyst.tell_game())
+    await done.wait_for()
+    await page.locator(".turns a").first.drag_to(page.locator("turn-review .heading"))
+    await page.evaluate(DROP, [0, "a word"])
+    await page.evaluate(DROP, [100_001, ""])
+    await page.locator(".banner", has_text="too large").wait_for()
+    assert await done.is_visible()
+    assert analyst.asked.empty()
+    await page.evaluate(DROP, [10, ""])
+    await analyst.tell_game()
+    assert await page.locator(".banner:visible").count() == 0
+
+    await page.goto(f"{running.url}#/review")
+    await page.get_by_label("A game as GCG").fill("half of a game")
+    await page.evaluate(DROP, [100_001, ""])
+    await page.locator(".banner", has_text="too large").wait_for()
+    assert await page.get_by_label("A game as GCG").input_value() == "half of a game"
+    await page.evaluate(DROP, [0, "a game"])
+    await analyst.tell_game()
+    assert shown.said == []
+    await page.close()
