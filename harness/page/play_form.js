@@ -18,9 +18,9 @@ export class PlayForm extends HTMLElement {
     this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || inBrowser.get("name") || settings.name });
     this.token = h("input", { id: "token", name: "token", type: "password", maxlength: 256, autocomplete: "off", required: settings.token });
     this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": texts.nameOfOther });
-    const byName = this.radio("other", "\n", false);
+    const byName = this.radio("other", "\n");
     const people = settings.name === null && [
-      this.option("", !settings.bots.length, texts.anyone, texts.anyoneNote),
+      this.option("", texts.anyone, texts.anyoneNote),
       h("li", {}, byName, h("label", { for: "radio-other" }, texts.somebody), " ", this.other),
     ];
     this.other.addEventListener("input", () => { byName.checked = true; });
@@ -46,27 +46,30 @@ export class PlayForm extends HTMLElement {
     return h("p", {}, h("label", { for: "table" }, texts.atTable), " ", choice);
   }
 
-  /** Show who plays at a table, and its terms. @param {Settings} settings @param {AtTable} kind */
+  /** Show who plays at a table, and its terms; who is chosen stays so, unless it plays elsewhere only. @param {Settings} settings @param {AtTable} kind */
   showTable(settings, kind) {
     const { opponents, terms } = this;
-    const asked = settings.opponent ?? kind.bots[0]?.name;
+    const radios = () => /** @type {HTMLInputElement[]} */ ([...opponents?.querySelectorAll("[type=radio]") ?? []]);
+    const wanted = [radios().find(({ checked }) => checked)?.value, settings.opponent, kind.bots[0]?.name, ""];
     opponents?.querySelectorAll("[data-bot]").forEach((each) => each.remove());
     opponents?.prepend(...kind.bots.map((bot) => {
-      const option = this.option(bot.name, bot.name === asked, bot.name, bot.about);
+      const option = this.option(bot.name, bot.name, bot.about);
       option.dataset.bot = bot.name;
       return option;
     }));
+    const [chosen] = wanted.flatMap((each) => radios().filter(({ value }) => value === each));
+    if (chosen) chosen.checked = true;
     if (terms) terms.textContent = texts.terms(timeText(kind.time), kind.lexicon, kind.rules);
   }
 
-  /** @param {string} id @param {string} value @param {boolean} checked */
-  radio(id, value, checked) {
-    return h("input", { type: "radio", name: "opponent", id: `radio-${id}`, value, checked });
+  /** @param {string} id @param {string} value */
+  radio(id, value) {
+    return h("input", { type: "radio", name: "opponent", id: `radio-${id}`, value });
   }
 
-  /** @param {string} value @param {boolean} checked @param {string} name @param {string} about */
-  option(value, checked, name, about) {
-    return h("li", {}, this.radio(value, value, checked),
+  /** @param {string} value @param {string} name @param {string} about */
+  option(value, name, about) {
+    return h("li", {}, this.radio(value, value),
       h("label", { for: `radio-${value}` }, h("bdi", {}, name), h("span", { class: "note" }, ` ${about}`)));
   }
 

@@ -618,6 +618,14 @@ async def test_a_name_that_can_be_none_is_asked_again(running: Running, browser:
     await shown.page.locator(".banner:visible").wait_for()
     name = shown.page.get_by_label("Your name")
     assert await name.is_visible(), "another can be given"
+    chosen, table = shown.page.locator("[name=opponent]:checked"), shown.page.get_by_label("Table")
+    for who in ("anyone", "somebody by name:", "bluff"):
+        await shown.page.get_by_label(who).check()
+        before = await chosen.input_value()
+        for kind in ("double", "main"):
+            await table.select_option(kind)
+            assert await chosen.input_value() == before, "another table, and the same opponent"
+    await shown.page.get_by_label("greedy").check()
     await name.fill(" ")
     await shown.page.get_by_role("button", name="Start").press("Enter")
     assert not await name.evaluate("field => field.validity.valid")
