@@ -4,7 +4,7 @@
 import { inBrowser } from "./kept.js";
 
 /** @typedef {{ position: string, played: string, best: string, rivals?: string[], lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string, kind?: string }} Mistake
- *   `rivals`: moves that the review could not tell from the best; `kind` of board and tiles. Mistakes that were kept long ago lack both. */
+ *   `rivals`: moves that the review could not tell from the best; `kind` of rules. Mistakes that were kept long ago lack both. */
 /** @typedef {{ box: number, due: number }} Card `due` is a time in milliseconds. */
 
 const MOST_MISTAKES = 500;

@@ -9,7 +9,7 @@ import { isForced, verdictText, whyText } from "./verdict.js";
 /** @typedef {import("./game.js").Layout} Layout */
 /** @typedef {{ line: number, seat: 0 | 1, cgp: string, rack: string, played: string | null, score: number | null, left_out: string | null }} Turn */
 /** @typedef {{ title: string, players: string[], notice: string, gcg: string | null, scores: [number, number], turns: Turn[],
- *   board: Layout, tiles: TileKind[] }} Told */
+ *   board: Layout, tiles: TileKind[], rack_size: number, bingo_bonus: number }} Told */
 /** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null }} Lead */
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
  *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean }} Candidate `proven`: with an empty bag. */
@@ -30,12 +30,18 @@ export class Review {
   constructor(told, game) {
     this.told = told;
     this.game = game;
-    this.equipment = { layout: told.board, tiles: told.tiles };
+    this.equipment = { layout: told.board, tiles: told.tiles, rackSize: told.rack_size, bingo: told.bingo_bonus };
     /** @type {Map<number, Findings>} By line. */
     this.found = new Map();
     /** @type {Map<number, string>} Why turns were left out, by line. */
     this.leftOut = new Map();
     for (const { line, left_out } of told.turns) if (left_out) this.leftOut.set(line, left_out);
+  }
+
+  /** What the game was played with, as the key of mistakes. */
+  get kind() {
+    const { layout, tiles, rackSize, bingo } = this.equipment;
+    return [layout.columns, tiles.map(({ tile }) => tile).join(""), rackSize, bingo].join(" ");
   }
 
   /** How many turns are done. */
@@ -91,13 +97,13 @@ export class Review {
     };
   }
 
-  /** Turns of a player that were clearly worse than the best. @param {number} seat @param {string} when @param {string} kind of board and tiles @returns {Mistake[]} */
-  mistakes(seat, when, kind) {
+  /** Turns of a player that were clearly worse than the best. @param {number} seat @param {string} when @returns {Mistake[]} */
+  mistakes(seat, when) {
     return this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line, played }) => {
       const found = this.found.get(line), loss = this.loss(line);
       if (!found?.verdict.reasons || !loss || !played) return [];
       const { best, rivals } = found.verdict;
-      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when, kind }];
+      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when, kind: this.kind }];
     });
   }
 

@@ -384,9 +384,8 @@ export class ReviewView extends HTMLElement {
   keep() {
     const { review, whose } = this;
     if (!review || !whose || !this.kept) return;
-    const { equipment } = review, kind = `${equipment.layout.columns} ${equipment.tiles.map(({ tile }) => tile).join("")}`;
-    const more = whose.value ? review.mistakes(Number(whose.value), new Date().toISOString(), kind) : [];
-    if (more.length) inBrowser.set("equipments", { ...inBrowser.get("equipments"), [kind]: equipment });
+    const more = whose.value ? review.mistakes(Number(whose.value), new Date().toISOString()) : [];
+    if (more.length) inBrowser.set("equipments", { ...inBrowser.get("equipments"), [review.kind]: review.equipment });
     const isKept = !more.length || keepMistakes(more);
     this.kept.textContent = !whose.value ? "" : isKept ? texts.keptMistakes(more.length) : texts.keepsNothing;
   }

@@ -83,6 +83,11 @@ async def paste(page: Page, text: str) -> None:
     await page.get_by_role("button", name="Review", exact=True).press("Enter")
 
 
+async def kept(page: Page, key: str) -> Any:
+    """Return what the browser keeps."""
+    return json.loads(await page.evaluate(f"localStorage['tilewire.{key}']"))
+
+
 async def saved(page: Page, button: str) -> str:
     async with page.expect_download() as coming:
         await page.get_by_role("button", name=button).click()
@@ -130,8 +135,7 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
 
     await page.get_by_label("mistakes of").select_option(label=HOSTILE)
     await page.get_by_text("kept in this browser").wait_for()
-    kept = await page.evaluate("JSON.parse(localStorage.getItem('tilewire.mistakes'))")
-    assert {*kept[0]} == {
+    assert {*(await kept(page, "mistakes"))[0]} == {
         *(
             "position",
             "played",
@@ -387,14 +391,18 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
 ) -> None:
     shown, analyst = await in_review(browser, running, "a game")
     page = shown.page
-    id = await analyst.tell_game()
+    id = await analyst.tell_game(rack_size=4, bingo_bonus=100)
     await page.locator("[data-at='112']").click()
     await page.keyboard.type("WING")
+    assert "116 points with the bingo bonus" in await page.locator(".formed").inner_text()
     analyst.tell_all(id)
     await page.get_by_text("3 turns analysed").wait_for()
     assert await page.locator("turn-review h2").inner_text() == "Turn 1: ann"
     assert await page.locator(".placed").count() == 4
     assert await page.evaluate("document.activeElement.matches('[data-at]')")
+    await page.get_by_label("mistakes of").select_option(label="bob")
+    [played_with] = (await kept(page, "equipments")).values()
+    assert (played_with["rackSize"], played_with["bingo"]) == (4, 100), "the drill scores as it was"
 
     await page.reload()
     analyst.tell_all(await analyst.tell_game())

@@ -251,7 +251,9 @@ class AnalysisQueue:
         sheet, line = answer["sheet"], job.asked.line
         job.table = table = answer.get("table", MAIN)
         if line is None and not job.is_over:
-            job.tell("game", **sheet, **board_and_tiles(self.rules_of(table)))
+            rules = self.rules_of(table)
+            bonus = {"rack_size": rules.rack_size, "bingo_bonus": rules.bingo_bonus}
+            job.tell("game", **sheet, **board_and_tiles(rules), **bonus)
         turns = [turn for turn in sheet["turns"] if line in (None, turn["line"])]
         if not turns:
             job.end("error", code="bad_game", message=f"no turn is before line {line}")

@@ -132,6 +132,7 @@ async def test_requests_take_turns_and_know_their_place(queue: AnalysisQueue, en
     assert engine.done == [(b"abc", 1), (b"xy", 1), (b"z", 1), (b"abc", 2), (b"xy", 2), (b"abc", 3)]
     assert first.kinds == ["game", "turn", "turn", "turn", "done"]
     assert first.told[0][1]["board"]["columns"] == 15
+    assert (first.told[0][1]["rack_size"], first.told[0][1]["bingo_bonus"]) == (7, 50)
     assert first.told[1][1] == {"line": 1, "seconds": 1}, "no more than the server allows"
     assert third.kinds == ["waiting", "waiting", "so_far", "turn", "done"]
     assert third.told[1] == ("waiting", {"ahead": 1})
