@@ -115,6 +115,12 @@ export class MoveEntry extends HTMLElement {
     this.refresh();
   }
 
+  /** What the tiles that are laid make; null: no move. @returns {Placement | null} */
+  get placement() {
+    const placement = this.draft?.placement;
+    return typeof placement === "object" ? placement : null;
+  }
+
   /** Say which of the words that are laid are none. @param {Iterable<string>} phonies */
   judge(phonies) {
     this.phonies = new Set(phonies);
@@ -380,11 +386,10 @@ export class MoveEntry extends HTMLElement {
 
   /** Tiles were laid or taken. @param {string} [sentence] */
   placed(sentence = "") {
-    const placement = this.draft?.placement ?? "";
     this.phonies.clear();
     this.refresh();
     this.say([sentence, this.draft?.placed.size ? this.formed.textContent : ""].filter(Boolean).join(" "));
-    this.dispatchEvent(new CustomEvent("placed", { detail: typeof placement === "string" ? null : placement }));
+    this.dispatchEvent(new CustomEvent("placed", { detail: this.placement }));
   }
 
   refresh() {

@@ -157,8 +157,7 @@ export class PlayView extends HTMLElement {
       const list = placement.words.map(({ tiles }) => tiles).slice(0, MOST_WORDS);
       /** @type {{ words: Record<string, boolean> }} */
       const told = await ask(`api/words?words=${encodeURIComponent(list.join())}${table ? `&table=${encodeURIComponent(table)}` : ""}`).catch(() => ({ words: {} }));
-      const now = this.entry.draft?.placement;
-      if (typeof now !== "object" || now.move !== placement.move) return;
+      if (this.entry.placement?.move !== placement.move) return;
       const phonies = placement.words.filter(({ tiles }) => told.words[tiles] === false).map(({ word }) => word);
       this.entry.judge(phonies);
       if (phonies.length) this.say(texts.noWords(phonies));
@@ -250,6 +249,7 @@ export class PlayView extends HTMLElement {
       const rack = isOver ? "" : playing.rack;
       this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
         canExchange: (game.bag ?? 0) >= game.offer.rules.exchange_minimum, exchangesLeft: game.exchangesLeft(playing.seat) });
+      this.askForWords(this.entry.placement); // what was laid may make other words now
       this.showMoves();
       this.showUnseen();
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import pytest_asyncio
@@ -72,6 +73,30 @@ COUNTED = """async () => {
   return [left(4, 0), left(2, 1), left(undefined, 0)];
 }"""
 """Exchanges left after one at the opening and some moves."""
+
+PLAY = """async ([layout, tiles]) => {
+  const { PlayView } = await import("/play_view.js");
+  const { Game } = await import("/game.js");
+  PlayView.prototype.load = () => {};
+  const view = new PlayView(), clocks = [60000, 60000];
+  const offer = {
+    seq: 1, players: ["me", "bot"], opening: null, history: [], time: { initial_ms: 60000 }, clocks,
+    rules: { rack_size: 7, bingo_bonus: 50, exchange_minimum: 7 } };
+  const told = { offer, board: layout, tiles, turns: null, over: null };
+  const game = new Game(told, performance.now());
+  globalThis.played = (seat, move) => {
+    const seq = game.last + 1;
+    game.played({ seq, seat, move, score: 1, scores: [1, 1], bag: 80, clocks }, 0);
+    view.playing.isOnTurn = seat === 1;
+    view.show();
+  };
+  document.querySelector("main").replaceChildren(view);
+  view.settings = { tables: [], words: true, bots: [] };
+  view.playing = {
+    phase: "playing", id: "g", game, rack: "DOGSEER", seat: 0, challengeLeft: () => 0, close() {} };
+  played(0, "8G CAT");
+}"""
+"""A person's game that goes on when ``played`` is called; no server is there."""
 
 DIFFERENT = """async ([layout, tiles, positions]) => {
   const { placementOf } = await import("/scoring.js");
@@ -193,6 +218,26 @@ async def test_a_move_is_typed(shown: Opened) -> None:
     assert await sure.bounding_box() == place, "it stays under the pointer"
     await sure.click()
     assert await page.evaluate("played") == ["I6 QU.k", "-AU", "-"]
+
+
+async def test_words_are_asked_for_again_when_the_opponent_has_played(shown: Opened) -> None:
+    page, asked = shown.page, list[str]()
+
+    async def words(route: Route) -> None:
+        asked.append(parse_qs(urlsplit(route.request.url).query)["words"][0])
+        await route.fulfill(json={"words": {word: len(word) < 5 for word in asked[-1].split(",")}})
+
+    await page.route("**/api/words*", words)
+    await page.evaluate(PLAY, [BOARD, TILES])
+    await page.locator("[data-at='69']").click()
+    await page.keyboard.press("Space")
+    async with page.expect_response("**/api/words*"):
+        await page.keyboard.type("DOGS")
+    assert asked == ["DOGS,CATS"]
+    await page.evaluate("played(1, '5F QXZV')")
+    await page.get_by_text("QXZVD (not a word)").wait_for()
+    assert asked == ["DOGS,CATS", "DOGS,QXZVD,CATS"]
+    await page.unroute("**/api/words*")
 
 
 async def test_who_has_no_exchange_left_is_told_so(shown: Opened) -> None:
