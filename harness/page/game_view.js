@@ -144,7 +144,7 @@ export class GameView extends HTMLElement {
     const unknown = error instanceof Trouble && error.status === 404;
     document.title = texts.title;
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, unknown ? texts.unknownGame : sentence),
+      h("h1", { tabindex: -1 }, unknown ? texts.unknownGame : unanswered ? texts.triesAgain(sentence) : sentence),
       ...(unknown ? [h("p", { class: "note" }, sentence)] : []),
       h("p", {}, h("a", { href: "#/" }, texts.toGames)));
     if (unanswered) this.again = setTimeout(() => this.load(), AGAIN_MS);

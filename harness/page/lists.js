@@ -40,7 +40,7 @@ export class Asking extends HTMLElement {
       if (!(error instanceof Trouble)) throw error;
       if (!this.isConnected) return;
       this.trouble.hidden = false;
-      this.trouble.textContent = error.message;
+      this.trouble.textContent = error.status === 404 ? error.message : texts.triesAgain(error.message);
       if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, this.heading), this.trouble);
       if (error.status === 404) {
         this.append(h("p", {}, h("a", { href: "#/" }, texts.toGames)));

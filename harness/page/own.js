@@ -64,7 +64,7 @@ export class NowView extends HTMLElement {
         this.open((on[0] ?? past[0])?.game);
       } catch (error) {
         if (!(error instanceof Trouble)) throw error;
-        if (!this.view) this.replaceChildren(h("h1", { tabindex: -1 }, error.message));
+        if (!this.view) this.replaceChildren(h("h1", { tabindex: -1 }, texts.triesAgain(error.message)));
       }
     }
     this.timer = setTimeout(() => this.look(), LOOK_MS);

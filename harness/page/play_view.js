@@ -83,7 +83,7 @@ export class PlayView extends HTMLElement {
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       this.banner.hidden = false;
-      this.banner.textContent = error.message;
+      this.banner.textContent = error.status === 404 ? error.message : texts.triesAgain(error.message);
       if (error.status !== 404 && this.isConnected) this.again = setTimeout(() => this.load(), AGAIN_MS);
       return;
     }

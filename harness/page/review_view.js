@@ -71,12 +71,14 @@ export class ReviewView extends HTMLElement {
     const { analysis } = await about().catch(() => ({ analysis: true }));
     if (!analysis) return this.replaceChildren(h("h1", { tabindex: -1 }, texts.noReviews), h("p", {}, h("a", { href: "#/" }, texts.toGames)));
     if (!this.id_) return this.showForm();
+    this.warn("");
     this.replaceChildren(h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, this.progress = h("p", {}, texts.loading));
     try {
       this.data = this.id_ === DROPPED ? inWindow.get("review") ?? "" : await gcgOf(this.id_);
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
-      return this.showForm(error.status === 404 ? `${texts.unknownGame} ${error.message}` : error.message);
+      if (!this.isConnected) return;
+      return error.status === 404 ? this.showForm(`${texts.unknownGame} ${error.message}`) : this.halt(error.message);
     }
     if (!this.isConnected) return;
     if (this.data) this.begin();
@@ -173,9 +175,15 @@ export class ReviewView extends HTMLElement {
     const sentence = code === "lost" ? message : texts.refused(message);
     const given = this.id_ === DROPPED ? textIn(this.data) : "";
     if (code === "bad_game") return this.showForm(texts.cantReview(message), given);
-    if (!this.review) return this.showForm(sentence, given);
-    this.warn(sentence, " ", button(texts.tryAgain, () => this.goOn()));
+    if (!this.review) return this.id_ === DROPPED ? this.showForm(sentence, given) : this.halt(sentence);
+    this.warn(sentence, () => this.goOn());
     this.show(null);
+  }
+
+  /** Say why a game of the server can't be reviewed now. @param {string} sentence */
+  halt(sentence) {
+    this.progress?.remove();
+    this.warn(sentence, () => this.load());
   }
 
   /** Ask for the turns that are lacking, one after another. */
@@ -205,10 +213,13 @@ export class ReviewView extends HTMLElement {
     if (this.progress && this.progress.textContent !== sentence) this.progress.textContent = sentence;
   }
 
-  /** Say what is in the way, and what can be done; an empty sentence: nothing. @param {string} sentence @param {...(Node | string)} more */
-  warn(sentence, ...more) {
+  /** Say what is in the way; an empty sentence: nothing. @param {string} sentence @param {() => void} [again] what to try again */
+  warn(sentence, again) {
     this.banner.hidden = !sentence;
-    this.banner.replaceChildren(sentence, ...more);
+    this.banner.replaceChildren(sentence, " ", again ? button(texts.tryAgain, () => {
+      this.parentElement?.focus({ preventScroll: true }); // the button that was pressed is gone
+      again();
+    }) : "");
   }
 
   /** @param {string} sentence */

@@ -239,7 +239,9 @@ export const texts = {
   unloadedWhy: "The server does not answer, or has another version by now.",
   loadAnew: "Load the page anew",
   back_on: "Connected again.",
-  unreachable: "The server does not answer. This page tries again by itself.",
+  unreachable: "The server does not answer.",
+  /** @param {string} sentence */
+  triesAgain: (sentence) => `${sentence} This page tries again by itself.`,
   unknownGame: "This game is not on this server, or its address is not complete.",
   /** @param {string} address */
   unknownPage: (address) => `There is nothing at ${address}.`,

@@ -411,6 +411,33 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
     await page.close()
 
 
+async def test_a_review_that_fails_can_be_tried_again(running: Running, browser: Browser) -> None:
+    shown, analyst = await opened(browser), Analyst()
+    page, again = shown.page, shown.page.get_by_role("button", name="Try again")
+    await page.route_web_socket("**/*", analyst.connect)
+    await page.route("**/api/games*", lambda route: route.abort())
+    await shown.go(f"{running.url}#/")
+    await page.get_by_text(
+        "The server does not answer. This page tries again by itself."
+    ).wait_for()
+    await page.unroute("**/api/games*")
+    await page.route("**/api/games/g1.gcg", lambda route: route.abort())
+    await shown.go(f"{running.url}#/review/g1")
+    await again.wait_for()
+    assert await page.locator(".banner").inner_text() == "The server does not answer. Try again"
+    await page.unroute("**/api/games/g1.gcg")
+    await page.route("**/api/games/g1.gcg", lambda route: route.fulfill(body="a game"))
+    await again.press("Enter")
+    await analyst.hear(type="analyse")
+    assert await page.locator(".banner:visible").count() == 0
+    await analyst.socket.close()
+    await again.press("Enter")
+    analyst.tell_all(await analyst.tell_game())
+    await page.get_by_text("3 turns analysed").wait_for()
+    assert await page.evaluate("location.hash") == "#/review/g1"
+    await page.close()
+
+
 DROP = """([size, text]) => {
   const dataTransfer = new DataTransfer();
   if (size) dataTransfer.items.add(new File(["x".repeat(size)], "game.gcg"));
