@@ -47,13 +47,16 @@ export const button = (text, act) => h("button", { type: "button", click: act },
 /** A button with a sign on it. @param {string} sign @param {string} label @param {() => void} act */
 export const signButton = (sign, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);
 
-/** Draw a place anew; the keyboard goes on from the link where it was. @param {Element} place @param {() => void} draw */
-export const keepingLink = (place, draw) => {
-  const at = document.activeElement;
-  const hash = at instanceof HTMLAnchorElement && place.contains(at) ? at.hash : "";
+/** Draw a place anew; the keyboard goes on from the link, button or table where it was. @param {Element} place @param {() => void} draw */
+export const keepingFocus = (place, draw) => {
+  const at = document.activeElement, name = at && place.contains(at) ? nameOf(at) : null;
   draw();
-  if (hash) [...place.querySelectorAll("a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
+  const now = [.../** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("a, button, [tabindex]"))].find((each) => nameOf(each) === name);
+  if (name !== null) now?.focus({ preventScroll: true });
 };
+
+/** What tells an element from others of its place, also when it is drawn anew. @param {Element} element */
+const nameOf = (element) => `${element.localName} ${element.getAttribute("href") ?? element.getAttribute("aria-label") ?? element.textContent}`;
 
 /** A value and its error, which take two lines where there is little room. @param {string} value @param {string} error */
 export const withError = (value, error) =>

@@ -1,7 +1,7 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard } from "./board.js";
-import { button, h, signButton } from "./dom.js";
+import { button, h, keepingFocus, signButton } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
 import { bare } from "./notation.js";
@@ -293,10 +293,16 @@ export class GameView extends HTMLElement {
     this.thoughts?.show(game, position.turn);
     this.graphs?.show(game, position.turn, (turn) => this.go(turn));
     if (this.status) this.status.textContent = game.over ? this.ending() : game.hasBegun ? texts.isOn : texts.notBegun;
-    this.links?.replaceChildren(
-      game.over ? h("a", { href: `api/games/${encodeURIComponent(this.id_)}.gcg`, download: `${this.id_}.gcg` }, texts.gcg) : "",
-      " ", game.over ? reviewLink(this.id_) : "",
-      " ", h("a", { href: "#/" }, texts.toGames));
+    this.showLinks(game);
+  }
+
+  /** @param {Game} game */
+  showLinks({ over }) {
+    const { links } = this;
+    if (links) keepingFocus(links, () => links.replaceChildren(
+      over ? h("a", { href: `api/games/${encodeURIComponent(this.id_)}.gcg`, download: `${this.id_}.gcg` }, texts.gcg) : "",
+      " ", over ? reviewLink(this.id_) : "",
+      " ", h("a", { href: "#/" }, texts.toGames)));
   }
 
   tick() {

@@ -1,6 +1,6 @@
 // Lists: games that are on and past ones, and how a tournament stands.
 
-import { h, keepingLink, table } from "./dom.js";
+import { h, keepingFocus, table } from "./dom.js";
 import { Trouble, ask } from "./server.js";
 import { moment, signed, texts, versus } from "./texts.js";
 
@@ -61,15 +61,11 @@ export class Asking extends HTMLElement {
   /** @param {any} _told @returns {void | Promise<void>} */
   show(_told) {}
 
-  /** Draw all anew; the keyboard goes on from the link where it was, and tables stay scrolled. @param {...(Node | string)} parts */
+  /** Draw all anew; the keyboard goes on where it was, and tables stay scrolled. @param {...(Node | string)} parts */
   redraw(...parts) {
-    const at = document.activeElement;
-    const before = [...this.querySelectorAll(".scroll")].map((each) => ({ left: each.scrollLeft, isHeld: each === at }));
-    keepingLink(this, () => this.replaceChildren(...parts));
-    [...this.querySelectorAll(".scroll")].forEach((each, index) => {
-      each.scrollLeft = before[index]?.left ?? 0;
-      if (before[index]?.isHeld && each instanceof HTMLElement) each.focus({ preventScroll: true });
-    });
+    const before = [...this.querySelectorAll(".scroll")].map(({ scrollLeft }) => scrollLeft);
+    keepingFocus(this, () => this.replaceChildren(...parts));
+    this.querySelectorAll(".scroll").forEach((each, index) => { each.scrollLeft = before[index] ?? 0; });
   }
 }
 
@@ -129,7 +125,7 @@ const list = (place, games, none) => {
   const now = JSON.stringify(games);
   if (place.getAttribute("data-shown") === now) return;
   place.setAttribute("data-shown", now);
-  keepingLink(place, () => place.replaceChildren(
+  keepingFocus(place, () => place.replaceChildren(
     games.length ? h("ul", { class: "games" }, ...games.map(entry)) : h("p", { class: "note" }, none)));
 };
 

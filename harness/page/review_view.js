@@ -3,7 +3,7 @@
 
 import { Analysis, gcgOf, inBase64, inUtf8, textIn } from "./analysis.js";
 import { keepMistakes } from "./boxes.js";
-import { button, h, keepingLink, table } from "./dom.js";
+import { button, h, keepingFocus, table } from "./dom.js";
 import { within } from "./findings.js";
 import { TurnGraph } from "./graph.js";
 import { inBrowser, inWindow } from "./kept.js";
@@ -299,7 +299,7 @@ export class ReviewView extends HTMLElement {
     const turns = this.byCost ? review.costliest : review.told.turns;
     this.about?.replaceChildren(texts.costAbout);
     const heads = [texts.turn, texts.player, texts.playedHead, texts.lostWin, texts.lostPoints, texts.bestHead];
-    keepingLink(sheet, () => {
+    keepingFocus(sheet, () => {
       sheet.replaceChildren(table(texts.turnsHead, heads, turns.map((turn) => this.row(review, turn)), "sheet"));
       if (sheet.firstElementChild) sheet.firstElementChild.scrollTop = scrolled;
     });

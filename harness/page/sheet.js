@@ -1,6 +1,6 @@
 // The moves of a game as a score sheet, each with a link to its turn.
 
-import { h, keepingLink, table } from "./dom.js";
+import { h, keepingFocus, table } from "./dom.js";
 import { clock, duration, signed, texts } from "./texts.js";
 
 /** @typedef {import("./game.js").Game} Game */
@@ -13,13 +13,11 @@ export class MoveSheet extends HTMLElement {
       return;
     }
     const kept = this.querySelector(".scroll")?.scrollTop;
-    const isHeld = document.activeElement?.parentElement === this;
     const list = sheet(game, id, shown);
-    keepingLink(this, () => {
+    keepingFocus(this, () => {
       this.replaceChildren(list, ...settled(game));
       list.scrollTop = kept ?? 0;
     });
-    if (isHeld) list.focus({ preventScroll: true });
     uncover(list);
   }
 }

@@ -1,6 +1,6 @@
 // A turn of a review in full: what was found, and the board to try other moves on.
 
-import { h, signButton, table } from "./dom.js";
+import { button, h, keepingFocus, signButton, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { boardWith, figuresOf, verdictOf, within } from "./findings.js";
 import { decimal, grouped, percent, texts } from "./texts.js";
@@ -30,11 +30,17 @@ export class TurnReview extends HTMLElement {
     this.tried = new Map();
     /** What the board shows: "try", or a move. */
     this.shown = "try";
-    this.longer = 0;
+    /** @type {Set<number>} Lines that are looked at for longer. */
+    this.longer = new Set();
   }
 
   /** @param {Turn | null} turn @param {number | null} line what was asked for */
   show(turn, line) {
+    keepingFocus(this, () => this.build(turn, line));
+  }
+
+  /** @param {Turn | null} turn @param {number | null} line */
+  build(turn, line) {
     this.turn = turn;
     this.shown = "try";
     if (!turn) {
@@ -45,7 +51,8 @@ export class TurnReview extends HTMLElement {
     this.entry.addEventListener("play", (event) => this.try_(/** @type {CustomEvent<{ move: string }>} */ (event).detail.move));
     this.board = h("div");
     this.verdict = h("div");
-    this.figures = h("div", { class: "figures-of" });
+    this.figures = h("div");
+    this.longerButton = button(texts.lookLonger, () => this.lookLonger(turn)); // stays, and so does the keyboard on it
     this.tries = h("div");
     this.outcome = h("p", { class: "hidden", "aria-live": "polite" });
     this.choices = h("div", { class: "choices", role: "group", "aria-label": texts.onBoard });
@@ -58,7 +65,7 @@ export class TurnReview extends HTMLElement {
           h("h2", {}, name === undefined ? texts.aPosition : h("bdi", {}, texts.turnOf(turn.line, name))),
           ...(this.review.told.turns.length > 1 ? [step("◀", texts.turnBefore, -1), step("▶", texts.turnAfter, 1)] : [])),
         this.verdict, this.choices, this.board, this.tries, this.outcome),
-      this.figures);
+      h("div", { class: "figures-of" }, this.figures, h("p", {}, this.longerButton)));
     this.showBoard();
     this.refresh();
   }
@@ -72,7 +79,12 @@ export class TurnReview extends HTMLElement {
     this.showTries();
     const nothing = h("p", { class: "note" }, why ? texts.leftOutSince(why) : texts.notYet);
     this.verdict?.replaceChildren(...(found ? verdictOf(review, turn, found) : [nothing]));
-    this.figures?.replaceChildren(...(found ? [...figuresOf(review, turn, found), this.longerButton(turn)] : []));
+    const { figures, longerButton } = this, isLonger = this.longer.has(turn.line);
+    if (!figures || !longerButton) return;
+    keepingFocus(figures, () => figures.replaceChildren(...(found ? figuresOf(review, turn, found) : [])));
+    longerButton.hidden = !found;
+    longerButton.setAttribute("aria-disabled", String(isLonger));
+    longerButton.textContent = isLonger ? texts.lookingLonger : texts.lookLonger;
   }
 
   /** Whether somebody is at it: the keyboard is there, or tiles are laid. */
@@ -83,20 +95,15 @@ export class TurnReview extends HTMLElement {
   // --- what was found ---
 
   /** @param {Turn} turn */
-  longerButton(turn) {
-    const attributes = { type: "button", "aria-disabled": this.longer ? "true" : null, click: () => this.lookLonger(turn) };
-    return h("p", {}, h("button", attributes, this.longer ? texts.lookingLonger : texts.lookLonger));
-  }
-
-  /** @param {Turn} turn */
   lookLonger(turn) {
-    if (this.longer) return;
-    this.longer = this.analysis.ask(this.data(), { line: turn.line, seconds: LONGER_S }, (message) => {
+    if (this.longer.has(turn.line)) return;
+    this.longer.add(turn.line);
+    this.analysis.ask(this.data(), { line: turn.line, seconds: LONGER_S }, (message) => {
       if (message.type === "turn") this.review.found.set(turn.line, message);
       if (message.type !== "done" && message.type !== "error") return;
-      this.longer = 0;
+      this.longer.delete(turn.line);
       this.dispatchEvent(new Event("found"));
-      if (message.type === "error") this.say(texts.refused(message.message)); // in the place of what that shows
+      if (message.type === "error" && this.turn === turn) this.say(texts.refused(message.message)); // in the place of what that shows
     });
     this.refresh();
   }
@@ -114,8 +121,8 @@ export class TurnReview extends HTMLElement {
     const at = this.choices?.contains(document.activeElement) ? [...this.choices.children].indexOf(/** @type {Element} */ (document.activeElement)) : -1;
     this.choices?.replaceChildren(choice("try", texts.tryMove), ...moves.map((move) =>
       choice(move ?? "", move === best ? move === turn.played ? texts.showBoth : texts.showBest : texts.showPlayed)));
-    const button = this.choices?.children[at];
-    if (button instanceof HTMLElement) button.focus();
+    const again = this.choices?.children[at];
+    if (again instanceof HTMLElement) again.focus();
   }
 
   /** @param {string} shown */

@@ -437,6 +437,7 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
     if AXE.exists():
         await find_faults(late.page)
     await look_back_and_return(running, first, game)
+    await first.page.get_by_role("link", name="To the games").focus()
     await running.play("-")
     for player in running.players:
         over = await player.expect(GameOver)
@@ -444,6 +445,8 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
     for shown, width in ((first, DESK), (late, PHONE)):
         await shown.page.locator(".status", has_text="six scoreless turns").wait_for()
         await shown.page.locator(".rack", has_text="rack").first.wait_for()
+        at = "document.activeElement.textContent"
+        assert shown is late or await shown.page.evaluate(at) == "To the games"
         assert (await state(shown))["scores"] == list(over.scores)
         assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.said == []

@@ -29,7 +29,7 @@ from harness.server.tokens import Gatekeeper
 from protocol.errors import PeerError
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Download, Page, WebSocketRoute
+    from playwright.async_api import Browser, Download, Locator, Page, WebSocketRoute
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -76,6 +76,10 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
     yield Running(f"http://127.0.0.1:{server.port}/")
     await server.stop()
     journal.close()
+
+
+async def has_focus(place: Locator) -> bool:
+    return bool(await place.evaluate("it => it === document.activeElement"))
 
 
 async def paste(page: Page, text: str) -> None:
@@ -407,6 +411,40 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
     await page.reload()
     analyst.tell_all(await analyst.tell_game())
     await page.get_by_role("heading", name="Turn 2: bob").wait_for()
+    assert shown.said == []
+    await page.close()
+
+
+async def test_the_keyboard_stays_where_it_is(running: Running, browser: Browser) -> None:
+    shown, analyst = await in_review(browser, running, "a game")
+    page = shown.page
+    id = await analyst.tell_game()
+    turns = page.locator(".turns .scroll")
+    await turns.focus()
+    analyst.tell_all(id)
+    await page.get_by_text("3 turns analysed").wait_for()
+    assert await has_focus(turns), "the list is drawn anew as turns come in"
+    forward = page.get_by_role("button", name="The next turn of the list")
+    longer = page.get_by_role("button", name="Look")
+    for line in (3, 1):
+        await forward.press("Enter")
+        await page.get_by_role("heading", name=f"Turn {line}: ann").wait_for()
+        assert await has_focus(forward)
+    await longer.press("Enter")
+    assert await longer.inner_text() == "Looking longer …"
+    assert await has_focus(longer)
+    id = await analyst.hear(type="analyse", line=1)
+    await page.get_by_role("link", name="Turn 3", exact=True).press("Enter")
+    await page.get_by_role("heading", name="Turn 3: ann").wait_for()
+    assert await longer.inner_text() == "Look longer", "it is another turn"
+    await page.get_by_role("link", name="Turn 1", exact=True).press("Enter")
+    await page.get_by_role("heading", name="Turn 1: ann").wait_for()
+    await longer.focus()
+    analyst.say("turn", id, **analysed(1, 0.0, rollouts=777))
+    analyst.say("done", id, stopped=False)
+    await page.get_by_text("777 rollouts").wait_for()
+    assert await longer.inner_text() == "Look longer"
+    assert await has_focus(longer)
     assert shown.said == []
     await page.close()
 
