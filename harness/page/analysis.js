@@ -68,6 +68,9 @@ export class Analysis {
   }
 }
 
+/** What an `error` says, as a sentence. @param {{ code: string, message: string }} error */
+export const sentenceOf = ({ code, message }) => (code === "lost" ? message : texts.refused(message));
+
 /** Return a game of the server as GCG, in base64. @param {string} game */
 export const gcgOf = async (game) => {
   let answer, text;

@@ -1,7 +1,7 @@
 // The review of a game: its turns as they are analysed, one of them in full. A game of the server, or
 // a GCG or CGP that was dropped here.
 
-import { Analysis, gcgOf, inBase64, inUtf8, textIn } from "./analysis.js";
+import { Analysis, gcgOf, inBase64, inUtf8, sentenceOf, textIn } from "./analysis.js";
 import { keepMistakes } from "./boxes.js";
 import { button, h, keepingFocus, table } from "./dom.js";
 import { within } from "./findings.js";
@@ -171,10 +171,10 @@ export class ReviewView extends HTMLElement {
   }
 
   /** @param {{ code: string, message: string }} error */
-  fail({ code, message }) {
-    const sentence = code === "lost" ? message : texts.refused(message);
+  fail(error) {
+    const sentence = sentenceOf(error);
     const given = this.id_ === DROPPED ? textIn(this.data) : "";
-    if (code === "bad_game") return this.showForm(texts.cantReview(message), given);
+    if (error.code === "bad_game") return this.showForm(texts.cantReview(error.message), given);
     if (!this.review) return this.id_ === DROPPED ? this.showForm(sentence, given) : this.halt(sentence);
     this.warn(sentence, () => this.goOn());
     this.show(null);

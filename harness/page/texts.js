@@ -354,6 +354,7 @@ export const texts = {
   /** @param {number} of */
   reviewedAll: (of) => `${counted(of, "turn")} analysed`,
   stop: "Stop",
+  stopped: "stopped",
   goOn: "Go on",
   reviewStopped: "The review was stopped.",
   reviewDone: "All turns are analysed.",

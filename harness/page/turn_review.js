@@ -1,5 +1,6 @@
 // A turn of a review in full: what was found, and the board to try other moves on.
 
+import { sentenceOf } from "./analysis.js";
 import { button, h, keepingFocus, signButton, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { boardWith, figuresOf, verdictOf, within } from "./findings.js";
@@ -103,7 +104,7 @@ export class TurnReview extends HTMLElement {
       if (message.type !== "done" && message.type !== "error") return;
       this.longer.delete(turn.line);
       this.dispatchEvent(new Event("found"));
-      if (message.type === "error" && this.turn === turn) this.say(texts.refused(message.message)); // in the place of what that shows
+      if (message.type === "error" && this.turn === turn) this.say(sentenceOf(message)); // in the place of what that shows
     });
     this.refresh();
   }
@@ -150,7 +151,7 @@ export class TurnReview extends HTMLElement {
     const all = this.tried.get(turn.line) ?? [];
     if (all.some((each) => each.move === move && each.request)) return;
     /** @type {Tried} */
-    const tried = { move, request: 0, lead: null, best: "", rollouts: 0, note: texts.loading };
+    const tried = { move, request: 0, lead: null, best: "", rollouts: 0, note: "" };
     this.tried.set(turn.line, [tried, ...all.filter((each) => each.move !== move)]);
     tried.request = this.analysis.ask(this.data(), { line: turn.line, move, seconds: TRY_S }, (message) => {
       this.hearTry(tried, message);
@@ -170,7 +171,8 @@ export class TurnReview extends HTMLElement {
       Object.assign(tried, { lead: verdict.ahead_of_played, best: verdict.best, rollouts, note: verdict.not_compared ?? (verdict.phony ? phonyText(verdict.phony) : "") });
       if (verdict.ahead_of_played) tried.move = verdict.ahead_of_played.move;
     } else if (message.type === "left_out") tried.note = message.why;
-    else if (message.type === "error") tried.note = texts.refused(message.message);
+    else if (message.type === "error") tried.note = sentenceOf(message);
+    else if (message.stopped) tried.note = texts.stopped;
     if (message.type === "done" || message.type === "error") tried.request = 0;
   }
 
@@ -188,7 +190,7 @@ export class TurnReview extends HTMLElement {
         review.text(move, turn),
         lead ? move === best ? "✓" : within(lead.win, lead.win_error, percent) : "",
         lead ? move === best ? "✓" : within(lead.points, lead.points_error, decimal) : "",
-        rollouts ? grouped(rollouts) : "", h("span", {}, note, request > 0 && h("button", { type: "button", class: "small", click: () => this.analysis.cancel(request) }, texts.stop)),
+        rollouts ? grouped(rollouts) : "", h("span", {}, note || request > 0 && !rollouts && texts.loading, request > 0 && button(texts.stop, () => this.analysis.cancel(request))),
       ],
     }));
     this.tries?.replaceChildren(h("h3", {}, texts.triedMoves),

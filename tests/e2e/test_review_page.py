@@ -473,6 +473,23 @@ async def test_a_review_that_fails_can_be_tried_again(running: Running, browser:
     analyst.tell_all(await analyst.tell_game())
     await page.get_by_text("3 turns analysed").wait_for()
     assert await page.evaluate("location.hash") == "#/review/g1"
+
+    await page.get_by_role("link", name="Turn 1", exact=True).press("Enter")
+    await page.locator("[data-at='112']").click()
+    await page.keyboard.type("WING")
+    await page.keyboard.press("Enter")
+    tried = page.locator(".tries tbody tr")
+    await tried.filter(has_text="One moment").get_by_role("button", name="Stop").press("Enter")
+    id = await analyst.hear(type="analyse", line=1, move="8H WING")
+    await analyst.hear(type="cancel", id=id)
+    analyst.say("done", id, stopped=True)
+    await tried.filter(has_text="stopped").wait_for()
+    assert "One moment" not in await tried.inner_text()
+    await page.get_by_role("button", name="Look longer").press("Enter")
+    await analyst.hear(type="analyse", line=1)
+    await analyst.socket.close()
+    lost = page.get_by_text("The connection to the server is lost.", exact=True)
+    await lost.wait_for()
     await page.close()
 
 
