@@ -65,7 +65,9 @@ const unloaded = () => h("div", {}, h("h1", { tabindex: -1 }, texts.unloaded), h
 
 /** @param {string} id @param {string | undefined} turn */
 const review = async (id, turn) => {
+  const { hash } = location;
   const loaded = await import("./review_view.js").catch(() => null);
+  if (hash !== location.hash) return;
   if (!loaded) return put(unloaded());
   const line = turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null;
   let view = main.firstElementChild;

@@ -29,7 +29,7 @@ from harness.server.tokens import Gatekeeper
 from protocol.errors import PeerError
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Download, Locator, Page, WebSocketRoute
+    from playwright.async_api import Browser, Download, Locator, Page, Route, WebSocketRoute
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -207,8 +207,22 @@ async def test_what_is_not_there_is_a_sentence_and_a_way_on(
         await shown.page.locator(".banner").filter(has_text=".").wait_for()
         await shown.page.get_by_label("A game as GCG").wait_for()
         await shown.page.get_by_role("link", name="To the games").wait_for()
+
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await shown.page.route("**/review_view.js", held.put)
+    await shown.go("about:blank")
+    await shown.go(f"{running.url}#/review")
+    late = await held.get()
+    await shown.page.get_by_role("link", name="Puzzles").click()
+    await shown.page.get_by_role("heading", name="Endgames", exact=True).wait_for()
+    await late.continue_()
+    await shown.page.evaluate(LOADED)
+    assert await shown.page.get_by_role("heading", name="Endgames", exact=True).is_visible()
     await shown.page.close()
 
+
+LOADED = """() => import(
+  document.querySelector("script").src.replace("app.js", "review_view.js")).then(() => {})"""
 
 SENTENCES = """async ([cases]) => {
   const script = document.querySelector("script").src;
