@@ -50,6 +50,11 @@ export const keepMistakes = (more) => {
   return inBrowser.set("mistakes", [...more, ...mistakes().filter((each) => !known.has(cardOf(each)))].slice(0, MOST_MISTAKES));
 };
 
+/** Take the mistakes in some positions out of the drill. @param {string[]} positions */
+export const forgetAll = (positions) => {
+  inBrowser.set("mistakes", mistakes().filter(({ position }) => !positions.includes(position)));
+};
+
 /** Take a mistake out of the drill. @param {Mistake} mistake */
 export const forget = (mistake) => {
   inBrowser.set("mistakes", mistakes().filter((each) => cardOf(each) !== cardOf(mistake)));

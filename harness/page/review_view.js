@@ -2,7 +2,7 @@
 // a GCG or CGP that was dropped here.
 
 import { Analysis, gcgOf, inBase64, inUtf8, sentenceOf, textIn } from "./analysis.js";
-import { keepMistakes } from "./boxes.js";
+import { forgetAll, keepMistakes } from "./boxes.js";
 import { button, h, keepingFocus, table } from "./dom.js";
 import { within } from "./findings.js";
 import { TurnGraph } from "./graph.js";
@@ -384,7 +384,8 @@ export class ReviewView extends HTMLElement {
     const { review } = this, { players = [] } = review?.told ?? {};
     const name = inBrowser.get("me") ?? inBrowser.get("name");
     const choice = h("select", { id: "mistakes-of", change: () => {
-      inBrowser.set("me", choice.value ? players[Number(choice.value)] : null);
+      inBrowser.set("me", choice.value ? players[Number(choice.value)] : ""); // nobody, though a player may have one's name
+      forgetAll([...review?.found.values() ?? []].map(({ cgp }) => cgp)); // they may be another's
       this.keep();
     } }, h("option", { value: "" }, texts.nobody), ...players.map((player, seat) => h("option", { value: seat, selected: player === name }, player)));
     this.whose = choice;

@@ -418,13 +418,21 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
     assert await page.locator("turn-review h2").inner_text() == "Turn 1: ann"
     assert await page.locator(".placed").count() == 4
     assert await page.evaluate("document.activeElement.matches('[data-at]')")
-    await page.get_by_label("mistakes of").select_option(label="bob")
+    whose, mistakes = page.get_by_label("mistakes of"), page.get_by_text(" kept in this browser.")
+    for name, played in (("bob", ["9G OR"]), ("ann", []), ("bob", ["9G OR"])):
+        await whose.select_option(label=name)
+        assert [each["played"] for each in await kept(page, "mistakes")] == played
+    assert await mistakes.inner_text() == "1 mistake kept in this browser."
     [played_with] = (await kept(page, "equipments")).values()
     assert (played_with["rackSize"], played_with["bingo"]) == (4, 100), "the drill scores as it was"
 
+    await whose.select_option(label="nobody")
+    await page.evaluate("""localStorage["tilewire.name"] = '"bob"'""")
     await page.reload()
     analyst.tell_all(await analyst.tell_game())
     await page.get_by_role("heading", name="Turn 2: bob").wait_for()
+    assert await whose.input_value() == ""
+    assert await kept(page, "mistakes") == []
     assert shown.said == []
     await page.close()
 
