@@ -4,7 +4,7 @@ const LEAST = 6;
 
 /**
  * @typedef {{ source: (element: Element) => HTMLElement | null, over: (element: Element | null) => void,
- *   drop: (source: HTMLElement, element: Element | null) => void }} Drag What can be dragged from an element, what
+ *   drop: (element: Element | null) => void }} Drag What can be dragged from an element, what
  *   lies under the pointer meanwhile (null at the end), and where it was dropped.
  */
 
@@ -43,7 +43,7 @@ const begin = (source, start, drag) => {
     if (!dragged) return; // a click
     const soon = { capture: true, once: true, signal: AbortSignal.timeout(0) };
     source.addEventListener("click", (click) => click.stopPropagation(), soon); // let go where it was
-    drag.drop(source, target);
+    drag.drop(target);
   });
 };
 

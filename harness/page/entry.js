@@ -16,6 +16,7 @@ import { Squares } from "./squares.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./notation.js").Board} Board */
+/** @typedef {import("./draft.js").Held} Held */
 /** @typedef {import("./scoring.js").Equipment} Equipment */
 /** @typedef {import("./scoring.js").Placement} Placement */
 /** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number, canExchange?: boolean, exchangesLeft?: number | null }} Asked
@@ -39,6 +40,8 @@ export class MoveEntry extends HTMLElement {
     this.exchanged = null;
     /** @type {number | null} The tile of the rack that was chosen to be laid. */
     this.chosen = null;
+    /** @type {Held | null | undefined} The tile that is dragged. */
+    this.dragged = null;
     this.on = true;
     this.isByTouch = false;
     this.askedToPass = false;
@@ -80,7 +83,7 @@ export class MoveEntry extends HTMLElement {
     dragIn(this, {
       source: (element) => this.dragSource(element),
       over: (element) => this.mark(element),
-      drop: (source, element) => this.drop(source, element),
+      drop: (element) => this.drop(element),
     });
   }
 
@@ -112,7 +115,7 @@ export class MoveEntry extends HTMLElement {
 
   set isOn(on) {
     this.on = on;
-    this.refresh();
+    this.showFormed();
   }
 
   /** What the tiles that are laid make; null: no move. @returns {Placement | null} */
@@ -240,7 +243,7 @@ export class MoveEntry extends HTMLElement {
   tap(at) {
     const { draft } = this;
     if (!draft?.held.length || at === null) return;
-    if (this.chosen !== null) return this.lay(this.chosen, at);
+    if (this.chosen !== null) return this.lay(draft.held[this.chosen], at);
     if (draft.take(at)) {
       draft.cursor = { at, across: draft.cursor?.across ?? true };
       this.placed();
@@ -256,16 +259,17 @@ export class MoveEntry extends HTMLElement {
     else if (held.at !== null) {
       draft.take(held.at);
       this.placed();
-    } else if (draft.cursor) this.lay(index, null);
+    } else if (draft.cursor) this.lay(held, null);
     else this.chosen = this.chosen === index ? null : index;
     this.refresh();
   }
 
-  /** Lay a tile, a blank once it is said what it is; without a square at the cursor. @param {number} index @param {number | null} at */
-  lay(index, at) {
-    const { draft } = this, held = draft?.held[index];
+  /** Lay a tile, a blank once it is said what it is; without a square at the cursor. @param {Held | undefined} held @param {number | null} at */
+  lay(held, at) {
+    const { draft } = this;
     if (!draft || !held) return;
     const lay = (/** @type {string} */ as) => {
+      const index = draft.held.indexOf(held); // the rack may be another by now
       if (at === null ? draft.putAtCursor(index, as) : draft.place(index, at, as)) this.placed();
       this.refresh();
     };
@@ -281,9 +285,10 @@ export class MoveEntry extends HTMLElement {
   /** @param {Element} element @returns {HTMLElement | null} */
   dragSource(element) {
     const at = this.squares.at(element), index = this.hand.at(element);
-    if (this.exchanged) return null;
-    if (at !== null) return this.draft?.placed.has(at) ? this.squares.cells[at] ?? null : null;
-    return index === null ? null : /** @type {HTMLElement} */ (this.hand.element.children[index] ?? null);
+    const held = this.draft?.held ?? [];
+    this.dragged = this.exchanged ? null : at === null ? held[index ?? -1] : held.find((each) => each.at === at);
+    if (!this.dragged) return null;
+    return at === null ? /** @type {HTMLElement} */ (this.hand.element.children[index ?? -1]) : this.squares.cells[at] ?? null;
   }
 
   /** @param {Element | null} element */
@@ -292,16 +297,14 @@ export class MoveEntry extends HTMLElement {
     this.squares.mark(at !== null && !this.draft?.board.has(at) ? at : null);
   }
 
-  /** @param {HTMLElement} source @param {Element | null} element */
-  drop(source, element) {
-    const { draft } = this, from = this.squares.at(source);
-    const index = from === null ? this.hand.at(source) : draft?.held.findIndex(({ at }) => at === from) ?? null;
-    if (!draft || index === null) return;
+  /** @param {Element | null} element */
+  drop(element) {
+    const { draft, dragged } = this, index = dragged ? draft?.held.indexOf(dragged) ?? -1 : -1;
+    if (!draft || !dragged || index < 0) return; // it has left the rack
     const to = this.squares.at(element), place = this.hand.at(element);
-    if (to !== null && !draft.board.has(to)) this.lay(index, to);
+    if (to !== null && !draft.board.has(to)) this.lay(dragged, to);
     else if (element && this.hand.element.contains(element)) {
-      const at = draft.held[index]?.at ?? null;
-      if (at !== null) draft.take(at);
+      if (dragged.at !== null) draft.take(dragged.at);
       if (place !== null) draft.reorder(index, place);
       this.placed();
     }

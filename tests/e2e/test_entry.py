@@ -90,13 +90,17 @@ PLAY = """async ([layout, tiles]) => {
     view.playing.isOnTurn = seat === 1;
     view.show();
   };
+  globalThis.holds = (rack) => {
+    view.playing.rack = rack;
+    view.show();
+  };
   document.querySelector("main").replaceChildren(view);
   view.settings = { tables: [], words: true, bots: [] };
   view.playing = {
     phase: "playing", id: "g", game, rack: "DOGSEER", seat: 0, challengeLeft: () => 0, close() {} };
   played(0, "8G CAT");
 }"""
-"""A person's game that goes on when ``played`` is called; no server is there."""
+"""A person's game that goes on when ``played`` and ``holds`` are called; no server is there."""
 
 DIFFERENT = """async ([layout, tiles, positions]) => {
   const { placementOf } = await import("/scoring.js");
@@ -238,6 +242,28 @@ async def test_words_are_asked_for_again_when_the_opponent_has_played(shown: Ope
     await page.get_by_text("QXZVD (not a word)").wait_for()
     assert asked == ["DOGS,CATS", "DOGS,QXZVD,CATS"]
     await page.unroute("**/api/words*")
+
+
+async def test_a_tile_that_is_dragged_or_a_blank_outlives_the_opponents_move(shown: Opened) -> None:
+    page, hand, square = shown.page, shown.page.locator("[data-held]"), "[data-at='%d']"
+    await page.evaluate(PLAY, [BOARD, TILES])
+    for at, move in (
+        (93, "1A IT"),
+        (51, "-"),
+    ):  # rack and board are drawn anew; or the turn is ours
+        await hand.last.hover()
+        await page.mouse.down()
+        await page.locator(square % at).hover()
+        await page.evaluate("move => played(1, move)", move)
+        await page.mouse.up()
+        await page.locator(f"{square % at}.placed", has_text="R").wait_for()
+        await page.keyboard.press("Escape")
+    await page.evaluate("holds('DOGSEE?')")
+    await page.locator(square % 93).click()
+    await hand.last.click()
+    await page.evaluate("holds('ABCDEFG')")
+    await page.get_by_role("button", name="X", exact=True).click()
+    assert await page.locator(".placed").count() == 0, "it is on the rack no more"
 
 
 async def test_who_has_no_exchange_left_is_told_so(shown: Opened) -> None:
