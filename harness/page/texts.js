@@ -21,11 +21,11 @@ export const timeText = ({ initial_ms, increment_ms }) =>
 /** @param {number} ms */
 export const duration = (ms) => (ms < 1000 ? `${ms} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : clock(ms));
 
-/** @param {number} chance */
-export const percent = (chance) => `${(100 * chance).toFixed(1)} %`;
-
 /** @param {number} value */
-export const decimal = (value) => value.toFixed(1).replace("-", "−");
+export const decimal = (value) => (Number(value.toFixed(1)) + 0).toFixed(1).replace("-", "−"); // no "-0.0"
+
+/** @param {number} chance */
+export const percent = (chance) => `${decimal(100 * chance)} %`;
 
 /** @param {number} count */
 export const grouped = (count) => count.toLocaleString("en");

@@ -224,6 +224,12 @@ async def test_what_is_not_there_is_a_sentence_and_a_way_on(
 LOADED = """() => import(
   document.querySelector("script").src.replace("app.js", "review_view.js")).then(() => {})"""
 
+FIGURES = """async () => {
+  const script = document.querySelector("script").src;
+  const { decimal, percent } = await import(script.replace("app.js", "texts.js"));
+  return [percent(-.0004), percent(-.012), percent(.5), decimal(-.04), decimal(-1.25)];
+}"""
+
 SENTENCES = """async ([cases]) => {
   const script = document.querySelector("script").src;
   const { verdictText, whyText } = await import(script.replace("app.js", "verdict.js"));
@@ -322,6 +328,8 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
     }
     shown = await opened(browser)
     await shown.go(running.url)
+    figures = await shown.page.evaluate(FIGURES)
+    assert figures == ["0.0 %", "−1.2 %", "50.0 %", "0.0", "−1.3"]
     told = await shown.page.evaluate(SENTENCES, [[*cases.values()]])
     assert [text for text, _ in told] == [*cases]
     assert {why for _, why in told} == {
