@@ -206,7 +206,7 @@ def _transcripts(folder: Path) -> tuple[list[Transcript], str]:
         for file in files[:MOST_TRANSCRIPTS]
     ]
     left_out = len(files) - len(kept)
-    return kept, f"{counted(left_out, 'more')} in games/*.faults.txt." if left_out else ""
+    return kept, f"{left_out:,} more in games/*.faults.txt." if left_out else ""
 
 
 def _cut(text: str) -> str:

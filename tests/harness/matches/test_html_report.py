@@ -17,7 +17,7 @@ from match_samples import game, match_config, seat
 
 from harness.figures import number, plain
 from harness.matches.config import write_config
-from harness.matches.event_report import games, tables
+from harness.matches.event_report import event, games, tables
 from harness.matches.event_report.charts import Bar, Range, columns, ranges, ticks
 from harness.matches.event_report.event import read_event
 from harness.matches.event_report.formats import as_csv, as_html, as_markdown
@@ -200,6 +200,19 @@ def test_markdown_escapes_names_and_fences_transcripts(folder: Path) -> None:
     assert not re.search(r"(?<!\\)[<>]", table)
     assert "````text\n</script>" in markdown, "a fence longer than any in the transcript"
     assert "�[2J" in markdown
+
+
+def test_the_first_transcripts_are_shown_and_the_others_counted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event, "MOST_TRANSCRIPTS", 0)
+    one = folder / "games" / "00001.faults.txt"
+    others = [one.with_name(f"{at:05d}.faults.txt") for at in (2, 3)]
+    for path in others:
+        path.write_bytes(one.read_bytes())
+    assert read_event(folder).transcripts_note == "3 more in games/*.faults.txt."
+    for path in others:
+        path.unlink()
 
 
 def test_a_large_field_has_a_list_of_who_met_whom(
