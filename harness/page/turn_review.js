@@ -138,7 +138,7 @@ export class TurnReview extends HTMLElement {
     if (!turn || !entry) return;
     if (this.shown === "try") {
       this.board?.replaceChildren(entry);
-      entry.show(review.equipment, { board: review.board(turn), rack: turn.rack, turn: turn.line });
+      entry.show(review.equipment, { board: review.board(turn), rack: turn.rack, turn: Math.max(turn.line - 1, 0) }); // of a position the line is 0
     } else this.board?.replaceChildren(boardWith(review, turn, this.shown), h("p", { class: "note" }, texts.rackHeld(turn.rack)));
   }
 

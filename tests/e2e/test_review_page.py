@@ -418,6 +418,7 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
     shown, analyst = await in_review(browser, running, "a game")
     page = shown.page
     id = await analyst.tell_game(rack_size=4, bingo_bonus=100)
+    await page.get_by_role("grid", name="Board after 0 turns, 0 tiles").wait_for()
     await page.locator("[data-at='112']").click()
     await page.keyboard.type("WING")
     assert "116 points with the bingo bonus" in await page.locator(".formed").inner_text()
