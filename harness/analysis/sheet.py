@@ -9,7 +9,7 @@ from typing import Any
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.gcg import GcgGame, read_gcg, write_gcg
 from engine.notation.move_text import NotationError, format_move, parse_move
-from engine.notation.replaying import Replay, replay
+from engine.notation.replaying import STOOD, Replay, replay
 from engine.rules.moves import Move, Place
 from engine.rules.rules import Rules, canonical, why_not
 
@@ -93,7 +93,7 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
     """Return what was given as JSON: the turns with their positions (CGP), before any analysis.
 
     ``notice`` is a sentence if the game names another lexicon than ``lexicon``; ``gcg`` is the game
-    again, as it is written here.
+    again, as it is written here; ``seq`` is the number of a turn among the events of our games.
     """
     gcg, alphabet = sheet.gcg, rules.distribution.alphabet
     return {
@@ -105,6 +105,7 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
         "turns": [
             {
                 "line": turn.line,
+                "seq": _event_of(sheet, turn.line),
                 "seat": turn.position.on_turn,
                 "cgp": write_cgp(turn.position, rules),
                 "rack": alphabet.text(turn.position.racks[turn.position.on_turn]),
@@ -115,6 +116,12 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
             for turn in sheet.turns
         ],
     }
+
+
+def _event_of(sheet: Sheet, line: int) -> int:
+    """Count the challenges before a line that have no line, and are notes."""
+    before = sheet.replay.steps[: line - 1] if sheet.replay else ()
+    return line + sum(step.event.note == STOOD for step in before)
 
 
 def _about_words(gcg: GcgGame, lexicon: str) -> str:

@@ -7,7 +7,7 @@ import { isForced, verdictText, whyText } from "./verdict.js";
 
 /** @typedef {import("./game.js").TileKind} TileKind */
 /** @typedef {import("./game.js").Layout} Layout */
-/** @typedef {{ line: number, seat: 0 | 1, cgp: string, rack: string, played: string | null, score: number | null, left_out: string | null }} Turn */
+/** @typedef {{ line: number, seq: number, seat: 0 | 1, cgp: string, rack: string, played: string | null, score: number | null, left_out: string | null }} Turn */
 /** @typedef {{ title: string, players: string[], notice: string, gcg: string | null, scores: [number, number], turns: Turn[],
  *   board: Layout, tiles: TileKind[], rack_size: number, bingo_bonus: number }} Told */
 /** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null }} Lead */
@@ -99,11 +99,11 @@ export class Review {
 
   /** Turns of a player that were clearly worse than the best. @param {number} seat @param {string} when @returns {Mistake[]} */
   mistakes(seat, when) {
-    return this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line, played }) => {
+    return this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line, seq, played }) => {
       const found = this.found.get(line), loss = this.loss(line);
       if (!found?.verdict.reasons || !loss || !played) return [];
       const { best, rivals } = found.verdict;
-      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: line, when, kind: this.kind }];
+      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: seq, when, kind: this.kind }];
     });
   }
 

@@ -383,12 +383,12 @@ SHEET = {
     "rack_size": 7,
     "bingo_bonus": 50,
     "turns": [
-        {"line": 1, "seat": 0, "cgp": AT_START, "rack": "WINGOTE", "played": "8D WING"},
-        {"line": 2, "seat": 1, "cgp": LATER, "rack": "ADEORST", "played": "9G OR"},
-        {"line": 3, "seat": 0, "cgp": LATER, "rack": "ADEORST", "played": "9G OR"},
+        {"line": 1, "seq": 1, "seat": 0, "cgp": AT_START, "rack": "WINGOTE", "played": "8D WING"},
+        {"line": 2, "seq": 3, "seat": 1, "cgp": LATER, "rack": "ADEORST", "played": "9G OR"},
+        {"line": 3, "seq": 4, "seat": 0, "cgp": LATER, "rack": "ADEORST", "played": "9G OR"},
     ],
 }
-"""What is read of a game of three turns."""
+"""What is read of a game of three turns, the first of which was challenged in vain."""
 
 
 def analysed(line: int, cost: float, **changes: Any) -> dict[str, Any]:
@@ -432,6 +432,7 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
         await whose.select_option(label=name)
         assert [each["played"] for each in await kept(page, "mistakes")] == played
     assert await mistakes.inner_text() == "1 mistake kept in this browser."
+    assert (await kept(page, "mistakes"))[0]["turn"] == 3, "of the game, not of the score sheet"
     [played_with] = (await kept(page, "equipments")).values()
     assert (played_with["rackSize"], played_with["bingo"]) == (4, 100), "the drill scores as it was"
 

@@ -117,6 +117,15 @@ def test_messages_go_through_a_pipe_until_it_ends(analyst: Analyst) -> None:
     assert told[-1]["findings"]["line"] == 1
 
 
+def test_a_turn_has_the_number_of_its_event(analyst: Analyst) -> None:
+    text = (
+        "#player1 ann ann\n#player2 bob bob\n>ann: ADEORSW 8D WORDS +26 26\n"
+        "#note challenged in vain\n>bob: EIMNTTX - +0 0\n>ann: AEIOU - +0 26\n"
+    )
+    turns = do(analyst, data=text.encode())["sheet"]["turns"]
+    assert [(turn["line"], turn["seq"]) for turn in turns] == [(1, 1), (2, 3), (3, 4)]
+
+
 def test_a_game_tells_its_encoding_and_turns_that_a_challenge_cost() -> None:
     text = (
         "\ufeff#player1 Íñigo Íñigo\n#player2 bert bert\n>Íñigo: ADEORSW 8D WORDS +26 26\n"
