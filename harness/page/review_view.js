@@ -318,7 +318,7 @@ export class ReviewView extends HTMLElement {
         h("a", { href: `#/review/${encodeURIComponent(this.id_)}/${line}`, "aria-label": texts.turnNumber(line) }, line),
         h("bdi", {}, review.told.players[seat]), was,
         isBest || !loss ? "" : within(loss.win, loss.win_error, percent),
-        isBest || !loss ? "" : decimal(loss.points),
+        isBest || !loss ? "" : `${decimal(loss.points)}${verdict?.proven === false ? "?" : ""}`,
         best,
       ],
     };

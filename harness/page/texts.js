@@ -366,7 +366,7 @@ export const texts = {
   bestOf: (best, of) => `${best} of ${of}`,
   turnsHead: "Turns",
   byCost: "Costliest first",
-  costAbout: "Chance lost: of winning, against the best move. ± is a 95 % interval. ✓: the best was played; *: a phony.",
+  costAbout: "Chance lost: of winning, against the best move. ± is a 95 % interval. ✓: the best was played; *: a phony; ?: not proven.",
   playedHead: "Played",
   bestHead: "Best",
   leftOut: "–",

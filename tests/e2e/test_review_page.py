@@ -370,8 +370,8 @@ class Analyst:
 
     def tell_all(self, id: int) -> None:
         """Analyse each turn of the game: the second is the costliest."""
-        for line, cost in ((1, 0.0), (2, 0.3), (3, 0.1)):
-            self.say("turn", id, **analysed(line, cost))
+        for line, cost, proven in ((1, 0.0, None), (2, 0.3, True), (3, 0.1, False)):
+            self.say("turn", id, **analysed(line, cost, proven))
         self.say("done", id, stopped=False)
 
 
@@ -391,11 +391,11 @@ SHEET = {
 """What is read of a game of three turns, the first of which was challenged in vain."""
 
 
-def analysed(line: int, cost: float, **changes: Any) -> dict[str, Any]:
+def analysed(line: int, cost: float, proven: bool | None = None, **changes: Any) -> dict[str, Any]:
     """What is told of a turn of that game; the second candidate was played."""
     moves = ("8D WINO", "8D WING") if line == 1 else ("9G ADO", "9G OR")
     reasons: list[object] | None = [] if cost > 0.2 else None
-    told = found(*moves, ahead_of_next=lead(moves[1]), reasons=reasons, certain=True)
+    told = found(*moves, ahead_of_next=lead(moves[1]), reasons=reasons, proven=proven)
     told["verdict"]["ahead_of_played"] = lead(moves[1], cost)
     for each in told["candidates"]:
         each |= {"score": 9, "leave": "", "static": 9.0}
@@ -427,6 +427,8 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
     assert await page.locator("turn-review h2").inner_text() == "Turn 1: ann"
     assert await page.locator(".placed").count() == 4
     assert await page.evaluate("document.activeElement.matches('[data-at]')")
+    points = page.locator(".turns td:nth-child(5)")
+    assert await points.all_inner_texts() == ["8.0", "8.0?", "8.0"]
     whose, mistakes = page.get_by_label("mistakes of"), page.get_by_text(" kept in this browser.")
     for name, played in (("bob", ["9G OR"]), ("ann", []), ("bob", ["9G OR"])):
         await whose.select_option(label=name)
