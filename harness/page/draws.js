@@ -1,6 +1,6 @@
 // Whether a game was dealt as both sides were bound to before its first draw (protocol/SPEC.md, section 8).
 
-import { onRack, readMove, tilesOf } from "./notation.js";
+import { readMove, tilesOf, usedBy } from "./notation.js";
 
 /** @typedef {import("./game.js").Game} Game */
 /**
@@ -67,8 +67,7 @@ const redraw = async (game, told, seat, numbers) => {
   for (const [index, text] of moves.entries()) {
     const rack = racks[index % 2] ?? [], move = readMove(text, columns), shown = readMove(game.plays[index]?.move ?? "", columns);
     if (move.kind !== shown.kind || move.kind === "place" && text !== game.plays[index]?.move) throw new Wrong();
-    const used = move.kind === "exchange" ? tilesOf(move.tiles) : move.kind === "pass" ? []
-      : move.squares.flatMap(([, tile]) => (tile === "." ? [] : [onRack(tile)]));
+    const used = usedBy(move);
     for (const tile of used) if (!take(rack, tile)) throw new Wrong();
     rack.push(...bag.splice(0, used.length));
     for (const tile of move.kind === "exchange" ? sorted(used) : []) bag.splice(await numbers.below(bag.length + 1), 0, tile);

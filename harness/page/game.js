@@ -1,6 +1,6 @@
 // What is known of a game: built from /api/games/ID, carried on by the messages of the server.
 
-import { fullPlace, onRack, pointsOf, readMove, readOpening, tilesOf, withMove } from "./notation.js";
+import { freshOn, fullPlace, onRack, pointsOf, readMove, readOpening, tilesOf, withMove } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {[number, number]} Pair By seat. */
@@ -180,14 +180,14 @@ export class Game {
 
   /** The game after so many turns. @param {number} turn @returns {Position} */
   position(turn) {
-    const board = this.boards[turn] ?? new Map(), before = this.boards[turn - 1];
+    const board = this.boards[turn] ?? new Map();
     const play = this.plays[turn - 1];
     const initial = this.offer.time.initial_ms;
     const isLast = turn === this.last;
     return {
       turn,
       board,
-      fresh: new Set(before ? [...board.keys()].filter((square) => !before.has(square)) : []),
+      fresh: freshOn(board, this.boards[turn - 1]),
       scores: isLast && this.over ? this.over.scores : play?.scores ?? this.opening.scores,
       clocks: isLast ? this.clocks : play?.clocks ?? [initial, initial],
       bag: play ? play.bag : this.last === 0 ? this.bag : null,

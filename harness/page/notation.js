@@ -72,6 +72,9 @@ export const withMove = (board, move) => {
   return after;
 };
 
+/** The squares that were empty before; none where nothing was before. @param {Board} board @param {Board | undefined} before */
+export const freshOn = (board, before) => new Set(before ? [...board.keys()].filter((square) => !before.has(square)) : []);
+
 /** The seat to move is the first in racks and scores. @param {string | null} cgp @returns {{ board: Board, racks: [string, string], scores: [number, number], exchanges: [number, number] }} */
 export const readOpening = (cgp) => {
   /** @type {Board} */

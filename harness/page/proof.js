@@ -2,7 +2,7 @@
 
 import { TileBoard } from "./board.js";
 import { h, signButton } from "./dom.js";
-import { pointsOf } from "./notation.js";
+import { freshOn, pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -43,8 +43,7 @@ export class ProofLine extends HTMLElement {
   /** @param {number} at */
   go(at) {
     this.at = Math.max(0, Math.min(at, this.boards.length - 1));
-    const board = this.boards[this.at] ?? new Map(), before = this.boards[this.at - 1];
-    const fresh = new Set(before ? [...board.keys()].filter((square) => !before.has(square)) : []);
+    const board = this.boards[this.at] ?? new Map(), fresh = freshOn(board, this.boards[this.at - 1]);
     const points = pointsOf(this.equipment.tiles);
     this.board.show({ layout: this.equipment.layout, points }, { turn: this.at, board, fresh });
     this.steps.forEach((step, index) => step.setAttribute("aria-current", String(index + 1 === this.at)));

@@ -591,8 +591,7 @@ export const texts = {
   noPuzzles: "The puzzles can't be read. Reload the page to try again.",
   noPuzzle: "There is no such puzzle here.",
   /** @param {number} own @param {number} other */
-  standing: (own, other) =>
-    `You ${own}, opponent ${other}: ${own === other ? "level" : `${counted(Math.abs(own - other), "point")} ${own > other ? "ahead" : "behind"}`}`,
+  standing: (own, other) => `You ${own}, opponent ${other}: ${end(own - other)}`,
   opponentsRack: "The opponent's rack",
   unseenTiles: "Tiles that you do not see",
   /** @param {number} unseen */
