@@ -25,6 +25,11 @@ export class TileBoard extends HTMLElement {
   }
 }
 
+/** A list of tiles, each with how many there are. @param {(readonly [string, number])[]} tiles @param {(count: number) => string} [counted] */
+export const tileList = (tiles, counted = String) =>
+  h("ul", { class: "tiles" }, ...tiles.map(([tile, count]) =>
+    h("li", {}, bare(tile), counted(count) && h("small", {}, ` ${counted(count)}`))));
+
 /** @param {HTMLElement[]} cells */
 const line = (...cells) => h("div", { role: "row", class: "line" }, ...cells);
 

@@ -1,10 +1,9 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
-import { TileBoard } from "./board.js";
+import { TileBoard, tileList } from "./board.js";
 import { button, h, keepingFocus, signButton } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
-import { bare } from "./notation.js";
 import { reviewLink } from "./review_link.js";
 import { Following, Trouble, ask } from "./server.js";
 import { MoveSheet } from "./sheet.js";
@@ -333,7 +332,7 @@ export class GameView extends HTMLElement {
     const count = tiles.reduce((sum, [, each]) => sum + each, 0);
     this.unseen.replaceChildren(
       h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bagAt(position)))),
-      h("ul", { class: "tiles" }, ...tiles.map(([tile, each]) => h("li", {}, bare(tile), h("small", {}, ` ${each}`)))));
+      tileList(tiles));
   }
 }
 

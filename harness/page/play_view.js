@@ -1,10 +1,11 @@
 // To play oneself: a choice of opponents, then games on a board that takes moves.
 
+import { tileList } from "./board.js";
 import { button, h, table } from "./dom.js";
 import { checkDraws } from "./draws.js";
 import { MoveEntry } from "./entry.js";
 import { inWindow } from "./kept.js";
-import { bare, tilesOf } from "./notation.js";
+import { tilesOf } from "./notation.js";
 import { PlayForm } from "./play_form.js";
 import { Playing } from "./playing.js";
 import { reviewLink } from "./review_link.js";
@@ -314,7 +315,7 @@ export class PlayView extends HTMLElement {
     this.unseen.hidden = playing.phase === "over" || game.bag === null; // nothing is drawn before the start
     this.unseen.replaceChildren(
       h("h2", {}, texts.unseenByYou), h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bag ?? 0))),
-      h("ul", { class: "tiles" }, ...tiles.map(([tile, each]) => h("li", {}, bare(tile), h("small", {}, ` ${each}`)))));
+      tileList(tiles));
   }
 
   tick() {

@@ -1,6 +1,6 @@
 // Puzzles: the list of all, and one that is answered on the board.
 
-import { TileBoard } from "./board.js";
+import { TileBoard, tileList } from "./board.js";
 import { button, h, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { bare, tilesOf } from "./notation.js";
@@ -19,10 +19,8 @@ import { percent, texts } from "./texts.js";
 const KINDS = /** @type {Kind[]} */ (["endgame", "preendgame"]);
 const MARKS = { solved: "✓", helped: "◐", missed: "✗" };
 
-/** A list of tiles, each with how many there are if that is more than one. @param {[string, number][]} tiles */
-const tileList = (tiles) =>
-  h("ul", { class: "tiles" }, ...tiles.map(([tile, count]) =>
-    h("li", {}, bare(tile), count > 1 && h("small", {}, ` ×${count}`))));
+/** How often a tile is there, if that is more than once. @param {number} count */
+const times = (count) => (count > 1 ? `×${count}` : "");
 
 /** Both scores, and who is ahead. @param {[number, number]} scores */
 export const scoreLine = ([own, other]) => h("p", { class: "status" }, texts.standing(own, other));
@@ -203,8 +201,8 @@ const goTo = (hash, text) =>
 /** What is not on the board: the other rack, or all tiles of which one is in the bag. @param {Puzzle} puzzle */
 const hidden = (puzzle) =>
   puzzle instanceof Endgame
-    ? [h("h2", {}, texts.opponentsRack), tileList(tilesOf(puzzle.position.racks[1]).map((tile) => [tile, 1]))]
-    : [h("h2", {}, texts.unseenTiles), tileList(puzzle.told.bag), h("p", { class: "note" }, texts.oneInBag(puzzle.unseen))];
+    ? [h("h2", {}, texts.opponentsRack), tileList(tilesOf(puzzle.position.racks[1]).map((tile) => [tile, 1]), times)]
+    : [h("h2", {}, texts.unseenTiles), tileList(puzzle.told.bag, times), h("p", { class: "note" }, texts.oneInBag(puzzle.unseen))];
 
 /** A best move and what it leads to. @param {Puzzle} puzzle @param {string} [move] */
 const resultOf = (puzzle, move = puzzle.told.best) => {
