@@ -296,11 +296,11 @@ export class GameView extends HTMLElement {
   }
 
   /** @param {Game} game */
-  showLinks({ over }) {
-    const { links } = this;
+  showLinks({ over, turns }) {
+    const { links } = this, isOpen = over && turns; // of a void game, or half of a pair, racks stay hidden
     if (links) keepingFocus(links, () => links.replaceChildren(
-      over ? h("a", { href: `api/games/${encodeURIComponent(this.id_)}.gcg`, download: `${this.id_}.gcg` }, texts.gcg) : "",
-      " ", over ? reviewLink(this.id_) : "",
+      isOpen ? h("a", { href: `api/games/${encodeURIComponent(this.id_)}.gcg`, download: `${this.id_}.gcg` }, texts.gcg) : "",
+      " ", isOpen ? reviewLink(this.id_) : "",
       " ", h("a", { href: "#/" }, texts.toGames)));
   }
 

@@ -497,10 +497,26 @@ async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     await page.reload()
     await shown.shows(f"turn 5 of {TURNS}")
     assert await page.evaluate("document.documentElement.scrollWidth") <= NARROWEST
+    gcg = page.get_by_role("link", name="The game as GCG")
+    assert await gcg.count() == 1
+    address = f"**/api/games/{game.removeprefix('#/game/')}"
+    await page.route(address, hide_racks)
+    await page.reload()
+    await shown.shows(f"turn 5 of {TURNS}")
+    assert await gcg.count() == 0
+    await page.unroute(address)
+    await page.reload()
+    await gcg.wait_for()
     assert shown.said == []
     if AXE.exists():  # the next test says how to get it
         await find_faults(page)
     await page.close()
+
+
+async def hide_racks(route: Route) -> None:
+    """Answer as if the game were void, or one of a pair."""
+    told = await (await route.fetch()).json()
+    await route.fulfill(json=told | {"turns": None})
 
 
 async def test_names_and_texts_of_all_kinds_are_text(running: Running, browser: Browser) -> None:
