@@ -140,6 +140,8 @@ class Worker:
         if self.pool is not None and self.returncode is None:
             self.pool.append(self)
             return
+        with contextlib.suppress(ChannelClosed):  # else it would take the end for a lost connection
+            await self.channel.send(Goodbye(code="over", message="the game is over"))
         await self.channel.close()  # it ends by itself, once its player has heard of the end
         if self.process is not None:
             with contextlib.suppress(TimeoutError):

@@ -256,6 +256,7 @@ def test_other_peoples_bots(tmp_path: Path) -> None:
     )
     assert (result["a"], result["b"], result["games"]) == ("their-first", "Mine", 2)
     assert result["faults"] == {"a": {}, "b": {}}
+    assert not (tmp_path / "match" / "seats").exists(), "they print nothing, at the end either"
     check_games(tmp_path / "match", 2)
 
 
