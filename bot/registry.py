@@ -81,7 +81,7 @@ _HOUSE: dict[str, _House] = {
 }
 
 _ELSEWHERE = {
-    "full-knowledge": "sees the opponent's rack, and plays in `tilewire experiment` only",
+    "full-knowledge": "sees the opponent's rack, and plays in `tilewire experiment duel` only",
 }
 """Names that no seat may have, and the reason."""
 

@@ -20,8 +20,8 @@ from .options import (
     Count,
     JsonOption,
     LeavesOption,
-    LexiconOption,
     PositiveDuration,
+    RulesLexiconOption,
     ThreadsOption,
     WinprobOption,
     equip,
@@ -61,7 +61,7 @@ class _Playing:
     """What is played with, and how it is shown."""
 
     rules: StudyRulesOption = None
-    lexicon: LexiconOption = "scowl"
+    lexicon: RulesLexiconOption = "scowl"
     words: Count | None = None
     """Play with this many of its words, chosen by the seed. [default: all]"""
     leaves: Annotated[

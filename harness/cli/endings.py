@@ -53,7 +53,7 @@ def endgame(
     memory: Memory = USUAL_MEMORY,
     threads: options.ThreadsOption = 1,
     first_win: Annotated[bool, Parameter(negative="")] = False,
-    lexicon: options.LexiconOption = "scowl",
+    lexicon: options.RulesLexiconOption = "scowl",
     board: options.BoardOptions = options.BoardOptions(),
     json_: options.JsonOption = False,
 ) -> None:
@@ -110,7 +110,7 @@ def preendgame(
     top: options.Count = 15,
     memory: Memory = USUAL_MEMORY,
     threads: options.ThreadsOption = 1,
-    lexicon: options.LexiconOption = "scowl",
+    lexicon: options.RulesLexiconOption = "scowl",
     leaves: options.LeavesOption = None,
     seed: options.SeedOption = 0,
     board: options.BoardOptions = options.BoardOptions(),

@@ -12,7 +12,7 @@ from .options import (
     Count,
     JsonOption,
     LeavesOption,
-    LexiconOption,
+    RulesLexiconOption,
     TableOptions,
     lexicon_for,
 )
@@ -23,7 +23,7 @@ def generate(
     what: str,
     /,
     *,
-    lexicon: LexiconOption = "scowl",
+    lexicon: RulesLexiconOption = "scowl",
     leaves: LeavesOption = None,
     top: Count | None = None,
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,

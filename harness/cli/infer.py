@@ -36,7 +36,7 @@ def infer(
     racks: options.Count | None = None,
     time: options.Duration | None = None,
     plot: Path | None = None,
-    lexicon: options.LexiconOption = "scowl",
+    lexicon: options.RulesLexiconOption = "scowl",
     leaves: str | None = None,
     seed: options.SeedOption = 0,
     board: options.BoardOptions = options.BoardOptions(),

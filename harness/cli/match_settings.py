@@ -83,9 +83,7 @@ class _Settings(TypedDict, total=False):
             "at once. [default: as the rule set says, mostly void]"
         ),
     ]
-    lexicon: Annotated[
-        options.LexiconOption, Parameter(show_default="scowl, or the installed list of the rules")
-    ]
+    lexicon: options.RulesLexiconOption
     leaves: options.LeavesOption
     winprob: options.WinprobOption
     threads: Annotated[options.ThreadsOption, Parameter(show_default="1")]

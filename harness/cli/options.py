@@ -157,6 +157,9 @@ PositiveDuration: TypeAlias = Annotated[Duration, Parameter(converter=_positive_
 LexiconOption: TypeAlias = Annotated[
     str, Parameter(help="An embedded or installed lexicon, or a word list or KWG file.")
 ]
+RulesLexiconOption: TypeAlias = Annotated[
+    LexiconOption, Parameter(show_default="scowl, or the installed list of the rules")
+]
 RulesOption: TypeAlias = Annotated[
     str,
     Parameter(
@@ -239,7 +242,7 @@ VerboseOption: TypeAlias = Annotated[
 class TableOptions:
     """The words, and the tables that players judge positions by."""
 
-    lexicon: LexiconOption = "scowl"
+    lexicon: RulesLexiconOption = "scowl"
     leaves: LeavesOption = None
     winprob: WinprobOption = None
 

@@ -68,9 +68,7 @@ class TableWords(TypedDict, total=False):
     """What is played at a table, as far as it is said."""
 
     rules: Annotated[options.RulesOption, Parameter(show_default="english")]
-    lexicon: Annotated[
-        options.LexiconOption, Parameter(show_default="scowl, or the installed list of the rules")
-    ]
+    lexicon: options.RulesLexiconOption
     leaves: options.LeavesOption
     winprob: options.WinprobOption
 

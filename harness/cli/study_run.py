@@ -21,7 +21,7 @@ from .failing import CommandFailed, print_json, sentences, take_time
 from .options import (
     JsonOption,
     LeavesOption,
-    LexiconOption,
+    RulesLexiconOption,
     RulesOption,
     WorkersOption,
     lexicon_for,
@@ -56,7 +56,7 @@ class StudyRun:
     """Words, tables, workers, and how results are kept and shown."""
 
     rules: StudyRulesOption = None
-    lexicon: LexiconOption = "scowl"
+    lexicon: RulesLexiconOption = "scowl"
     leaves: LeavesOption = None
     workers: WorkersOption = 1
     """How many games or positions at once, each in a process and on a core of its own."""

@@ -22,7 +22,7 @@ from .failing import CommandFailed
 from .options import (
     JsonOption,
     LeavesOption,
-    LexiconOption,
+    RulesLexiconOption,
     ThreadsOption,
     WordsDistributionOption,
     WorkersOption,
@@ -65,18 +65,14 @@ _Leaves = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class _Playing:
-    """Words, tiles, chance and workers."""
+class _Terms:
+    """Rules, words and chance."""
 
     rules: StudyRulesOption = None
-    lexicon: LexiconOption = "scowl"
+    lexicon: RulesLexiconOption = "scowl"
     distribution: WordsDistributionOption = None
     seed: Annotated[int, Meta(ge=0)] = 0
     """For all that chance does; the same seed learns the same."""
-    workers: WorkersOption = 1
-    """Processes on this machine; they make no difference to what is learned."""
-    cluster: str | None = None
-    """The address of a Dask scheduler, tcp://host:port, whose workers play instead."""
 
     def load(self) -> tuple[Lexicon, Rules]:
         from engine.rules.rule_sets import rules_for
@@ -97,6 +93,17 @@ class _Playing:
             if value := getattr(self, name):
                 given += f" --{name} {value}"
         return given
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Playing(_Terms):
+    """The same, and who plays."""
+
+    workers: WorkersOption = 1
+    """Processes on this machine; they make no difference to what is learned."""
+    cluster: str | None = None
+    """The address of a Dask scheduler, tcp://host:port, whose workers play instead."""
 
 
 @app.command
@@ -281,7 +288,7 @@ def features(
     threads: Annotated[
         ThreadsOption, Parameter(help="Games at once; what is learned is the same.")
     ] = 1,
-    playing: _Playing = _Playing(),
+    terms: _Terms = _Terms(),
 ) -> None:
     """Learn the weights of CS221's rack features; write them (JSON) and a picture.
 
@@ -290,10 +297,8 @@ def features(
         games: How many to learn from. [default: 40,000; with simulation 3,000]
         with_simulation: Have mc+rh play, which samples before it moves; the weights are for it.
     """
-    if playing.cluster is not None or playing.workers != 1:
-        raise CommandFailed("features are learned game after game in one process; use --threads")
     _check_out(out)
-    lexicon, rules = playing.load()
+    lexicon, rules = terms.load()
     from harness.lab.training.features import draw_rack_weights, train_features
     from lexicons.rack_features import write_rack_weights
 
@@ -304,13 +309,13 @@ def features(
             lexicon,
             rules,
             games,
-            playing.seed,
+            terms.seed,
             lambda generation: say(str(generation)),
             threads=threads,
             with_simulation=with_simulation,
         )
         simulating = " --with-simulation" * with_simulation
-        command = f"tilewire train features{playing.options()} --games {games}{simulating}"
+        command = f"tilewire train features{terms.options()} --games {games}{simulating}"
         weights = replace(weights, made={"command": command, **weights.made})
         write_rack_weights(out, weights)
         draw_rack_weights(weights, _picture(out))
@@ -425,7 +430,7 @@ def _write_leaves(out: Path, table: LeaveTable, training: LeaveTraining, playing
 def _describe(
     out: Path,
     command: tuple[str, ...],
-    playing: _Playing,
+    playing: _Terms,
     lexicon: Lexicon,
     games: int,
     learned: dict[str, Any],

@@ -225,7 +225,7 @@ def test_no_place_to_write(tilewire: CommandLine, tmp_path: Path, what: str) -> 
 def test_features_are_learned_in_one_process(tilewire: CommandLine, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "w.json")
     for option in (("--workers", "2"), ("--cluster", "tcp://127.0.0.1:1")):
-        refused(tilewire, "in one process; use --threads", "features", *out, *option)
+        refused(tilewire, f"unknown option: {option[0]}", "features", *out, *option)
     refused(tilewire, "--games must be at least 1", "features", *out, "--games", "0")
 
 

@@ -21,7 +21,7 @@ from harness.lab.study_context import Field
 from harness.workers import open_workers
 from lexicons.leaves import LeaveTable
 
-ONLY_HERE = "sees the opponent's rack, and plays in `tilewire experiment` only"
+ONLY_HERE = "sees the opponent's rack, and plays in `tilewire experiment duel` only"
 
 
 class Witness(FullKnowledgePlayer):
