@@ -260,7 +260,8 @@ class Inference:
             chance = np.ones(len(leaves))
             unseen = float(prior[once].sum())
             if once.any():  # Good (1953): unseen mass is about that of singletons
-                chance *= 1 - float(weights[once].sum())
+                # Not 1 less those: of singletons alone that would be rounding, of either sign.
+                chance *= float(weights[~once].sum())
         return Posterior(
             leaves=leaves,
             prior=prior,

@@ -159,3 +159,14 @@ def test_a_leave_is_told_once() -> None:
     assert found.mass_of_top(10) == pytest.approx(exact.mass_of_top(10), abs=0.05)
     assert found.entropy == pytest.approx(exact.entropy, abs=0.2)
     assert found.entropy_prior == pytest.approx(exact.entropy_prior, abs=0.2)
+
+
+@pytest.mark.parametrize("racks", [3, 5, 6, 7, 10, 11, 13])
+def test_of_leaves_that_were_drawn_once_each_nothing_is_known(racks: int) -> None:
+    """Exactly nothing: what rounding leaves of 1 less their masses is of either sign."""
+    play, counts = seen(7, 1, 5)
+    for seed in range(8):
+        found = told(play, counts, Style.of(soft(2.0)), racks, most_listed=0, seed=seed)
+        if len(found.leaves) == racks:
+            assert not found.chances.any()
+            assert not found.as_prior().size
