@@ -162,7 +162,7 @@ WRONG = [
     ("train leaves --out folder --games 500", "--out folder is a folder; a file is to be written"),
     ("train leaves --out no/x.klv2 --games 500", "there is no folder no"),
     ("train leaves --out x.klv2 --games 500 --resume", "there is no x.klv2.checkpoint"),
-    ("train features --out x.json --workers 2", "use --threads"),
+    ("train features --out x.json --workers 2", "unknown option: --workers"),
     ("experiment duel static", "OPPONENT is missing"),
     ("experiment duel static gredy", "no bot is called 'gredy'"),
     ("experiment duel static greedy --plot no/x.png", "--plot no/x.png: there is no folder no"),
