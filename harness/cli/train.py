@@ -26,9 +26,6 @@ from .options import (
     ThreadsOption,
     WordsDistributionOption,
     WorkersOption,
-    lexicon_for,
-    load_rule_set,
-    load_words,
     load_words_in,
     say,
 )
@@ -37,6 +34,7 @@ from .study_run import (
     StudyRulesOption,
     explaining,
     load_field,
+    load_words_and_rules,
     show_rows,
     tell_of_compiling,
     telling,
@@ -78,13 +76,13 @@ class _Terms:
         from engine.rules.rule_sets import rules_for
 
         tell_of_compiling()
-        if self.rules is None:
-            lexicon = load_words_in(self.distribution, self.lexicon)
-            return lexicon, rules_for(lexicon.distribution)
-        if self.distribution is not None:
+        if self.distribution is None:
+            lexicon, rules = load_words_and_rules(self.lexicon, self.rules)
+        elif self.rules is None:
+            lexicon, rules = load_words_in(self.distribution, self.lexicon), None
+        else:
             raise CommandFailed("--rules have tiles of their own; leave --distribution out")
-        rules = load_rule_set(self.rules)
-        return load_words(lexicon_for(self.lexicon, rules.distribution), rules.distribution), rules
+        return lexicon, rules or rules_for(lexicon.distribution)
 
     def options(self) -> str:
         """Return the options that decide what is learned."""
