@@ -23,6 +23,7 @@ from .cache import Arrays, mapped_arrays, replacing, user_cache
 from .kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
 from .layout import MAX_SIDE
 from .package_lists import PACKAGE_LISTS, installed_names, installed_path
+from .text import name_of
 from .wordlist import WordList, pack_words, parse_word_list
 
 if TYPE_CHECKING:
@@ -149,8 +150,7 @@ def load_lexicon(
     path = _file(name_or_path)
     if path.suffix.lower() in GRAPH_SUFFIXES:
         return _from_kwg(path, distribution, progress)
-    name = path.name.partition(".")[0] or path.name
-    return _from_list(name, path.read_bytes(), str(path), distribution, progress)
+    return _from_list(name_of(path), path.read_bytes(), str(path), distribution, progress)
 
 
 def _installed(name: str, distribution: TileDistribution | None, progress: _Progress) -> Lexicon:

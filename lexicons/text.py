@@ -42,6 +42,11 @@ def embedded_names(suffix: str) -> dict[str, Traversable]:
     }
 
 
+def name_of(location: str | Path) -> str:
+    """Return what a file is called, without suffixes; an embedded name stays as it is."""
+    return Path(location).name.partition(".")[0] or str(location)
+
+
 def read_text(path: Path) -> str:
     """Read a text file; ValueError as ``decode_text``, OSError if it cannot be read."""
     return decode_text(path.read_bytes(), str(path))

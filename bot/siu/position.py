@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from engine.notation.cgp import check_tile_counts, read_cgp, read_challenge
+from engine.notation.cgp import check_tile_counts, read_cgp, read_challenge, read_operations
 from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
 from engine.notation.move_text import NotationError, shown
 from engine.rules.moves import PASS, Move, Place
@@ -162,7 +162,7 @@ def read_position(command: SetPosition, settings: Settings) -> Situation:
         ValueError: the CGP is invalid, or asks for what does not exist.
         BadMove: a move can't be read or is impossible.
     """
-    operations = _operations(command.cgp)
+    operations = dict(reversed(read_operations(command.cgp)))  # of two of a name the first counts
     rules, lexicon, notes = _terms(operations, settings)
     start = read_cgp(command.cgp, rules).position
     if "oru" in operations:
@@ -177,16 +177,6 @@ def read_position(command: SetPosition, settings: Settings) -> Situation:
 
 
 # --- operations -----------------------------------------------------------------------------------
-
-
-def _operations(cgp: str) -> dict[str, str]:
-    fields = cgp.split(maxsplit=4)
-    pieces = fields[4].split(";") if len(fields) == 5 else []
-    operations: dict[str, str] = {}
-    for piece in pieces:
-        name, _, argument = piece.strip().partition(" ")
-        operations.setdefault(name, argument.strip())
-    return operations
 
 
 def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str | None, list[str]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.cores import usable_cores
+from lexicons.text import name_of
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
@@ -145,11 +146,6 @@ def _embedded(what: str) -> Sequence[str]:
     from lexicons.tables import TABLE_NAMES
 
     return TABLE_NAMES
-
-
-def name_of(location: str) -> str:
-    """Return a file's name without suffix, or an embedded name as it is."""
-    return Path(location).name.partition(".")[0] or location
 
 
 def _files(folders: Sequence[Path], wanted: Callable[[Path], bool]) -> Iterator[Path]:

@@ -65,7 +65,7 @@ def read_cgp(text: str, rules: Rules) -> Cgp:
         raise NotationError(
             f"zeros: {shown(fields[3])} is not a number of scoreless turns, 0 or more"
         )
-    operations = _read_operations(fields[4]) if len(fields) == 5 else ()
+    operations = read_operations(text)
     position = Position(board, racks, _read_scores(fields[2]), scoreless_turns=int(fields[3]))
     for name, argument in operations:
         position = _counting(position, name, argument, rules)
@@ -242,8 +242,13 @@ def _read_scores(text: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[1])
 
 
-def _read_operations(text: str) -> tuple[tuple[str, str], ...]:
-    *closed, rest = text.split(";")
+def read_operations(text: str) -> tuple[tuple[str, str], ...]:
+    """Read the operations of a CGP, as (name, argument) in their order; nothing else of it.
+
+    Raises:
+        NotationError: one is empty or is not closed.
+    """
+    *closed, rest = "".join(text.split(maxsplit=4)[4:]).split(";")
     if rest.strip():
         raise NotationError(f"operation {shown(rest.strip())} is not closed with ';'")
     return tuple(_read_operation(piece, number) for number, piece in enumerate(closed, start=1))

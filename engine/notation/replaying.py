@@ -73,6 +73,19 @@ class Replay:
         """Check whether the game was over after a line: racks and times were being settled."""
         return any(step.event.kind.is_end for step in self.steps[:line])
 
+    def check_line(self, line: int) -> None:
+        """Check that there is a position before a line; lines count from 1.
+
+        Raises:
+            ValueError: names the lines that there are.
+        """
+        last = len(self.steps)
+        if not 1 <= line <= last + 1:
+            raise ValueError(
+                f"the game has lines 1 to {last}; @{last + 1} is the position after them, and "
+                f"there is no {line}"
+            )
+
 
 def replay(gcg: GcgGame, rules: Rules) -> Replay:
     """Play a game over; seat 0 is ``#player1``, whoever begins.

@@ -18,6 +18,7 @@ from engine.rules.position import Board, Position
 from engine.rules.rule_sets import load_rules, rule_set_names
 from engine.rules.rules import Rules, why_not
 from harness.figures import plain, some
+from lexicons.text import name_of
 from protocol.channel import now_ms
 
 from .failing import CommandFailed, sentences, take_time
@@ -86,7 +87,7 @@ class GameFile:
 
     def compare_words(self, lexicon: str) -> None:
         """Print a notice if the game names another lexicon than ``--lexicon``."""
-        ours, theirs = Path(lexicon).name.partition(".")[0] or lexicon, plain(self.gcg.lexicon)
+        ours, theirs = name_of(lexicon), plain(self.gcg.lexicon)
         if theirs and theirs.casefold() != ours.casefold():
             say(
                 f"{self.path} names the lexicon {theirs}, and this is {ours}: words that {ours} "
@@ -104,12 +105,11 @@ def read_game(what: str, rules: Rules) -> GameFile | None:
         return None
     path, line = named
     gcg, played = _replay_file(path, rules)
-    last = len(played.steps)
-    if line is not None and not 1 <= line <= last + 1:
-        raise CommandFailed(
-            f"{path} has lines 1 to {last}; @{last + 1} is the position after them, and there is "
-            f"no {line}"
-        )
+    if line is not None:
+        try:
+            played.check_line(line)
+        except ValueError as error:
+            raise CommandFailed(f"{path}: {error}") from None
     return GameFile(path, gcg, played, line)
 
 

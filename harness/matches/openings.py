@@ -100,16 +100,11 @@ def _with_racks(text: str, rules: Rules) -> Position:
 def _before_line(path: Path, line: int, rules: Rules) -> Position:
     try:
         played = replay(read_gcg(path.read_bytes()), rules)
+        played.check_line(line)
     except OSError as error:
         raise ValueError(f"{path} can't be read: {error.strerror}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    last = len(played.steps)
-    if not 1 <= line <= last + 1:
-        raise ValueError(
-            f"{path} has lines 1 to {last}; @{last + 1} is the position after them, and there is "
-            f"no {line}"
-        )
     if played.is_over(line - 1):
         raise ValueError(f"{path}@{line}: the game is over")
     position = played.after(line - 1)

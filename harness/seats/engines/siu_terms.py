@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import PurePath
 
 from bot.player import Considered, ExchangedCount, Observed, View
 from bot.seat.game_session import MAX_CANDIDATES
@@ -17,6 +16,7 @@ from engine.rules.moves import Place
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rule_sets import rules_for
 from engine.rules.rules import IllegalMove, Rules, score_play
+from lexicons.text import name_of
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
 from protocol.siu.commands import SetOption, SetPosition
 
@@ -128,7 +128,7 @@ def game_so_far(view: View, begun: Position, racks: Mapping[int, Rack]) -> SetPo
 
 def same_lexicon(name: str, other: str) -> bool:
     """Check whether two names may mean the same words, ignoring case, folder and suffix."""
-    return PurePath(name).stem.casefold() == PurePath(other).stem.casefold()
+    return name_of(name).casefold() == name_of(other).casefold()
 
 
 class Found:

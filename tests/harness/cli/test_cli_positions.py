@@ -33,8 +33,8 @@ def test_a_line_that_is_not_there_is_refused_alike(
 ) -> None:
     assert tilewire(command, f"{GAME}@{line}") == 2
     assert tilewire.err == (
-        f"tilewire: {GAME} has lines 1 to 24; @25 is the position after them, and there is no "
-        f"{line}\n"
+        f"tilewire: {GAME}: the game has lines 1 to 24; @25 is the position after them, and there "
+        f"is no {line}\n"
     )
 
 

@@ -77,7 +77,10 @@ def test_a_rack_that_a_game_does_not_tell_is_not_given(folder: Path) -> None:
         ),
         ("game.gcg", "an opening is a CGP 'board racks scores zeros', game.gcg@LINE, or first rac"),
         ("none.gcg@3", "none.gcg can't be read: No such file or directory"),
-        ("some games/complete.gcg@99", "complete.gcg has lines 1 to 6; @7 is the position after"),
+        (
+            "some games/complete.gcg@99",
+            "complete.gcg: the game has lines 1 to 6; @7 is the position after",
+        ),
         ("some games/complete.gcg@0", "there is no 0"),
         ("some games/six_zeros.gcg@10", "six_zeros.gcg@10: the game is over"),
         ("openings.txt@1", "openings.txt: line 1: 'openings.txt@1' begins with neither '#' nor"),
