@@ -348,7 +348,7 @@ export const texts = {
   slow: "Games come first, and the server's cores are busy.",
   aPosition: "A position",
   /** @param {number} done @param {number} of */
-  reviewed: (done, of) => `Analysing: ${done} of ${counted(of, "turn")}`,
+  reviewed: (done, of) => `Analysing: ${done} of ${counted(of, "turn")}.`,
   /** @param {number} done @param {number} of */
   reviewedSome: (done, of) => `${done} of ${counted(of, "turn")} analysed`,
   /** @param {number} of */

@@ -126,8 +126,12 @@ class Direction:
             await self._lobby.players.dismiss_all("done", "the tournament is over")
 
     def _summarize(self) -> None:
-        if self._files.results:
+        if not self._files.results:
+            return
+        try:
             write_summary(self._plan.config, self._files)
+        except OSError as error:  # it follows from what is kept, and is written again later
+            log.error("summary not written", reason=str(error))
 
     # --- entrants -------------------------------------------------------------------------------
 

@@ -372,6 +372,18 @@ async def test_a_folder_that_cannot_be_written_refuses_decisions(
         assert set(presences(listed)) == {"ann", "bob"}
 
 
+async def test_a_correction_counts_though_its_summary_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "summary.json").mkdir()  # so no file can take its place
+    async with event(tmp_path, "ann", "bob") as there:
+        guests = await there.guests("ann", "bob")
+        listed = await there.until(lambda it: it.over)
+        last = listed.games[0]
+        answer = await there.direct(action="correct", number=last.number, scores=(500, 40))
+        assert (answer.games[0].scores, answer.games[0].outcome) == ((500, 40), "corrected")
+        for guest in guests:
+            await guest.leave()
+
+
 async def test_players_and_spectators_ask_but_do_not_direct(tmp_path: Path) -> None:
     async with event(tmp_path, "ann", "bob") as there:
         ann = await Client.login(there.url, "ann")
