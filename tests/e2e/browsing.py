@@ -20,8 +20,6 @@ PATIENCE_MS = 120_000
 """How long a page may take for anything: beside tests that come first it has little of a core."""
 
 NARROWEST, PHONE, DESK = 320, 375, 1_280
-PATIENCE_MS = 120_000
-"""For what a page shows in the end, on a machine that may be busy."""
 
 
 def chromium() -> str | None:

@@ -382,6 +382,19 @@ class Running:
         for player in self.players:
             await player.expect(Played)
 
+    async def finish(self) -> GameOver:
+        """Have the players hear that the game is over, and go."""
+        for player in self.players:
+            over = await player.expect(GameOver)
+            await player.close()
+        return over
+
+    async def play_a_game(self) -> None:
+        await self.begin()
+        for turn in range(1, TURNS + 1):
+            await self.play(None if turn <= PLACEMENTS else "-")
+        await self.finish()
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
@@ -439,9 +452,7 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
     await look_back_and_return(running, first, game)
     await first.page.get_by_role("link", name="To the games").focus()
     await running.play("-")
-    for player in running.players:
-        over = await player.expect(GameOver)
-        await player.close()
+    over = await running.finish()
     for shown, width in ((first, DESK), (late, PHONE)):
         await shown.page.locator(".status", has_text="six scoreless turns").wait_for()
         await shown.page.locator(".rack", has_text="rack").first.wait_for()
@@ -472,6 +483,7 @@ async def look_back_and_return(running: Running, shown: Opened, game: str) -> No
 async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     running: Running, browser: Browser
 ) -> None:
+    await running.play_a_game()
     shown = await opened(browser, NARROWEST)
     page = shown.page
     await shown.go(running.url())

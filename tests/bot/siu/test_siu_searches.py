@@ -295,7 +295,7 @@ def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
     shown = set(ALPHABET.tiles("ZAX"))
     assert all(shown <= set(holding) for holding in belief.holdings)
     assert belief_in(task("sim", OPENING)) is None
-    known = task("sim", LATE.format(theirs="ACEISUY"))
+    known = task("sim iterations 20", LATE.format(theirs="ACEISUY"))
     assert belief_in(known) is None  # it is in the position
     assert searched(searcher, known).results
 
