@@ -24,8 +24,8 @@ class Equipment:
     """``trained``, ``formula`` or a leave table (KLV2); None: the trained table if the tiles are
     those of its training, else the formula."""
     win_probabilities: str | None = None
-    """``trained`` or a table by spread and unseen tiles (CSV); None: the trained table, or none
-    with other tiles."""
+    """``trained``, ``formula`` or a table by spread and unseen tiles (CSV); None: the trained table
+    if the tiles are those of its training, else the formula."""
     threads: int = 1
     ponder: bool = False
     """Whether a player may search while its opponent thinks, on separate cores."""

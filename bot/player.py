@@ -266,6 +266,8 @@ class View:
         """
         from engine.movegen.evaluation import PASS_EQUITY, POINT
 
+        if count is not None and count < 1:
+            raise ValueError(f"the best {count} moves; one is the least")
         refused = {refusal.move for refusal in self.refused}
         wanted = sys.maxsize - 1 if count is None else count + len(refused)
         ranked = self._generator().best(self.position, wanted)

@@ -23,7 +23,7 @@ _TRIES = 60
 """Arrangements of tiles that are looked at for a phony."""
 
 _RANKED = 60
-"""Moves that are looked at for one of words that are known."""
+"""Moves that are looked at first for one of words that are known; they are found much faster."""
 
 
 class BluffPlayer(Player):
@@ -50,9 +50,10 @@ class ChallengerPlayer(Player):
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Return the move of the highest equity that makes only words that it knows."""
-        for ranked in view.ranked_moves(_RANKED):
-            if self._knows_all(view, ranked.move):
-                return Choice(ranked.move, score=ranked.score, equity=ranked.equity)
+        for count in (_RANKED, None):
+            for ranked in view.ranked_moves(count):
+                if self._knows_all(view, ranked.move):
+                    return Choice(ranked.move, score=ranked.score, equity=ranked.equity)
         return Choice(PASS, score=0)
 
     def challenge(self, view: View, play: Observed) -> Sequence[str]:

@@ -29,7 +29,10 @@ class Work(Protocol):
     """Work done bit by bit, such as a ``Simulation`` or an ``EndgameSolver``."""
 
     def advance(self, amount: int, /) -> int:
-        """Do this much more; return the amount done, less only if nothing is left to do."""
+        """Do this much more; return the amount done, less only if nothing is left to do.
+
+        It may be more by some, where work comes in pieces.
+        """
 
 
 class Pace(NamedTuple):
@@ -121,7 +124,7 @@ class Anytime:
         self._took_ms = max((self._clock() - began) * 1_000, 0.001)
         self._last, self._before_ms = done, left_ms
         self.done += done
-        self.is_over = done < amount or self.done == self._most
+        self.is_over = done < amount or (self._most is not None and self.done >= self._most)
         return done
 
     def _amount(self, left_ms: float) -> int:

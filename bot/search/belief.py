@@ -5,6 +5,7 @@ Turns are only noted when seen, and taken in on the player's turn, within a shar
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -74,7 +75,7 @@ class Opponent:
         style: prior of the opponent's style.
         remembers: whether earlier plays than the last count.
         learns: whether its plays update the style.
-        doubt: share of rollouts, 0 to 1, that draw its rack without any belief.
+        doubt: least share of rollouts, 0 to 1, that draw its rack without any belief.
         racks: number per play; by default as many as a share of the turn allows.
     """
 
@@ -128,6 +129,7 @@ class Opponent:
     def _note_theirs(self, before: View, play: Observed) -> None:
         if play.lost:
             return  # a turn that was not its choice tells nothing
+        self.told = None  # it was about the play before
         if play.withdrawn:
             self._note_shown(before, play)
             return
@@ -164,15 +166,22 @@ class Opponent:
     def take_in(self, view: View, budget: Budget) -> None:
         """Take in the noted turns, within a share of the turn's time, and then certain tiles."""
         if self._racks is not None:
-            self.think(racks=self._racks)
+            self.think(racks=self._racks, remaining_ms=budget.remaining_ms)
         else:
             self.think(ms=min(SHARE * budget.remaining_ms(), LONGEST_MS))
         if self.known:
             reveal(self.tracker, self.known, view)
 
-    def think(self, *, ms: float | None = None, racks: int = 0) -> None:
+    def think(
+        self,
+        *,
+        ms: float | None = None,
+        racks: int = 0,
+        remaining_ms: Callable[[], float] = lambda: math.inf,
+    ) -> None:
         """Take in all noted turns, within ``ms`` milliseconds or with ``racks`` racks per play.
 
+        With these it ends early only if no time remains.
         A contradiction resets the belief, and ``told`` says why. It has bingo odds if the last turn
         is a play and there is time for them.
         """
@@ -188,10 +197,13 @@ class Opponent:
         for event in news:
             try:
                 if isinstance(event, _Seen):
-                    began = self._clock()
-                    until = None if end is None else began + (end - began) / plays
+                    left_ms = remaining_ms
+                    if end is not None:
+                        now = self._clock()
+                        left_ms = time_until(now + (end - now) / plays, self._clock)
                     plays -= 1
-                    self._take_in(event, min(MOST_LISTED, listed), racks, began, until)
+                    most = racks if ms is None else None
+                    self._take_in(event, min(MOST_LISTED, listed), most, left_ms)
                     if event is last and self.told is not None:
                         self.told = replace(self.told, bingo=self._bingo(event, ends))
                 else:
@@ -200,15 +212,13 @@ class Opponent:
                 self._lose_track(str(error))
 
     def _take_in(
-        self, seen: _Seen, most_listed: int, racks: int, began: float, until: float | None
+        self, seen: _Seen, most_listed: int, most: int | None, left_ms: Callable[[], float]
     ) -> None:
+        began = self._clock()
         inference = self.tracker.watch(
             seen.play, seen.counts, seed=seen.seq, most_listed=most_listed
         )
-        if until is None:
-            inference.advance(racks)
-        else:
-            Anytime(inference).run(time_until(until, self._clock), lambda: inference.is_over)
+        Anytime(inference, most=most).run(left_ms, lambda: inference.is_over)
         posterior = self.tracker.conclude(inference)
         self.told = self._believed(posterior, seen, self._clock() - began)
 

@@ -2,7 +2,7 @@
 
 With an empty bag the opponent holds the unseen tiles: an ``EndgameSearch`` proves the best move, or
 the best that time allows. With a few tiles in the bag a ``PreEndgameSearch`` simulates the best
-moves by static equity, then looks at all of them for a moment: of 20 positions with one or two
+moves by static equity, then looks at many more for a moment: of 20 positions with one or two
 tiles in the bag the best move was not among the first 10 by equity in seven, and not among the
 first 32 in three. The best of both are played out, case by case.
 """
@@ -29,7 +29,7 @@ from .simulating import Search, seed_of
 from .static_choice import generator_for
 
 SIMULATED, LOOKED = 0.15, 0.2
-"""Largest shares of a pre-endgame's time for its simulation, and for a first look at all moves."""
+"""Largest shares of a pre-endgame's time for its simulation, and for a first look at many moves."""
 MOST_LOOKED_AT = 300
 """Number of moves looked at, besides a pass."""
 MS_A_LOOK = 5
@@ -143,7 +143,7 @@ class PreEndgameSearch:
     belief: Belief | None
 
     def run(self, budget: Budget) -> Choice:
-        """Simulate, look at every move, and play the best out, as far as time allows."""
+        """Simulate, look at many more moves, and play the best out, as far as time allows."""
         total_ms = budget.remaining_ms()
         if self._count(total_ms) < 2:
             return self.search.run(budget)
@@ -180,7 +180,7 @@ class PreEndgameSearch:
         return min(int(total_ms / (MS_A_CASE * cases)), COMPARED.get(bag, COMPARED_BEYOND))
 
     def _candidates(self, budget: Budget, total_ms: float) -> list[RankedMove]:
-        """Return the best quarter by the simulation, then those of a first look at all moves."""
+        """Return the best quarter by the simulation, then those of a first look at many moves."""
         view, simulation = self.view, self.search.simulation
         refused = {refusal.move for refusal in view.refused}
         most = min(max(int(total_ms / MS_A_LOOK), 1), MOST_LOOKED_AT)

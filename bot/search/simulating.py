@@ -200,7 +200,10 @@ class Search:
             ends_ms = (1 - STAGE_SHARE) * budget.remaining_ms() if self._stages else 0.0
 
             def remaining_ms(ends_ms: float = ends_ms) -> float:
-                return max(budget.remaining_ms(close=not ends_ms and self._is_close) - ends_ms, 0.0)
+                left_ms = budget.remaining_ms(close=not ends_ms and self._is_close)
+                if left_ms <= ends_ms and not self.simulation.is_sampled:
+                    return left_ms  # until then it has nothing to say
+                return max(left_ms - ends_ms, 0.0)
 
             def is_over() -> bool:
                 return until() or (bool(self._stages) and self._is_stage_over)

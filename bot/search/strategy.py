@@ -4,13 +4,13 @@
 the bag has             what is done
 ======================  ========================================================================
 eight tiles or more     simulation
-one to seven            the same, a first look at all moves, and the best of both taken to the end
+one to seven            the same, a first look at many moves, and the best of both taken to the end
                         in many ways in which the unseen tiles may lie (``PreEndgameSearch``)
 none                    the best move is proven, as far as time allows (``EndgameSearch``)
 ======================  ========================================================================
 
-A strategy without a solver simulates to the end. The belief, if any, first takes in the opponent's
-plays.
+A strategy without a solver simulates in all phases. The belief, if any, first takes in the
+opponent's plays.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ the host handles Ctrl-C at the terminal.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import itertools
 import os
@@ -223,10 +224,11 @@ class ChildProcess:
 
     async def _read_stderr(self) -> None:
         stream = self._process.stderr
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a part may end in a character
         while stream is not None and (chunk := await stream.read(TAIL_BYTES)):
             self._tail += chunk
             del self._tail[:-TAIL_BYTES]
-            self.heard_on_stderr(chunk.decode(errors="replace"))
+            self.heard_on_stderr(decoder.decode(chunk))
 
 
 _next_core = itertools.count()

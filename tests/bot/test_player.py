@@ -83,6 +83,8 @@ def test_refused_moves_are_left_out() -> None:
     assert [one.move for one in only.ranked_moves()] == [one.move for one in only.ranked_moves(9)]
     with pytest.raises(ValueError, match="best 0 moves"):
         view.ranked_moves(0)
+    with pytest.raises(ValueError, match="best 0 moves"):
+        again.ranked_moves(0)
 
 
 def test_text_and_tiles() -> None:

@@ -12,7 +12,7 @@ from bot.players.static import StaticPlayer
 from bot.search.belief import Opponent
 from bot.search.static_choice import static_choice
 from engine.inference.likelihood import stranger
-from engine.rules.moves import Place
+from engine.rules.moves import Exchange, Place
 from engine.rules.position import Position
 from engine.rules.rules import check_move, score_play
 from lexicons.store import Lexicon
@@ -96,7 +96,7 @@ def test_a_challenger_knows_its_share_of_the_words(lexicon: Lexicon) -> None:
     assert ChallengerPlayer("1").challenge(*observed(view, "QXZ")) == ["QXZ"]
     assert ChallengerPlayer("1").choose(view, soon()).move == static_choice(view).move
     plain = ChallengerPlayer("0").choose(view, soon()).move
-    assert not isinstance(plain, Place), "it knows no word to play"
+    assert isinstance(plain, Exchange), "it knows no word to play"
 
 
 def test_the_tiles_of_a_withdrawn_phony_are_known(lexicon: Lexicon) -> None:

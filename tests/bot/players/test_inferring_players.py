@@ -260,6 +260,23 @@ def missing(plays: int, clock: Callable[[], float] = lambda: 0.0) -> Opponent:
     return opponent
 
 
+def test_racks_are_looked_at_only_while_time_remains() -> None:
+    opponent = missing(2)
+    opponent._racks = 1_000_000
+    opponent.take_in(begun(), Budget(0))
+    assert opponent.told is not None
+    assert opponent.told.considered == 0
+
+
+def test_a_belief_about_an_earlier_play_is_told_no_longer() -> None:
+    opponent = missing(1)
+    opponent.think(racks=FEW)
+    assert opponent.told is not None
+    play = Observed(3, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
+    opponent.observe(begun(), play)
+    assert opponent.told is None
+
+
 def test_how_likely_a_bingo_is_next_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 

@@ -80,6 +80,20 @@ def test_no_more_is_done_than_the_most() -> None:
         assert list(anytime.slices(unlimited)) == []
 
 
+class Pieces(Count):
+    """Counts in twenties, so that it may do more than it was asked for."""
+
+    def advance(self, amount: int) -> int:
+        return super().advance(-(-amount // 20) * 20)
+
+
+def test_work_in_pieces_ends_too_once_it_is_past_the_most() -> None:
+    anytime = Anytime(Pieces(10**6), NODES, most=1_005)
+    anytime.run(unlimited)
+    assert anytime.is_over
+    assert anytime.done == 1_020
+
+
 def test_slices_are_as_long_as_the_pace_says() -> None:
     """At 10 a millisecond: 5 ms in short turns, up to 20 in long ones, less in what is left."""
     for left_ms, amount in ((100, 50), (500, 100), (10**6, 200), (6, 30), (1, 10)):

@@ -14,6 +14,7 @@ from rollout_positions import RULES, late_position, position_of, scowl
 from search_views import Clock, Offers, opening, unlimited, view_at
 
 from bot.player import Budget, Refusal, Searched
+from bot.search.anytime import Pace
 from bot.search.simulating import (
     CLOSE,
     ENOUGH,
@@ -171,6 +172,20 @@ def test_a_stage_takes_its_share_of_the_turn(monkeypatch: pytest.MonkeyPatch) ->
     search.work(budget, until)
     assert clock.now_ms >= 120
     assert 30 <= deepened[0] <= 40
+
+
+def test_a_stage_without_enough_samples_takes_more_than_its_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else the rest of a short turn would not be used at all."""
+    monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)
+    monkeypatch.setattr("bot.search.simulating.ROLLOUTS", Pace(4, lambda *_: math.inf, growth=1.0))
+    settings, clock = Settings(stages=lambda _: (Stage(9, 1), Stage(4, 2))), Clock(step_ms=1)
+    search = Search(view_at(position_of(8, 6)), settings)
+    search.work(Budget(100, clock=clock), lambda: False)
+    assert clock.now_ms >= 100
+    assert search.is_sampled
+    assert search.rollouts >= FIRST_SAMPLES * 9
 
 
 # --- so many rollouts -----------------------------------------------------------------------------

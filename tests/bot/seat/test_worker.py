@@ -18,6 +18,7 @@ from bot_table import TestArbiter
 from processes_left import pid_here, wait_for_end
 
 from bot.equipment import Equipment
+from bot.seat.child_process import ChildProcess, Spawned, spawn
 from bot.seat.worker_handle import SeatProcess, worker_command
 from bot.seat_text import parse_seat
 from engine.rules.rules import Rules
@@ -254,3 +255,24 @@ def test_a_server_that_is_not_there_is_one_sentence() -> None:
     assert done.returncode == 3
     assert "can't reach ws://127.0.0.1:9" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+class Listener(ChildProcess):
+    """Keeps what its process writes to standard error, in its parts."""
+
+    def __init__(self, spawned: Spawned, name: str) -> None:
+        super().__init__(spawned, name)
+        self.parts: list[str] = []
+
+    def heard_on_stderr(self, text: str) -> None:
+        self.parts.append(text)
+
+
+async def test_characters_may_lie_across_two_parts_of_what_is_printed() -> None:
+    text = "a" + "ä" * 5_000
+    program = "import sys; sys.stderr.write('a' + 'ä' * 5_000)"
+    listener = Listener(await spawn([sys.executable, "-c", program]), "loud")
+    await listener.wait()
+    await listener.kill()
+    assert len(listener.parts) > 1
+    assert "".join(listener.parts) == text
