@@ -179,6 +179,8 @@ def infer(*, plays: Many = 20, playing: _Playing = _Playing()) -> None:
     """
     from harness.lab.bench.infer import measure_infer
 
+    if playing.threads > 1:
+        raise CommandFailed("what a play tells is worked out by one thread; leave --threads out")
     bench = playing.measure(
         lambda field, plays, _threads, seed: measure_infer(field, plays, seed), plays
     )

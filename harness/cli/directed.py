@@ -10,7 +10,7 @@ from typing import cast
 from msgspec.structs import fields, replace
 
 from bot.seat_text import is_name
-from harness.matches.config import TournamentConfig, read_config, write_config
+from harness.matches.config import MatchError, TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
 from harness.server.direction import Plan
 from harness.server.tokens import KnownTokens, hash_token, new_token, write_private
@@ -53,6 +53,8 @@ def plan_of(
 ) -> tuple[Plan, Lexicon]:
     """Read a tournament's file, and begin it or go on with it in its folder."""
     seats, said = read_settings(file, DirectedFile)
+    if "concurrency" in said:
+        raise CommandFailed(f"{file}: concurrency is --max-games of the server; leave it out")
     settings = cast("Settings", {**said, "concurrency": max_games})
     is_open = bool(said.get("open"))
     if len(seats) < 2 and not is_open:
@@ -69,7 +71,7 @@ def plan_of(
     try_out(config)  # before there is a folder
     default = Path("tournaments") / clock.strftime("%Y%m%d-%H%M%S")
     folder = options.writable_folder(out or default)
-    with sentences(kinds=UNREADABLE, status=1):
+    with sentences(kinds=(MatchError, *UNREADABLE), status=1):
         config = _as_begun(config, folder, file)
         directors = _director_tokens(said.get("directors", []), folder, tokens)
         files = MatchFolder(folder)

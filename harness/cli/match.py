@@ -143,9 +143,10 @@ def go_on(
     page: bool = False,
 ) -> None:
     """Go on with what was begun in a folder."""
-    check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
-    check_cores(terms)
-    check_cluster(terms, cluster)
+    with sentences():
+        check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
+        check_cores(terms)
+        check_cluster(terms, cluster)
     _check_rules(terms)
     words = options.load_equipped(terms.equipment)
     check_luck(terms, words, luck=luck)
@@ -265,9 +266,14 @@ def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] 
     if test is None:
         return None
 
+    undecided = 0  # pairs
+
     @lru_cache(maxsize=1)
     def after(_games: int) -> State:
-        return state_of(test, files.results)
+        nonlocal undecided
+        state = state_of(test, files.results, undecided)
+        undecided = undecided if state.is_decided else state.pairs
+        return state
 
     return lambda: after(len(files.results))
 

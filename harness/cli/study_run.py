@@ -117,8 +117,8 @@ class StudyRun:
         with going_on(self.out):
             for study in studies:
                 study.check(count)
-            named = {} if self.rules is None else {"rules": self.rules}
-            with open_records(self.out, studies[0].settings() | named) as file:
+            settings = studies[0].settings() | _rules_of(self.rules)
+            with open_records(self.out, settings) as file:
                 try:
                     with open_workers(self.workers, self.cluster, say) as workers:
                         for study in studies:
@@ -129,6 +129,15 @@ class StudyRun:
                     show(file)
                     raise
                 return show(file)
+
+
+def _rules_of(rules: str | None) -> dict[str, str]:
+    """Return what a file of results says of the rules: nothing if they are the usual ones."""
+    from engine.rules.rules import standard_rules
+    from harness.lab.study_context import rules_mark
+
+    mark = None if rules is None else rules_mark(load_rule_set(rules))
+    return {} if mark in (None, rules_mark(standard_rules())) else {"rules": mark}
 
 
 def load_words_and_rules(lexicon: str, rules: str | None) -> tuple[Lexicon, Rules | None]:

@@ -35,14 +35,19 @@ class Field:
 
     @cached_property
     def rules_mark(self) -> str:
-        """The rules by their name and a checksum: other tiles, boards or numbers have another."""
-        content = repr(asdict(self.rules)).encode()
-        return f"{self.rules.name} {hashlib.sha256(content).hexdigest()[:12]}"
+        """As ``rules_mark``."""
+        return rules_mark(self.rules)
 
     @cached_property
     def words(self) -> int:
         """The number of words in the lexicon."""
         return sum(1 for _ in self.lexicon.graph.words())
+
+
+def rules_mark(rules: Rules) -> str:
+    """Return rules by name and checksum: other tiles, boards or numbers have another."""
+    content = repr(asdict(rules)).encode()
+    return f"{rules.name} {hashlib.sha256(content).hexdigest()[:12]}"
 
 
 @cache

@@ -67,6 +67,10 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     threads: int = 1
     ponder: bool = False
 
+    def __post_init__(self) -> None:
+        if len(self.names) != len(self.seats):
+            raise ValueError(f"there are {len(self.seats)} seats and {len(self.names)} names")
+
     @property
     def equipment(self) -> Equipment:
         """The equipment of local seats."""
@@ -123,7 +127,7 @@ def read_config(folder: Path) -> TournamentConfig:
         return msgspec.json.decode(path.read_bytes(), type=TournamentConfig)
     except FileNotFoundError:
         raise MatchError(f"{folder} holds no match: there is no {path.name} in it") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise MatchError(f"{path} can't be read: {error}") from None
 
 

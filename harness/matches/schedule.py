@@ -54,7 +54,8 @@ class Schedule:
             case "swiss":
                 pairings = config.rounds * (len(config.seats) // 2)
             case _:
-                pairings = sum(len(paired.pairings) for paired in self._fixed())
+                cycle = self._cycle(0)
+                pairings = config.rounds * sum(len(paired.pairings) for paired in cycle)
         return pairings * config.games
 
     def last_round(self) -> int | None:
@@ -65,7 +66,7 @@ class Schedule:
             case "swiss":
                 return self.config.rounds
             case _:
-                return max(paired.number for paired in self._fixed())
+                return self.config.rounds * self._turn
 
     def next_round(self, absent: Collection[int] = ()) -> Iterator[PlannedGame] | None:
         """Pair the next round, without those ``absent``; return its games, None if there is none.

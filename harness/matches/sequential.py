@@ -119,7 +119,10 @@ def parse_hypotheses(text: str, measure: Measure = "points") -> tuple[float, flo
         return low, high
     if percent:
         return 0.5 + low / 100, 0.5 + high / 100
-    return 1 / (1 + 10 ** (-low / 400)), 1 / (1 + 10 ** (-high / 400))
+    try:
+        return 1 / (1 + 10 ** (-low / 400)), 1 / (1 + 10 ** (-high / 400))
+    except OverflowError:
+        raise ValueError(f"no difference of Elo is as large as one of {text!r}") from None
 
 
 def write_hypothesis(test: SequentialTest, mean: float) -> str:
@@ -129,8 +132,11 @@ def write_hypothesis(test: SequentialTest, mean: float) -> str:
     return f"{400 * math.log10(mean / (1 - mean)):+.3g} Elo ({100 * mean:.4g} %)"
 
 
-def state_of(test: SequentialTest, results: Sequence[GameResult]) -> State:
-    """Return how far a test is after results in any order."""
+def state_of(test: SequentialTest, results: Sequence[GameResult], undecided: int = 0) -> State:
+    """Return how far a test is after results in any order.
+
+    The first ``undecided`` pairs are known to decide nothing; that makes it faster.
+    """
     pairs: dict[int, dict[int, GameResult]] = defaultdict(dict)
     for result in results:
         if not result.void:
@@ -145,30 +151,32 @@ def state_of(test: SequentialTest, results: Sequence[GameResult]) -> State:
             ],
             dtype=np.float64,
         ),
+        undecided,
     )
 
 
-def state_of_pairs(test: SequentialTest, means: F64) -> State:
+def state_of_pairs(test: SequentialTest, means: F64, undecided: int = 0) -> State:
     """Return how far a test is after side a's ``means`` a game, [pairs] in their order."""
     lower, upper = test.bounds
-    ratios = log_likelihood_ratios(test, means)
+    since = max(min(undecided, means.size) - 1, 0)
+    ratios = log_likelihood_ratios(test, means, since)
     outside = (ratios <= lower) | (ratios >= upper)
-    outside[: FEWEST_PAIRS - 1] = False
-    pairs = int(outside.argmax()) + 1 if outside.any() else means.size
-    llr = float(ratios[pairs - 1]) if pairs else 0.0
+    outside[: max(FEWEST_PAIRS - 1 - since, 0)] = False
+    pairs = since + int(outside.argmax()) + 1 if outside.any() else means.size
+    llr = float(ratios[pairs - 1 - since]) if pairs else 0.0
     if outside.any():
         verdict: Verdict = "accepted H1" if llr >= upper else "accepted H0"
         return State(llr, lower, upper, verdict, pairs, 0)
     return State(llr, lower, upper, "unfinished", pairs, _further_games(test, means, llr))
 
 
-def log_likelihood_ratios(test: SequentialTest, means: F64) -> F64:
-    """Return the LLR after each pair; ``means`` are [pairs]."""
+def log_likelihood_ratios(test: SequentialTest, means: F64, since: int = 0) -> F64:
+    """Return the LLR after each pair but the first ``since``; ``means`` are [pairs]."""
     if test.measure == "points":
         counts = np.cumsum(means[:, np.newaxis] == PAIR_POINTS, axis=0)
-        return points_llr(counts, test.h0, test.h1)
-    pairs = np.arange(1, means.size + 1)
-    return spread_llr(pairs, np.cumsum(means), np.cumsum(means**2), test.h0, test.h1)
+        return points_llr(counts[since:], test.h0, test.h1)
+    pairs, totals, squares = np.arange(1, means.size + 1), np.cumsum(means), np.cumsum(means**2)
+    return spread_llr(pairs[since:], totals[since:], squares[since:], test.h0, test.h1)
 
 
 def points_llr(counts: npt.ArrayLike, h0: float, h1: float) -> F64:

@@ -51,6 +51,8 @@ class Standing:
     last_lead: int = 0
     """Games won less games lost in that round of a knockout, and the spread of these games."""
     last_spread: int = 0
+    last_came: bool = True
+    """Whether it came to the last of these games."""
     withdrawn: bool = False
 
     @property
@@ -123,7 +125,8 @@ def standings(
                 played = max(of.games, 1)
                 return of.points / played, of.spread / played
             case "knockout":
-                return of.reached, of.last_lead, of.last_spread
+                # As ``Schedule`` decides who goes on.
+                return of.reached, not of.withdrawn, of.last_lead, of.last_came, of.last_spread
             case _:
                 return of.points, of.spread
 
@@ -174,3 +177,4 @@ def _count_game(table: Mapping[str, Standing], result: GameResult) -> None:
         if result.round == of.reached:
             of.last_lead += (result.winner == side) - (result.winner == 1 - side)
             of.last_spread += seat.score - other.score
+            of.last_came = result.was_played or result.winner == side

@@ -22,7 +22,7 @@ import structlog
 
 from bot.equipment import load_tables
 from bot.registry import SeatError
-from bot.seat.offers import rules_in_play
+from bot.seat.offers import Declined, rules_in_play
 from bot.seat.runtime import software
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
@@ -375,23 +375,13 @@ class Tournament:
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
             if planned.number not in self._files.counted and kept.game not in known:
-                self._keep(planned, self._restored(kept))
+                self._keep(planned, _restored(kept, self._files, self._lexicon))
         self._halves = {kept.label["number"]: kept for kept in journal.unfinished()}
-
-    def _restored(self, kept: KeptGame) -> Scorebook:
-        try:
-            return Scorebook.restored(kept.records, kept.note, self._lexicon)
-        except ValueError as error:
-            path = self._files.path / "match.db"
-            raise JournalError(
-                f"{path}: game {kept.game} can't be played from its records: {error}; "
-                "go on from a copy of the folder"
-            ) from None
 
     async def _open_book(self, journal: Journal, planned: PlannedGame) -> Scorebook:
         half = self._halves.pop(planned.number, None)
         if half is not None:
-            return self._restored(half)
+            return _restored(half, self._files, self._lexicon)
         opened = self._set_up(planned)
         await journal.create(opened, asdict(planned))
         return Scorebook(opened, self._lexicon)
@@ -505,7 +495,7 @@ def measure_luck(
     """Measure the luck of the games that it was not measured of, from the journal; some 50 ms each.
 
     Raises:
-        JournalError: the journal can't be read.
+        JournalError: the journal, or a game in it, can't be read.
         ValueError: a table can't be.
     """
     lacking = {
@@ -521,4 +511,14 @@ def measure_luck(
     meter = Luckmeter(lexicon, rules_in_play(config.rules_in_play), *luck_tables(config, lexicon))
     for kept in read_games(files.path / "match.db"):
         if (number := lacking.get(kept.game)) is not None:
-            files.add_luck(number, meter.of(Scorebook.restored(kept.records, None, lexicon).game))
+            files.add_luck(number, meter.of(_restored(kept, files, lexicon).game))
+
+
+def _restored(kept: KeptGame, files: MatchFolder, lexicon: Lexicon) -> Scorebook:
+    try:
+        return Scorebook.restored(kept.records, kept.note, lexicon)
+    except (ValueError, Declined) as error:
+        raise JournalError(
+            f"{files.path / 'match.db'}: game {kept.game} can't be played from its records: "
+            f"{error}; go on from a copy of the folder"
+        ) from None

@@ -115,6 +115,7 @@ def read_event(folder: Path) -> Event:
     names = [of.name for of in table]
     match = _verdict(config, files, results) if config.is_match else None
     ratings = None if match else rate_results(results, config.names, dict(config.anchors))
+    played = [it for it in counting if it.was_played]
     journal = folder / "match.db"
     games = EventGames(names, counting, read_games(journal) if journal.exists() else ())
     transcripts, transcripts_note = _transcripts(folder)
@@ -127,8 +128,8 @@ def read_event(folder: Path) -> Event:
         cross=None if match else cross_sheet(config, names, results),
         ratings=None if ratings is None else ratings_sheet(ratings),
         superiority=None if ratings is None else superiority_sheet(ratings),
-        spreads=spreads_sheet(names, counting),
-        scores=scores_sheet(names, counting),
+        spreads=spreads_sheet(names, played),
+        scores=scores_sheet(names, played),
         times=times_sheet(names, games.think_ms),
         faults=faults_sheet(results),
         transcripts=transcripts,

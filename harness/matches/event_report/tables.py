@@ -205,7 +205,7 @@ def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
         ),
         [
             ((at - BINS // 2) * width, *(count[at] for count in counts))
-            for at in range(used[0], used[-1] + 1)
+            for at in (range(used[0], used[-1] + 1) if used else ())
         ],
     )
 

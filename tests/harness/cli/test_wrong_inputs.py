@@ -186,6 +186,8 @@ WRONG = [
     ("match static greedy --openings none.txt", "none.txt: No such file or directory"),
     ("match static greedy --openings game.gcg", "game.gcg, line 3: board: 1 rows"),
     ("match static greedy --sprt 10", "--sprt: H0 and H1 are two numbers, the smaller first, such"),
+    ("match static greedy --sprt=-200000,0", "--sprt: no difference of Elo is as large as one"),
+    ("bench infer --plays 1 --threads 2", "one thread; leave --threads out"),
     ("match static greedy --sprt 10,0", "--sprt: H0 and H1 are two numbers, the smaller first"),
     ("match static greedy --sprt-spread 0%,1%", "--sprt-spread: H0 and H1 are two numbers"),
     ("match static greedy --sprt 0,5 --sprt-spread 0,5", "--alpha and --beta go with one of"),

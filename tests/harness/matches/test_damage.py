@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from command_line import CommandLine
 
 WORDS = "aa\nae\nat\neat\nate\ntea\nseat\nteas\n"
@@ -29,3 +31,34 @@ def test_a_game_that_can_not_be_read_is_said(tilewire: CommandLine, tmp_path: Pa
         journal.close()
         assert tilewire("match", "--resume", folder) == 1
         assert sentence in tilewire.err
+        (folder / "results.jsonl").write_text("".join(results))
+        assert tilewire("match", "--resume", folder, "--luck") == 1
+        assert sentence in tilewire.err
+        (folder / "results.jsonl").write_text(results[0])
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda text: text.replace(b"greedy-1", b"greedy-\xff"), "match.json can't be read: "),
+        (lambda text: text[:-20], "match.json can't be read: "),
+        (lambda text: text.replace(b'"greedy-1",', b""), "there are 2 seats and 1 names"),
+        (
+            lambda text: text.replace(b'"greedy",', b'"gone.py:Bot",', 1),
+            "'gone.py:Bot': there is no file 'gone.py'",
+        ),
+    ],
+)
+def test_settings_that_can_not_be_read_are_said(
+    tilewire: CommandLine, tmp_path: Path, damage: Callable[[bytes], bytes], sentence: str
+) -> None:
+    (tmp_path / "words.txt").write_text(WORDS)
+    folder, words = tmp_path / "match", ("--lexicon", tmp_path / "words.txt")
+    assert tilewire("match", "greedy", "greedy", "--games", 1, *words, "--out", folder) == 0
+    whole = (folder / "match.json").read_bytes()
+    damaged = damage(whole)
+    assert damaged != whole
+    (folder / "match.json").write_bytes(damaged)
+    assert tilewire("match", "--resume", folder, "--games", 2) in (1, 2)
+    assert sentence in tilewire.err
+    assert "Traceback" not in tilewire.err

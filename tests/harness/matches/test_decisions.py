@@ -152,3 +152,18 @@ def test_a_knockout_is_not_played_on_for_who_is_absent(tmp_path: Path) -> None:
         files.append(won(2, "B", "C", 400, 300))  # type: ignore[arg-type]
         final = list(schedule.next_round(absent={0, 3}) or ())
         assert [planned.round for planned in final] == [2]
+
+
+@pytest.mark.parametrize("lead", [2, 0])
+def test_who_withdraws_from_a_final_has_not_won_it(lead: int) -> None:
+    """Nor has who was level and did not come to the last game."""
+    config = swiss("A", "B", format="knockout", games=2)
+    results = [game(1, (500, 300), sides=(seat("A", 500), seat("B", 300)))]
+    if lead:
+        decisions: list[Decision] = [Paired(1, ((0, 1),)), Withdrawn(0, "ill")]
+    else:
+        decisions = [Paired(1, ((0, 1),))]
+        sides = seat("A", 0, faults=("no_show",)), seat("B", 0)
+        missed = game(2, (0, 0), sides=sides, outcome="no_show", winner=1, round=1)
+        results.append(missed)
+    assert [of.name for of in standings(config, results, decisions)] == ["B", "A"]

@@ -333,7 +333,23 @@ def test_games_that_were_given_without_play_are_said(tmp_path: Path) -> None:
     sides = seat("a", 0), seat("b", 0)
     with MatchFolder(tmp_path) as files:
         files.append(game(3, (0, 0), sides=sides, outcome="no_show", winner=0, turns=0))
-    assert read_event(tmp_path).games_note == "2 of 3 games: the others were not played."
+    told = read_event(tmp_path)
+    assert told.games_note == "2 of 3 games: the others were not played."
+    standings, scores = (
+        {row[0]: row for row in sheet.rows} for sheet in (told.standings, told.scores)
+    )
+    assert {row[1] for row in scores.values()} == {2}, "games in which there were scores"
+    assert len(standings) == 2
+
+
+def test_an_event_in_which_nobody_played_has_no_scores(tmp_path: Path) -> None:
+    write_config(match_config(names=("a", "b")), tmp_path)
+    sides = seat("a", 0), seat("b", 0)
+    with MatchFolder(tmp_path) as files:
+        files.append(game(1, (0, 0), sides=sides, outcome="no_show", winner=0, turns=0))
+    told = read_event(tmp_path)
+    assert told.spreads.rows == []
+    assert "<html" in as_html(told)
 
 
 def test_a_report_is_written_where_it_is_asked_for(

@@ -78,7 +78,8 @@ def test_a_round_robin_has_each_two_meet_as_often(tmp_path: Path) -> None:
     )
     with MatchFolder(tmp_path) as files:
         table = standings(config, files.results, files.decisions)
-        assert Schedule(config, files).expected() == 60
+        schedule = Schedule(config, files)
+        assert (schedule.expected(), schedule.last_round()) == (60, 10)
     assert [(of.name, of.points) for of in table] == [
         ("A", 24),
         ("B", 18),

@@ -61,6 +61,12 @@ def test_other_texts_are_refused(text: str, measure: Measure) -> None:
         parse_hypotheses(text, measure)
 
 
+def test_no_elo_is_as_large_as_a_number_can_be() -> None:
+    for text in ("-200000,0", "-1e300,-1e299"):
+        with pytest.raises(ValueError, match="no difference of Elo is as large"):
+            parse_hypotheses(text)
+
+
 def test_a_spread_is_no_percentage() -> None:
     with pytest.raises(ValueError, match="two numbers"):
         parse_hypotheses("0%,1%", "spread")
@@ -168,6 +174,20 @@ def test_the_first_pair_that_decides_is_final() -> None:
     assert before.llr < before.upper
     falling = np.append(rising[: decided.pairs], np.zeros(1000))
     assert state_of_pairs(ELO_TEST, falling) == decided
+
+
+@pytest.mark.parametrize("test", [ELO_TEST, SPREAD_TEST])
+def test_pairs_that_decide_nothing_need_not_be_looked_at_again(test: SequentialTest) -> None:
+    results = [game(n, (400 + 9 * (n % 7), 390 + n % 5)) for n in range(1, 121)]
+    results = [replace(result, pair=(result.number + 1) // 2) for result in results]
+    undecided = 0
+    for games in range(len(results) + 1):
+        state = state_of(test, results[:games], undecided)
+        whole = state_of(test, results[:games])
+        assert (state.verdict, state.pairs) == (whole.verdict, whole.pairs)
+        assert (state.llr, state.further_games) == pytest.approx((whole.llr, whole.further_games))
+        undecided = undecided if state.is_decided else state.pairs
+    assert state.is_decided
 
 
 def test_h0_is_accepted_from_below() -> None:
