@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from lexicons.tables import load_leaves, load_win_probabilities
+from lexicons.tables import (
+    leaves_for,
+    load_leaves,
+    load_win_probabilities,
+    win_probabilities_for,
+)
 
 if TYPE_CHECKING:
     from lexicons.alphabet import TileDistribution
@@ -80,4 +85,15 @@ def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
     return Tables(
         None if leaves is None else load_leaves(leaves, distribution),
         None if winprob is None else load_win_probabilities(winprob, distribution),
+    )
+
+
+def tables_for(
+    equipment: Equipment, distribution: TileDistribution
+) -> tuple[LeaveTable, WinProbabilities]:
+    """Return the tables named by an equipment, else the players' own; raises as ``load_tables``."""
+    given = load_tables(equipment, distribution)
+    return (
+        given.leaves or leaves_for(distribution),
+        given.win_probabilities or win_probabilities_for(distribution),
     )

@@ -24,11 +24,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from bot.equipment import load_tables
+from bot.equipment import tables_for
 from bot.seat.offers import rules_in_play
 from engine.movegen.generator import Generator
 from lexicons.store import load_lexicon
-from lexicons.tables import leaves_for, win_probabilities_for
 
 from .as_json import answer_json, progress_json, replies_json
 from .findings import Findings, Settings, analyse
@@ -77,11 +76,7 @@ class _Desk:
         equipment = kind.equipment
         self._rules = rules = rules_in_play(kind.rules)
         self._lexicon = load_lexicon(equipment.lexicon, rules.distribution)
-        given = load_tables(equipment, rules.distribution)
-        leaves = given.leaves or leaves_for(rules.distribution)
-        self._win_probabilities = given.win_probabilities or win_probabilities_for(
-            rules.distribution
-        )
+        leaves, self._win_probabilities = tables_for(equipment, rules.distribution)
         self._generators = [Generator(self._lexicon, rules, leaves)]
         self._read = lru_cache(maxsize=8)(self._sheet)  # each turn comes with its whole game
 

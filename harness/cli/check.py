@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import sys
 from collections import Counter
@@ -20,6 +19,7 @@ from .options import (
     load_rule_set,
     load_words,
     log_to_stderr,
+    run,
     say_once,
     write_duration,
 )
@@ -62,8 +62,7 @@ def check(
     lexicon = load_words(equipment.lexicon, rule_set.distribution)
     field = Field.of(lexicon, rule_set, load_given(equipment, lexicon).leaves)
     with sentences(kinds=(SeatError,)):
-        checking = check_seat(seat, equipment, field, time, say_once(), sys.stderr.write)
-        found = asyncio.run(checking)
+        found = run(check_seat(seat, equipment, field, time, say_once(), sys.stderr.write))
     _print(found, as_json=json_, time_ms=time)
     if found.problems:
         sys.exit(1)

@@ -22,7 +22,7 @@ from harness.figures import counted
 from harness.matches.config import MatchError, TournamentConfig, write_config
 from harness.matches.folder import MatchFolder
 from harness.matches.progress import MatchProgress, TournamentProgress
-from harness.matches.report import summary, summary_text, test_progress, write_summary
+from harness.matches.report import summary_text, test_progress, write_summary
 from harness.matches.sequential import State, state_of
 from harness.matches.tournament import Tournament, measure_luck
 from harness.workers import Cluster, WorkersError, open_cluster
@@ -280,14 +280,14 @@ def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] 
 
 def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:
     """Print the games so far as a table."""
-    write_summary(terms, files)
+    told = write_summary(terms, files)
     if files.counted:
         print(summary_text(terms, files, shutil.get_terminal_size().columns), end="")
     print(f" games and results: {files.path}")
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")
     if as_json:
-        print_json(summary(terms, files))
+        print_json(told)
 
 
 def _check_failures(files: MatchFolder, terms: TournamentConfig) -> None:

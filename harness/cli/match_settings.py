@@ -16,6 +16,7 @@ from cyclopts import Parameter
 from msgspec import Meta
 
 from bot.cores import usable_cores
+from bot.equipment import tables_for
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import rules_on_wire
 from bot.seat_text import LONGEST_NAME, parse_seat
@@ -35,7 +36,6 @@ from harness.matches.config import (
 from harness.matches.openings import begins_empty, read_openings, unknown_words
 from harness.matches.ratings import check_anchors
 from harness.matches.sequential import FEWEST_PAIRS, Measure, SequentialTest, parse_hypotheses
-from harness.matches.tournament import luck_tables
 from harness.seats.seat_factory import SeatMaker
 from lexicons.store import Lexicon
 from protocol.parts import TimeControl
@@ -515,7 +515,7 @@ def check_luck(config: TournamentConfig, lexicon: Lexicon, *, luck: bool) -> Non
     """Check that luck can be measured, if it is to be."""
     if luck:
         with sentences("--luck: "):
-            luck_tables(config, lexicon)
+            tables_for(config.equipment, lexicon.distribution)
 
 
 def try_out(config: TournamentConfig) -> None:

@@ -441,15 +441,20 @@ def _less_luck(results: Sequence[GameResult], lucks: Mapping[int, Luck | None]) 
     return corrected(results, [lucks.get(result.number) for result in results], luck_weights())
 
 
-def write_summary(config: TournamentConfig, files: MatchFolder) -> None:
-    """Write ``summary.json`` and ``summary.txt`` of the games so far, each atomically."""
-    as_json = json.dumps(summary(config, files), indent=2, ensure_ascii=False)
+def write_summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
+    """Write ``summary.json`` and ``summary.txt`` of the games so far; return the first's object.
+
+    Each is replaced atomically.
+    """
+    told = summary(config, files)
+    as_json = json.dumps(told, indent=2, ensure_ascii=False)
     for name, text in (
         ("summary.json", f"{as_json}\n"),
         ("summary.txt", summary_text(config, files)),
     ):
         with replacing(files.path / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
+    return told
 
 
 def _statistics(config: TournamentConfig, results: Sequence[GameResult]) -> MatchStatistics:

@@ -20,7 +20,7 @@ from typing import NoReturn, Protocol, TypeAlias
 
 import structlog
 
-from bot.equipment import load_tables
+from bot.equipment import tables_for
 from bot.registry import SeatError
 from bot.seat.offers import Declined, rules_in_play
 from bot.seat.runtime import software
@@ -35,10 +35,7 @@ from harness.arbiter.seat import Seat
 from harness.figures import counted
 from harness.seats.seats import ENDED, TURNED_AWAY, GuestSeat
 from harness.workers import Cluster, WorkersError
-from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
-from lexicons.tables import leaves_for, win_probabilities_for
-from lexicons.win_probability import WinProbabilities
 
 from .cluster import play_pair
 from .config import MatchError, TournamentConfig
@@ -475,20 +472,6 @@ def _last_words(book: Scorebook, name: str) -> str:
     return ""
 
 
-def luck_tables(config: TournamentConfig, lexicon: Lexicon) -> tuple[LeaveTable, WinProbabilities]:
-    """Return the tables by which luck is measured.
-
-    Raises:
-        ValueError: a table is invalid, or for other tiles.
-        OSError: a table can't be read.
-    """
-    tables = load_tables(config.equipment, lexicon.distribution)
-    return (
-        tables.leaves or leaves_for(lexicon.distribution),
-        tables.win_probabilities or win_probabilities_for(lexicon.distribution),
-    )
-
-
 def measure_luck(
     config: TournamentConfig, lexicon: Lexicon, files: MatchFolder, tell: Callable[[str], None]
 ) -> None:
@@ -508,7 +491,8 @@ def measure_luck(
     from .luck import Luckmeter  # with kernels, which no other part of a tournament loads
 
     tell(f"measuring the luck of {counted(len(lacking), 'game')}")
-    meter = Luckmeter(lexicon, rules_in_play(config.rules_in_play), *luck_tables(config, lexicon))
+    tables = tables_for(config.equipment, lexicon.distribution)
+    meter = Luckmeter(lexicon, rules_in_play(config.rules_in_play), *tables)
     for kept in read_games(files.path / "match.db"):
         if (number := lacking.get(kept.game)) is not None:
             files.add_luck(number, meter.of(_restored(kept, files, lexicon).game))

@@ -11,6 +11,7 @@ import pytest
 from command_line import CommandLine
 from match_samples import game, match_config
 
+from bot.equipment import tables_for
 from bot.seat.offers import rules_on_wire
 from engine.rules.rule_sets import load_rules
 from harness.cli.match import print_table
@@ -19,7 +20,6 @@ from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
 from harness.matches.sequential import SequentialTest, parse_hypotheses
-from harness.matches.tournament import luck_tables
 from lexicons.store import load_lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
@@ -183,7 +183,7 @@ def test_rules_of_ones_own_need_their_words_and_tables(
 def test_luck_can_be_measured_with_other_tiles(tmp_path: Path) -> None:
     rules, words = with_own_rules(tmp_path)
     tiles = load_rules(rules).distribution
-    leaves, chances = luck_tables(match_config(), load_lexicon(words, tiles))
+    leaves, chances = tables_for(match_config().equipment, load_lexicon(words, tiles).distribution)
     assert leaves is leaves_for(tiles)
     assert chances is win_probabilities_for(tiles)
 
