@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.cores import usable_cores
-from lexicons.text import name_of
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
@@ -146,6 +145,11 @@ def _embedded(what: str) -> Sequence[str]:
     from lexicons.tables import TABLE_NAMES
 
     return TABLE_NAMES
+
+
+def name_of(location: str) -> str:
+    """Do as ``lexicons.text.name_of``, whose package imports numpy: the handshake needs it."""
+    return Path(location).name.partition(".")[0] or location
 
 
 def _files(folders: Sequence[Path], wanted: Callable[[Path], bool]) -> Iterator[Path]:
