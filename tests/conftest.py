@@ -2,11 +2,12 @@
 
 With ``-n`` a file's tests stay together, in one process, and so do all tests whose clocks are real:
 these run first, one after another, before the others for the processor. They wait half of the time,
-so ``make test`` has one process more than it needs cores.
+so ``make test`` has two processes more than two cores.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -23,6 +24,9 @@ from rich.console import Console
 
 # Set before anything of ours is imported: kernels check their array bounds under test.
 os.environ.setdefault("TILEWIRE_BOUNDSCHECK", "1")
+
+# Tests keep much, like positions of games; collections take a tenth of their time by default.
+gc.set_threshold(50_000)
 
 # No example has a time: the machine may be busy, and the first one may compile.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -66,27 +70,46 @@ tests that come first none is.
 
 WARM_UPS = (
     """
-import engine.movegen.generator, engine.simulation.simulation
+from rollout_positions import scowl
+from value_reference import random_net
+
+from engine.movegen import generator
+from engine.movegen.position_value import PositionValue
+from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
-from lexicons.jit import warm_up
-from lexicons.store import load_lexicon
+from harness.lab.bench.selfplay import measure_generation
+from harness.lab.study_context import Field
+from harness.lab.training.value import Share, play_share
+from lexicons.leaves import LeaveTable
 
-warm_up()
-play_static_games(load_lexicon(), standard_rules(), games=1)
+rules = standard_rules()
+field = Field(scowl(), rules, LeaveTable.zero(rules.distribution))
+opening = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
+generator.warm_up()
+play_static_games(scowl(), rules, games=1)
+play_share(field, Share((0,), 1))
+measure_generation(field, 1, 1, 0)
+finder = generator.Generator(scowl(), rules)
+PositionValue(finder, random_net(rules, scowl())).best(opening)
 """,
     """
 from engine.endgame import solver
 from engine.inference import inference
 from engine.preendgame import scenarios
+from engine.simulation import simulation
 from lexicons.store import load_lexicon
 
 load_lexicon().word_map
-for part in (solver, inference, scenarios):
+for part in (solver, inference, scenarios, simulation):
     part.warm_up()
 """,
 )
-"""Programs that compile and build different things, in about the same time."""
+"""Programs that compile and build what several tests need, in about the same time.
+
+What shares most stands in one program: a process makes a helper of several kernels once. The last
+part finds the generator compiled by the other program.
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -102,7 +125,12 @@ def _has_real_clocks(nodeid: str) -> bool:
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Have what is compiled and built once for a machine there before two processes ask for it."""
     root = config.rootpath
-    programs = [subprocess.Popen([sys.executable, "-c", part], cwd=root) for part in WARM_UPS]
+    paths = os.pathsep.join(map(str, (root, root / "tests")))
+    environment = os.environ | {"PYTHONPATH": paths}
+    programs = [
+        subprocess.Popen([sys.executable, "-c", part], cwd=root, env=environment)
+        for part in WARM_UPS
+    ]
     assert [program.wait() for program in programs] == [0] * len(programs)
 
 

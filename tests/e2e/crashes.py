@@ -135,8 +135,12 @@ class Ordeal:
             for mine, theirs in ("ab", "ba")
         ]
 
-    async def run(self, kills: int) -> None:
-        """Kill the server so many times, then let the games end, and read its journal."""
+    async def run(self, kills: int, measured: int = 0) -> None:
+        """Kill the server so many times, then let the games end, and read its journal.
+
+        It kills up to four times as often until at least ``measured`` clocks were held against the
+        truth: whether a kill comes in the middle of a turn is up to chance.
+        """
         # Compiled before clocks run: guests and the lines to the database are in this process.
         legal_moves(read_cgp(OPENING, self.rules).position, self.lexicon, self.rules)
         if isinstance(self.server, Hosts):
@@ -146,7 +150,9 @@ class Ordeal:
             async with asyncio.TaskGroup() as tasks:
                 playing = [tasks.create_task(guest.play()) for guest in self.guests]
                 watching = tasks.create_task(self._watch_itself())
-                for _ in range(kills):
+                while self.kills < kills or (
+                    len(self.restored) < measured and self.kills < 4 * kills
+                ):
                     await self._kill()
                     await asyncio.to_thread(self.server.start)
                     self.up_ms.append(now_ms() - self.died_ms[1])

@@ -15,10 +15,9 @@ ROUNDING_MS = 1
 
 async def test_ten_kills_lose_nothing(tmp_path: Path) -> None:
     ordeal = Ordeal(tmp_path)
-    await ordeal.run(KILLS)
+    await ordeal.run(KILLS, measured=KILLS + 1)
     print(shown(ordeal))
     assert not ordeal.problems, "\n".join(ordeal.problems)
-    assert ordeal.kills == KILLS
     assert len(ordeal.restored) > KILLS, "too few kills came in the middle of a turn"
     assert max(one.thought_ms for one in ordeal.restored) > ALLOWED_MS, "nobody thought for long"
     for one in ordeal.restored:

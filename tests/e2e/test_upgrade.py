@@ -12,7 +12,7 @@ ROUNDING_MS = 1
 
 async def test_no_game_move_or_clock_is_harmed(tmp_path: Path) -> None:
     ordeal = Ordeal(tmp_path, upgrades=True)
-    await ordeal.run(UPGRADES)
+    await ordeal.run(UPGRADES, measured=UPGRADES)
     print(f"{ordeal.games} games, moves in flight: {dict(ordeal.in_flight)}", ordeal.restored)
     assert not ordeal.problems, "\n".join(ordeal.problems)
     assert len(ordeal.restored) >= UPGRADES
