@@ -7,7 +7,6 @@ so ``make test`` has two processes more than two cores.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
@@ -24,9 +23,6 @@ from rich.console import Console
 
 # Set before anything of ours is imported: kernels check their array bounds under test.
 os.environ.setdefault("TILEWIRE_BOUNDSCHECK", "1")
-
-# Tests keep much, like positions of games; collections take a tenth of their time by default.
-gc.set_threshold(50_000)
 
 # No example has a time: the machine may be busy, and the first one may compile.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
