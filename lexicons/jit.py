@@ -4,7 +4,8 @@ A kernel is a function that numba compiles without the interpreter lock (``nogil
 division rules and, when ``TILEWIRE_BOUNDSCHECK=1``, with every index checked. Compiled kernels are
 kept on disk. numba does not notice a change of a file that the kernel's file imports; so the
 directory is named by a hash of the kernel's file and of all files of ours that it imports, directly
-or not, of the numba version, of the bounds check and of the CPU.
+or not, of the numba version, of the bounds check and of the CPU: a second environment, or the next
+version, compiles only what differs.
 
 ``warm_up()`` compiles (or loads) what the imported modules registered with ``on_warm_up``, and
 ``freeze()`` then refuses compilation, which would otherwise stop a game for seconds.
@@ -31,7 +32,7 @@ import llvmlite.binding
 import numpy as np
 
 from .cache import user_cache
-from .lean_numba import FunctionCache, numba, rtsys
+from .lean_numba import CompileResultCacheImpl, FunctionCache, numba, rtsys
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # whether kernels run uncompiled
 BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"
@@ -58,23 +59,19 @@ _warm_ups: list[Callable[[], object]] = []
 
 def kernel(function: _F) -> _F:
     """Compile a function at its first call with each combination of types; keep it on disk."""
-    directory = _cache_directory(Path(function.__code__.co_filename))
-    # Restored below: other users of numba in this process keep their own.
-    config: Any = numba.core.config
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(directory or before)
-    try:
-        dispatcher = _compiled(function, cached=directory is not None)
-    finally:
-        config.CACHE_DIR = before
+    dispatcher = helper(function)
     if not PLAIN:
-        _kernels.append(dispatcher)
+        kept: Any = dispatcher
+        if _cache_directory(_file_of(function)) is not None:
+            kept._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+        _kernels.append(kept)
     return dispatcher
 
 
 def helper(function: _F) -> _F:
     """Compile a function that only kernels call; its code is kept as part of theirs."""
-    return _compiled(function, cached=False)
+    compiled: _F = numba.njit(**_OPTIONS)(function)
+    return compiled
 
 
 def record_dtype(fields: Sequence[tuple[Any, ...]]) -> np.dtype[Any]:
@@ -143,16 +140,42 @@ def freeze(frozen: bool = True) -> None:
             dispatcher.disable_compile(frozen)
 
 
-def _compiled(function: _F, *, cached: bool) -> _F:
-    dispatcher: Any = numba.njit(**_OPTIONS)(function)
-    if cached and not PLAIN:
-        dispatcher._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
-    kernel: _F = dispatcher
-    return kernel
+def _file_of(function: Callable[..., Any]) -> Path:
+    return Path(function.__code__.co_filename)
+
+
+class _Locator:
+    """Tells numba where a kernel is kept: by what its files say, wherever they lie."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._py_file = str(_file_of(function))  # named in numba's warnings
+        self._line = function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> _Locator:
+        return cls(function)
+
+    def ensure_cache_path(self) -> None:
+        Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def get_cache_path(self) -> str:
+        return str(_cache_directory(Path(self._py_file)))
+
+    def get_source_stamp(self) -> str:
+        return ""  # the directory's name stands for it
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+class _KeptKernel(CompileResultCacheImpl):
+    _locator_classes: list[type[object]] = [_Locator]  # noqa: RUF012 (numba declares it so)
 
 
 class _KernelCache(FunctionCache):
     """Loads kernels without the tables that only the compiler needs: 0.1 s less for a process."""
+
+    _impl_class = _KeptKernel
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load a compiled kernel, or return None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-__all__ = ["FunctionCache", "intrinsic", "numba", "rtsys", "types"]
+__all__ = ["CompileResultCacheImpl", "FunctionCache", "intrinsic", "numba", "rtsys", "types"]
 
 _NEEDLESS = (
     "coverage",  # to mark compiled lines as reached; whoever measures has it loaded before
@@ -20,11 +20,10 @@ gc.disable()
 sys.modules.update(dict.fromkeys(_hidden))  # type: ignore[arg-type]  # None: there is none
 try:
     import numba
-    import numba.core.config
     import numba.core.event
     import numba.np.arraymath
     from numba import types
-    from numba.core.caching import FunctionCache
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
     from numba.core.runtime.nrt import rtsys
     from numba.extending import intrinsic
 finally:

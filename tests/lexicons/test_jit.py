@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numba.core.config
 import numpy as np
 import pytest
 
@@ -47,13 +46,6 @@ def test_importing_the_package_does_not_import_numba() -> None:
 def test_a_kernel_computes_and_keeps_its_name() -> None:
     assert _sum_of_squares(np.arange(4)) == 14
     assert _sum_of_squares.__doc__ == "Add up squares."
-
-
-def test_other_users_of_numba_keep_their_cache_directory() -> None:
-    config: Any = numba.core.config
-    before = config.CACHE_DIR
-    kernel(lambda: 1)
-    assert before == config.CACHE_DIR
 
 
 def test_freezing_refuses_new_types_until_it_is_undone() -> None:
@@ -157,8 +149,11 @@ def test_indexes_are_checked_on_request(tmp_path: Path) -> None:
     assert len(names) == 1
 
 
-def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path) -> None:
-    (tmp_path / "adder.py").write_text(
+@pytest.mark.parametrize("line", ["", "ONE = 1\n"], ids=["the same", "another"])
+def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path, line: str) -> None:
+    """A copy of a file elsewhere is loaded, too; one that says something else is not."""
+    file, copy = tmp_path / "adder.py", tmp_path / "elsewhere" / "adder.py"
+    file.write_text(
         "from lexicons.jit import kernel\n"
         "@kernel\n"
         "def add(one, other):\n"
@@ -168,8 +163,9 @@ def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path) -> None:
         "    return one + one\n",
         encoding="utf-8",
     )
+    copy.parent.mkdir()
+    copy.write_text(file.read_text() + line)
     run = (
-        f"import sys; sys.path.append({str(tmp_path)!r})\n"
         "from lexicons.jit import announce_compilation\n"
         "announce_compilation(print)\n"
         "import numba; numba.njit(lambda one: one)(1)\n"
@@ -177,11 +173,16 @@ def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path) -> None:
         "from adder import add, double\n"
         "add(1, 2), add(1.0, 2.0), double(1)\n"
     )
-    before, told, *more = _run(run).splitlines()
+    before, told, *more = _run_beside(file, run).splitlines()
     assert before == "before"
     assert told.startswith("compiling the search kernels (once for each kind of bot")
     assert more == []
-    assert _run(run) == "before"
+    assert _run_beside(file, run) == "before"
+    assert _run_beside(copy, run).splitlines() == (["before", told] if line else ["before"])
+
+
+def _run_beside(file: Path, script: str) -> str:
+    return _run(f"import sys; sys.path.append({str(file.parent)!r})\n{script}")
 
 
 def test_a_kernel_is_loaded_without_a_blas_which_can_be_imported_after_it() -> None:
