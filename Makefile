@@ -1,7 +1,7 @@
 # Everything runs in an environment of its own: .venv. Python 3.11 or later and make are all it takes.
 
 PYTHON ?= python3
-JOBS ?= 4
+JOBS ?= 3
 # Tests start some 300 processes of ours, which would each compile the source again.
 export PYTHONDONTWRITEBYTECODE =
 BIN := .venv/bin
@@ -20,7 +20,7 @@ $(READY): pyproject.toml
 match: $(READY)  ## two games of the static player against the greedy one
 	$(BIN)/tilewire match static greedy --games 2 --time 1m --seed 7
 
-test: $(READY)  ## the test suite, in so many processes: two wait on clocks and others
+test: $(READY)  ## the test suite, in so many processes: one waits on clocks
 	$(BIN)/python -m pytest -n $(JOBS)
 
 coverage: $(READY)  ## which lines the tests reach; compiled ones are not seen

@@ -2,7 +2,7 @@
 
 With ``-n`` a file's tests stay together, in one process, and so do all tests whose clocks are real:
 these run first, one after another, before the others for the processor. They wait half of the time,
-so ``make test`` has two processes more than two cores.
+so ``make test`` has one process more than it needs cores.
 """
 
 from __future__ import annotations
