@@ -67,7 +67,7 @@ async def test_a_game_goes_on_when_the_machine_of_a_bot_dies(tmp_path: Path) -> 
                     case NewGame(game=game):
                         await ann.channel.send(Ready(game=game, nonce="00" * 16))
                     case YourTurn() as turn:
-                        if balancer.dialled == lenders[:1] and moves:
+                        if lenders[1] not in balancer.dialled and moves:
                             lenders[0].kill()
                         await ann.play(turn)
                     case Played(move=move, seat=seat):
@@ -76,7 +76,8 @@ async def test_a_game_goes_on_when_the_machine_of_a_bot_dies(tmp_path: Path) -> 
         finally:
             for server in (*lenders, host):
                 server.close()
-    assert balancer.dialled == lenders
+    # A busy machine may answer late, and is dialled again.
+    assert list(dict.fromkeys(balancer.dialled)) == lenders
     assert message.outcome in ("out", "zeroes")
     assert not message.faults
     assert max(message.scores) > 200
