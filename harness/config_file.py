@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,7 +56,7 @@ def read_config_file(path: Path, kind: type[_T]) -> _T:
         _check_keys(said, inspect.type_info(kind), "")
         return msgspec.convert(said, kind, dec_hook=_custom)
     except msgspec.ValidationError as error:
-        raise ValueError(f"{path}: {in_words(str(error), said)}") from None
+        raise ValueError(f"{path}: {in_words(str(error), said, kind)}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -87,8 +88,11 @@ def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
         _check_keys(value, kinds[key], f"{where}.{key}" if where else key)
 
 
-def in_words(error: str, said: dict[str, Any]) -> str:
-    """Say what msgspec refused of ``said``: the key, what it must be, and what it is."""
+def in_words(error: str, said: dict[str, Any], kind: type[Any]) -> str:
+    """Say what msgspec refused of ``said``: the key, what it must be, and what it is.
+
+    What is right beside it, in a table of a user's own keys, is taken out of ``said``.
+    """
     sentence, _, path = error.partition(" - at `$")
     path = path.rstrip("`")
     where = f"{path.removeprefix('.')}: " if path else ""
@@ -98,7 +102,7 @@ def in_words(error: str, said: dict[str, Any]) -> str:
     if mismatch is None:
         return where + sentence
     kinds = [_KINDS.get(kind, kind) for kind in mismatch[1].split(" | ") if kind != "null"]
-    key, value = _entry(said, path, mismatch[1])
+    key, value = _entry(said, path, lambda: _refusal(said, kind) == error)
     must = " or ".join(kinds)
     if mismatch[2]:
         must = f"{_LIMITS[mismatch[2]]} {mismatch[3]}"
@@ -107,18 +111,30 @@ def in_words(error: str, said: dict[str, Any]) -> str:
     return f"{key} must be {must} (got {json.dumps(value, ensure_ascii=False, default=str)})"
 
 
-def _entry(said: Any, path: str, expected: str) -> tuple[str, Any]:
+def _refusal(said: dict[str, Any], kind: type[Any]) -> str:
+    try:
+        msgspec.convert(said, kind, dec_hook=_custom)
+    except msgspec.ValidationError as error:
+        return str(error)
+    return ""
+
+
+def _entry(said: Any, path: str, is_refused: Callable[[], bool]) -> tuple[str, Any]:
     """Return the key and the value at a path such as ``.bots[...]`` or ``.engine[0].command``."""
     key = ""
     for step in re.findall(r"\w+|\.{3}", path):
-        name = _wrong_entry(said, expected) if step == "..." else step
+        if step == "...":
+            _leave_the_refused(said, is_refused)
+        name = next(iter(said)) if step == "..." else step
         in_list = isinstance(said, list)
         said = said[int(name) if in_list else name]
         key += f"[{name}]" if in_list else f".{name}" if key else name
     return key, said
 
 
-def _wrong_entry(table: dict[str, Any], expected: str) -> str:
-    """Return the key that msgspec refused in a table of a user's own keys; it does not say."""
-    wrong = (key for key, value in table.items() if type(value).__name__ != expected)
-    return next(wrong, next(iter(table)))
+def _leave_the_refused(table: dict[str, Any], is_refused: Callable[[], bool]) -> None:
+    """Take out of a table of a user's own keys all but the first refused; msgspec names none."""
+    for key in reversed(list(table)):
+        value = table.pop(key)
+        if not is_refused():
+            table[key] = value

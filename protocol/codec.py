@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import msgpack
 import msgspec.inspect
@@ -18,7 +18,18 @@ from .errors import PeerError
 from .messages import MESSAGES, Message
 from .parts import PATTERNS
 
-__all__ = ["CODECS", "JSON", "MAX_FRAME", "MAX_ITEMS", "MAX_STRING", "MSGPACK", "Codec"]
+__all__ = [
+    "CODECS",
+    "JSON",
+    "MAX_FRAME",
+    "MAX_ITEMS",
+    "MAX_STRING",
+    "MSGPACK",
+    "Codec",
+    "of_a_frame",
+]
+
+_Listing = TypeVar("_Listing", bound=Message)
 
 MAX_FRAME = 256 * 1024
 """The largest frame, in bytes; the longest possible history of a game fits."""
@@ -172,3 +183,12 @@ JSON = Codec(
 )
 CODECS = {codec.subprotocol: codec for codec in (MSGPACK, JSON)}
 """The codecs by their WebSocket subprotocol, the preferred codec first."""
+
+
+def of_a_frame(listing: Callable[[int], _Listing], most: int) -> _Listing:
+    """Return a message of at most so many entries, halved until a frame of any codec holds it."""
+    message = listing(most)
+    while most and any(len(codec.encode(message)) > MAX_FRAME for codec in CODECS.values()):
+        most //= 2
+        message = listing(most)
+    return message

@@ -181,15 +181,18 @@ class Opponent:
     ) -> None:
         """Take in all noted turns, within ``ms`` milliseconds or with ``racks`` racks per play.
 
-        With these it ends early only if no time remains.
-        A contradiction resets the belief, and ``told`` says why. It has bingo odds if the last turn
-        is a play and there is time for them.
+        With these it ends early only if no time remains. Without a millisecond nothing is taken in
+        yet, so that what is known stays. A contradiction resets the belief, and ``told`` says why.
+        It has bingo odds if the last turn is a play and there is time for them.
         """
+        if ms is not None and ms <= 0:
+            return
         news, self._news = self._news, []
         last = news[-1] if news and (ms is None or ms >= _TIME_FOR_BINGOS_MS) else None
-        ends = end = None
+        end, bingo_ms = None, remaining_ms
         if ms is not None:
-            ends = end = self._clock() + ms / 1_000
+            end = self._clock() + ms / 1_000
+            bingo_ms = time_until(end, self._clock)
             if isinstance(last, _Seen):
                 end -= min(_BINGO_SHARE * ms, _BINGO_MS) / 1_000
         listed = _LISTED_A_RACK * racks if ms is None else int(ms * LISTED_A_MS)
@@ -205,7 +208,7 @@ class Opponent:
                     most = racks if ms is None else None
                     self._take_in(event, min(MOST_LISTED, listed), most, left_ms)
                     if event is last and self.told is not None:
-                        self.told = replace(self.told, bingo=self._bingo(event, ends))
+                        self.told = replace(self.told, bingo=self._bingo(event, bingo_ms))
                 else:
                     event()
             except ValueError as error:
@@ -249,10 +252,10 @@ class Opponent:
             style=self._style(),
         )
 
-    def _bingo(self, seen: _Seen, until: float | None) -> float | None:
+    def _bingo(self, seen: _Seen, left_ms: Callable[[], float]) -> float | None:
         """Return the odds that the opponent's static choice on the present board is a bingo.
 
-        None if they take longer than ``until``.
+        None if they take longer than is left.
         """
         kept, view = self.tracker.prior, self._before
         theirs = replace(view.holding(view.rack).position, on_turn=view.opponent)
@@ -260,10 +263,7 @@ class Opponent:
         forecast = BingoForecast(
             generator, theirs, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq
         )
-        if until is None:
-            forecast.advance(_BINGO_SAMPLES)
-        else:
-            Anytime(forecast).run(time_until(until, self._clock), lambda: forecast.is_over)
+        Anytime(forecast).run(left_ms, lambda: forecast.is_over)
         return forecast.sampled.chance if forecast.is_over else None
 
     def _drawn(self, seen: _Seen) -> int:

@@ -165,9 +165,8 @@ class Strategy(Player):
         solvers = self._solvers if _is_solvable(view) else None
         if solvers is not None and not view.bag:
             return EndgameSearch(view, solvers.solver(view))
-        # A pondered search has no belief about the opponent's rack.
-        begun = self.pondering.take_up(view) if belief is None else None
-        search = begun or self._simulate(view, belief)
+        begun = self.pondering.take_up(view)  # without a belief about the opponent's rack
+        search = begun if begun and belief is None else self._simulate(view, belief)
         if solvers is not None and view.bag <= MOST_IN_BAG:
             return PreEndgameSearch(view, search, solvers.solver(view), belief)
         return search

@@ -258,7 +258,7 @@ class Inference:
         if not self._is_listed:
             leaves, prior, weights, once = _each_once(leaves, prior, weights)
             chance = np.ones(len(leaves))
-            unseen = float(prior[once].sum())
+            unseen = float(prior[once].sum()) if end else 1.0
             if once.any():  # Good (1953): unseen mass is about that of singletons
                 # Not 1 less those: of singletons alone that would be rounding, of either sign.
                 chance *= float(weights[~once].sum())

@@ -60,7 +60,8 @@ def check_time_control(control: TimeControl) -> None:
     try:
         msgspec.convert(said, TimeControl)
     except msgspec.ValidationError as error:
-        raise ValueError(f"no such time control: {in_words(str(error), said)}") from None
+        wrong = in_words(str(error), said, TimeControl)
+        raise ValueError(f"no such time control: {wrong}") from None
     if control.increment_ms and control.max_overtime_ms:
         raise ValueError(
             f"an increment ({control.increment_ms} ms) and overtime "

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import msgspec
+
 from engine.rules.rules import IllegalMove
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -39,6 +41,9 @@ from .views import EVERYBODY, Recipient
 
 MAX_THOUGHTS = 64
 """``info`` messages recorded per turn; further ones are ignored, so the journal stays small."""
+
+MOST_THOUGHT_BYTES = 1 << 20
+"""Bytes of them recorded per game, as the journal writes them; a restored game counts anew."""
 
 MAX_DISCONNECTS = 100
 
@@ -101,6 +106,7 @@ class Table:
         self._known_styles = known_styles
         self._seats = _Side(0), _Side(1)
         self._hold_until = now_ms + book.opened.time.ready_ms
+        self._thought_bytes = 0
 
     @property
     def over(self) -> bool:
@@ -235,21 +241,24 @@ class Table:
             case Resign():
                 return self._end("resign", 1 - seat, "", now_ms)
             case Info() as info if len(self.book.thoughts) < MAX_THOUGHTS:
-                return self._record(
-                    Thought(
-                        seq=info.seq,
-                        seat=seat,
-                        text=info.text,
-                        candidates=info.candidates,
-                        search=info.search,
-                        belief=info.belief,
-                    )
-                )
+                return self._note_thought(seat, info)
             case Resume(seen=seen):
                 return self._offer(seat, now_ms, seen)
             case Repeated(message=repeated):
                 return Effects(sends=((seat, self._answer_again(seat, repeated, now_ms)),))
         return Effects()
+
+    def _note_thought(self, seat: int, info: Info) -> Effects:
+        thought = Thought(
+            seq=info.seq,
+            seat=seat,
+            text=info.text,
+            candidates=info.candidates,
+            search=info.search,
+            belief=info.belief,
+        )
+        self._thought_bytes += len(msgspec.json.encode(thought))
+        return self._record(thought) if self._thought_bytes <= MOST_THOUGHT_BYTES else Effects()
 
     def _record(self, record: Record) -> Effects:
         self.book.take(record)

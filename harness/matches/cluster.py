@@ -67,6 +67,7 @@ class _Tables:
                 "the same file"
             )
         self._seats = AsyncExitStack()
+        self._opening = asyncio.Lock()
         self._opened: tuple[Callable[[int, int], Seat], LagMeter] | None = None
         self._pairs = self._on = 0
 
@@ -78,9 +79,10 @@ class _Tables:
         self._pairs += 1
         self._on += 1
         try:
-            if self._opened is None:
-                self._opened = await self._open()
-            open_seat, lag = self._opened
+            async with self._opening:  # pairs of several threads come at once
+                if self._opened is None:
+                    self._opened = await self._open()
+                open_seat, lag = self._opened
             with tempfile.TemporaryDirectory(prefix="tilewire-pair-") as folder:
                 path = Path(folder, "pair.db")
                 with closing(Journal(path)) as journal:
@@ -123,6 +125,7 @@ _making = threading.Lock()
 
 def _tables(config: TournamentConfig) -> _Tables:
     with _making:
+        _loop()  # two threads that made it at once would have a loop each
         return _new_tables(config)
 
 

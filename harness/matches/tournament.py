@@ -286,10 +286,11 @@ class Tournament:
 
     def welcome_back(self, entrant: int) -> None:
         """Have an entrant that missed games play again from the next round on."""
-        self._absent[entrant] = 0
-        if self.absentees.pop(entrant, None) is not None:
+        if entrant in self.absentees:
             self._files.decide(Returned(entrant))
+            del self.absentees[entrant]
             self.look_again()
+        self._absent[entrant] = 0
 
     def correct(self, correction: Corrected) -> None:
         """Have a result count otherwise, or be void and the game played again."""

@@ -1,6 +1,6 @@
 // A move that is being put together: which tiles of the rack lie on which squares. No elements.
 
-import { bare } from "./notation.js";
+import { bare, blankFor, capitalOf } from "./notation.js";
 import { placementOf } from "./scoring.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -154,7 +154,7 @@ export class Draft {
    * @param {string} character @param {boolean} isBlank whether a blank is meant
    */
   type(character, isBlank) {
-    const letter = character.toUpperCase();
+    const letter = capitalOf(character, this.equipment.tiles);
     if (this.#goOn(letter, isBlank)) return true;
     const named = (/** @type {string} */ tile) => tile !== "?" && bare(tile).toUpperCase() === letter;
     const begins = (/** @type {string} */ tile) => tile !== "?" && bare(tile).toUpperCase().startsWith(letter);
@@ -165,7 +165,7 @@ export class Draft {
     const kinds = this.equipment.tiles.map(({ tile }) => tile);
     const as = kinds.find(named) ?? kinds.find(begins);
     const blank = onHand((tile) => tile === "?");
-    return as !== undefined && blank >= 0 && this.#typed(letter, blank, as.toLowerCase());
+    return as !== undefined && blank >= 0 && this.#typed(letter, blank, blankFor(as, this.equipment.tiles));
   }
 
   /** @param {string} letter @param {number} index @param {string} [as] */
@@ -181,13 +181,13 @@ export class Draft {
     const text = this.typed + letter, { last } = this;
     if (!this.typed || !last || last.at === null) return false;
     const isLonger = (/** @type {string} */ tile) => tile !== "?" && bare(tile).length > 1 && bare(tile).toUpperCase().startsWith(text);
-    if (isLonger(last.as.toUpperCase())) { // it lies there already
+    if (isLonger(capitalOf(last.as, this.equipment.tiles))) { // it lies there already
       this.typed = text;
       return true;
     }
     const longer = this.held.find(({ tile, at }) => at === null && isLonger(tile));
     const as = last.tile === "?" && isBlank ? this.equipment.tiles.find(({ tile }) => isLonger(tile))?.tile : undefined;
-    if (as) last.as = as.toLowerCase();
+    if (as) last.as = blankFor(as, this.equipment.tiles);
     else if (longer && last.tile !== "?") {
       [longer.at, last.at] = [last.at, null];
       this.last = longer;

@@ -11,7 +11,7 @@ import { button, h } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
 import { Hand } from "./hand.js";
-import { bare, tilesOf } from "./notation.js";
+import { bare, capitalOf, tilesOf } from "./notation.js";
 import { Squares } from "./squares.js";
 import { texts } from "./texts.js";
 
@@ -222,7 +222,7 @@ export class MoveEntry extends HTMLElement {
     if (this.exchanged) return this.typeExchanged(character);
     draft.cursor ??= { at: draft.equipment.layout.start, across: true };
     if (draft.type(character, shift)) this.placed(draft.typed.length > 1 ? texts.asOneTile(draft.typed) : "");
-    else this.say(shift ? texts.noBlank : texts.notOnRack(character.toUpperCase()));
+    else this.say(shift ? texts.noBlank : texts.notOnRack(capitalOf(character, draft.equipment.tiles)));
     this.focusCursor();
   }
 
@@ -274,8 +274,7 @@ export class MoveEntry extends HTMLElement {
       this.refresh();
     };
     this.chosen = null;
-    const kinds = draft.equipment.tiles.map(({ tile }) => tile).filter((tile) => tile !== "?");
-    if (held.tile === "?" && held.at === null) this.hand.askForBlank(kinds, (as) => {
+    if (held.tile === "?" && held.at === null) this.hand.askForBlank(draft.equipment.tiles, (as) => {
       lay(as);
       this.leaveTile();
     });
@@ -348,7 +347,7 @@ export class MoveEntry extends HTMLElement {
 
   /** @param {string} character */
   typeExchanged(character) {
-    const letter = character.toUpperCase();
+    const letter = capitalOf(character, this.draft?.equipment.tiles ?? []);
     const held = this.draft?.held ?? [], left = (/** @type {number} */ at) => !this.exchanged?.has(at);
     const whole = held.findIndex(({ tile }, at) => left(at) && bare(tile).toUpperCase() === letter);
     const index = whole >= 0 ? whole : held.findIndex(({ tile }, at) => left(at) && bare(tile).toUpperCase().startsWith(letter));

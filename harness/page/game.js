@@ -15,7 +15,7 @@ import { texts } from "./texts.js";
 /** @typedef {{ top: { leave: string, prior: number, posterior: number }[], tiles: Record<string, number>, bingo: number | null, note: string | null }} Belief */
 /** @typedef {{ seq: number, seat: 0 | 1, rack: string, move: string, notes: string[], candidates: Candidate[], search: Search | null, belief: Belief | null }} Reviewed */
 /** @typedef {{ columns: number, letter: number[], word: number[], start: number }} Layout */
-/** @typedef {{ tile: string, count: number, points: number }} TileKind */
+/** @typedef {{ tile: string, blanked?: string, count: number, points: number }} TileKind */
 /** @typedef {{ begun: string | null, offer: Offer, over: Over | null, turns: Reviewed[] | null, board: Layout, tiles: TileKind[] }} Told */
 /** @typedef {import("./notation.js").Board} Board */
 

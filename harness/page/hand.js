@@ -1,7 +1,7 @@
 // The tiles of a rack as buttons, and the question what a blank stands for.
 
 import { button, h } from "./dom.js";
-import { bare } from "./notation.js";
+import { bare, blankFor, capitalOf } from "./notation.js";
 import { squareName } from "./scoring.js";
 import { texts } from "./texts.js";
 
@@ -40,19 +40,19 @@ export class Hand {
     return tile instanceof HTMLElement && this.element.contains(tile) ? Number(tile.dataset.held) : null;
   }
 
-  /** Ask what a blank stands for. @param {string[]} kinds of tiles @param {(as: string) => void} lay */
-  askForBlank(kinds, lay) {
-    const { picker } = this;
+  /** Ask what a blank stands for. @param {import("./notation.js").Tiles} tiles @param {(as: string) => void} lay */
+  askForBlank(tiles, lay) {
+    const { picker } = this, kinds = tiles.map(({ tile }) => tile).filter((tile) => tile !== "?");
     const choose = (/** @type {string} */ tile) => {
       picker.close();
-      lay(tile.toLowerCase());
+      lay(blankFor(tile, tiles));
     };
     picker.replaceChildren(
       h("p", {}, texts.blankIs),
       h("div", { class: "kinds" }, ...kinds.map((tile) => button(bare(tile), () => choose(tile)))),
       button(texts.cancel, () => picker.close()));
     picker.onkeydown = (event) => {
-      const tile = kinds.find((each) => bare(each).toUpperCase() === event.key.toUpperCase());
+      const tile = kinds.find((each) => bare(each).toUpperCase() === capitalOf(event.key, tiles));
       if (!tile) return;
       event.stopPropagation(); // it names the blank, and lays no tile besides
       choose(tile);

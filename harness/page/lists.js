@@ -42,9 +42,10 @@ export class Asking extends HTMLElement {
       this.trouble.hidden = false;
       this.trouble.textContent = error.status === 404 ? error.message : texts.triesAgain(error.message);
       if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, this.heading), this.trouble);
-      if (error.status === 404) {
+      if (error.status === 404) { // asking again changes nothing
+        document.removeEventListener("visibilitychange", this.onSight);
         this.append(h("p", {}, h("a", { href: "#/" }, texts.toGames)));
-        return; // asking again changes nothing
+        return;
       }
     }
     if (!document.hidden) this.timer = setTimeout(() => this.refresh(), AGAIN_MS);
@@ -96,7 +97,11 @@ export class GameList extends Asking {
     }
     list(this.on, told.on, texts.noneOn);
     const newest = new Set(told.past.map(({ game }) => game));
-    if (this.older.length) this.older.unshift(...this.newest); // some have made room for newer ones
+    if (this.newest.some(({ game }) => newest.has(game))) {
+      if (this.older.length) this.older.unshift(...this.newest); // some have made room for newer ones
+    } else {
+      this.older = []; // so many are new that others lie between
+    }
     this.older = this.older.filter(({ game }) => !newest.has(game));
     this.newest = told.past;
     list(this.past, [...told.past, ...this.older], texts.nonePast);

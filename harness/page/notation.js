@@ -14,6 +14,14 @@ export const bare = (tile) => tile.replace(/[[\]]/g, "");
 /** Whether a tile on the board is a blank. @param {string} tile */
 export const isBlank = (tile) => tile !== tile.toUpperCase();
 
+/** @typedef {{ tile: string, blanked?: string }[]} Tiles Those of a set, each with how a blank for it is written. */
+
+/** A blank for a tile. In Turkish that for I is ı, which JavaScript does not know. @param {string} tile @param {Tiles} tiles */
+export const blankFor = (tile, tiles) => tiles.find((each) => each.tile === tile)?.blanked ?? tile.toLowerCase();
+
+/** A tile or character in capitals, a blank as the tile that it stands for. @param {string} text @param {Tiles} tiles */
+export const capitalOf = (text, tiles) => tiles.find(({ blanked }) => blanked === text)?.tile ?? text.toUpperCase();
+
 /** What a tile is on a rack. @param {string} tile */
 export const onRack = (tile) => (isBlank(tile) ? "?" : tile);
 

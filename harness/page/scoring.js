@@ -1,7 +1,7 @@
 // What tiles that are laid on a board make: the move's text, its score, the words. Whether the words
 // are words is another question.
 
-import { bare, isBlank, pointsOf } from "./notation.js";
+import { bare, capitalOf, isBlank, pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -27,8 +27,7 @@ export const placementOf = (equipment, board, placed) => {
   if (typeof line === "string") return line;
   const trouble = misplaced(layout, board, placed);
   if (trouble) return trouble;
-  const value = pointsOf(equipment.tiles);
-  const formed = (/** @type {Line} */ each) => scored(layout, value, all, placed, each);
+  const formed = (/** @type {Line} */ each) => scored(equipment, all, placed, each);
   const across = line.step === 1;
   const crossing = [...placed.keys()].map((at) => lineThrough(layout, all, at, !across)).filter(({ first, last }) => first < last);
   const words = [line, ...crossing].map(formed);
@@ -92,10 +91,11 @@ const misplaced = (layout, board, placed) => {
 };
 
 /**
- * @param {Layout} layout @param {Map<string, number>} value @param {Board} all @param {Board} placed @param {Line} line
+ * @param {Equipment} equipment @param {Board} all @param {Board} placed @param {Line} line
  * @returns {Formed}
  */
-const scored = ({ letter, word }, value, all, placed, line) => {
+const scored = ({ layout: { letter, word }, tiles: kinds }, all, placed, line) => {
+  const value = pointsOf(kinds);
   let sum = 0, times = 1;
   const tiles = squaresOf(line).map((at) => {
     const tile = all.get(at) ?? "";
@@ -104,5 +104,5 @@ const scored = ({ letter, word }, value, all, placed, line) => {
     if (placed.has(at)) times *= word[at] ?? 1;
     return tile;
   });
-  return { word: tiles.map(bare).join(""), tiles: tiles.join("").toUpperCase(), score: sum * times };
+  return { word: tiles.map(bare).join(""), tiles: tiles.map((tile) => capitalOf(tile, kinds)).join(""), score: sum * times };
 };

@@ -10,7 +10,7 @@ from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from protocol.channel import Channel
-from protocol.codec import CODECS, MAX_FRAME
+from protocol.codec import of_a_frame
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import Administer, Error, Goodbye, Message, ServerState, Welcome
 from protocol.parts import MAX_SENTENCE
@@ -52,8 +52,9 @@ class Administration:
         async def obey() -> None:
             while True:
                 act = await wishes.get()
+                doing = asyncio.create_task(self.do(act, name))
                 try:
-                    link.send(await self.do(act, name))
+                    link.send(await asyncio.shield(doing))  # once begun it is done, whoever leaves
                 except PeerError as error:
                     link.send(error.reply)
 
@@ -102,11 +103,7 @@ class Administration:
 
     def state(self, token: str | None = None) -> ServerState:
         """Return what is on at the server, as much of it as a message can hold."""
-        most, listed = MOST_LISTED, self._state(token, MOST_LISTED)
-        while any(len(codec.encode(listed)) > MAX_FRAME for codec in CODECS.values()):
-            most //= 2
-            listed = self._state(token, most)
-        return listed
+        return of_a_frame(lambda most: self._state(token, most), MOST_LISTED)
 
     def _state(self, token: str | None, most: int) -> ServerState:
         return ServerState(

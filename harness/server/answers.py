@@ -8,6 +8,7 @@ import msgspec
 from websockets.http11 import Request
 
 from engine.rules.rules import Rules
+from lexicons.alphabet import BLANK_FLAG
 from protocol.websocket import HttpAnswer
 
 JSON = "application/json"
@@ -47,7 +48,12 @@ def board_and_tiles(rules: Rules) -> dict[str, Any]:
             "start": layout.start[0] * layout.columns + layout.start[1],
         },
         "tiles": [
-            {"tile": text(tile), "count": count, "points": points}
+            {
+                "tile": text(tile),
+                "blanked": text(tile | BLANK_FLAG),
+                "count": count,
+                "points": points,
+            }
             for tile, (count, points) in enumerate(zip(tiles.counts, tiles.points, strict=True))
         ],
     }

@@ -37,6 +37,7 @@ from harness.matches.results import GameResult, PlannedGame
 from harness.matches.standings import standings
 from harness.matches.tournament import Tournament
 from protocol.channel import Channel
+from protocol.codec import of_a_frame
 from protocol.errors import PeerError, wrong_role
 from protocol.messages import (
     Direct,
@@ -177,11 +178,11 @@ class Direction:
             PeerError: ``host_error``: it can't join, since that can't be written down.
         """
         entrant = self._entrant(name)
-        if entrant is None:
-            with _keeping():
+        with _keeping():
+            if entrant is None:
                 self._join(name)
-        elif entrant not in self._schedule.withdrawn:
-            self.tournament.welcome_back(entrant)
+            elif entrant not in self._schedule.withdrawn:
+                self.tournament.welcome_back(entrant)
         self._begin_if_all_are_here()
 
     def seek(self, player: Player, wish: Seek) -> None:
@@ -243,30 +244,35 @@ class Direction:
                 link.send(listed)
 
     def standing_list(self) -> StandingList:
-        """Return how the tournament stands."""
+        """Return how the tournament stands, as much of it as a message can hold."""
         rounds, files = self._schedule.rounds, self._files
         table = standings(self._plan.config, files.results, files.decisions)
         planned = self.tournament.planned.values()
         number = rounds[-1].number if rounds else 0
         shown = [it for it in planned if it.round == number or not self._has_result(it)]
         results = {result.number: result for result in files.counting()}
-        return StandingList(
-            round=number,
-            rounds=self._rounds,
-            paused=self._paused,
-            over=self.tournament.over,
-            rows=tuple(
-                StandingRow(
-                    name=of.name,
-                    points=of.points,
-                    spread=of.spread,
-                    games=of.games,
-                    byes=of.byes,
-                    presence=self._presence(of.entrant),
-                )
-                for of in table[:MOST_LISTED]
+        rows = tuple(
+            StandingRow(
+                name=of.name,
+                points=of.points,
+                spread=of.spread,
+                games=of.games,
+                byes=of.byes,
+                presence=self._presence(of.entrant),
+            )
+            for of in table[:MOST_LISTED]
+        )
+        games = tuple(self._listed(it, results.get(it.number)) for it in shown[:MOST_LISTED])
+        return of_a_frame(
+            lambda most: StandingList(
+                round=number,
+                rounds=self._rounds,
+                paused=self._paused,
+                over=self.tournament.over,
+                rows=rows[:most],
+                games=games[:most],
             ),
-            games=tuple(self._listed(it, results.get(it.number)) for it in shown[:MOST_LISTED]),
+            MOST_LISTED,
         )
 
     def _presence(self, entrant: int) -> Presence:

@@ -42,8 +42,10 @@ class IdleWatch:
             case NewGame(game=game, time=time):
                 longest_ms = time.initial_ms + time.max_overtime_ms + time.ready_ms
                 self._turns_s[game] = min(LONGEST_TURN_S, longest_ms / 1_000 + self._idle_s)
-            case GameOver(game=game) | Decline(game=game):
-                self._turns_s.pop(game, None)
+            case GameOver(game=game) | Decline(game=game) if game in self._turns_s:
+                del self._turns_s[game]
+            case _ if not self._turns_s:
+                return  # nothing that is said between games makes the next come
         self._timer.cancel()
         self._timer = self._loop.call_later(self.patience_s, self._give_up)
 

@@ -179,6 +179,8 @@ class Gatekeeper:
 
     def __post_init__(self) -> None:
         self.invitations = Invitations(self.journal)
+        self._claiming = set[str]()
+        """Names whose claim is being written down."""
 
     async def admit(
         self,
@@ -198,6 +200,8 @@ class Gatekeeper:
         Raises:
             PeerError: ``forbidden``, or as ``check_claim``; the connection is to be closed.
         """
+        if name in self._claiming:
+            raise forbidden(f"the name {name!r} is in use")
         is_free = used_from is None and self._hash_of(name) is None
         if token is not None and is_free and await self.invitations.take(name, token):
             return
@@ -214,8 +218,12 @@ class Gatekeeper:
                     "'tilewire token NAME' makes one"
                 )
             check_claim(self.journal.claimed_names)
-            await self.journal.claim_name(name, hash_token(token))
-            self.check(name, token)  # fails if another peer claimed it meanwhile
+            self._claiming.add(name)
+            try:
+                await self.journal.claim_name(name, hash_token(token))
+            finally:
+                self._claiming.discard(name)
+            self.check(name, token)  # fails if it was claimed at another host meanwhile
 
     def check(self, name: str, token: str | None) -> bool:
         """Check the token of a name; return whether the name has a token.

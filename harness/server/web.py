@@ -272,11 +272,16 @@ class Web:
         if self._waiting >= MOST_WAITING:
             raise _Busy("too many games are being read; try again")
         self._waiting += 1
-        try:
-            async with self._one_at_a_time:
-                return await asyncio.to_thread(job, *values)
-        finally:
-            self._waiting -= 1
+
+        async def in_turn() -> _T:
+            try:
+                async with self._one_at_a_time:
+                    return await asyncio.to_thread(job, *values)
+            finally:
+                self._waiting -= 1
+
+        # A thread can't be stopped, so its turn lasts on if who asked is gone or cut off.
+        return await asyncio.shield(asyncio.create_task(in_turn()))
 
 
 class _Unknown(Exception):

@@ -35,6 +35,10 @@ DIGRAPHS = [
     {"tile": tile, "count": 2, "points": points}
     for tile, points in (("?", 0), ("A", 1), ("C", 2), ("[CH]", 8), ("H", 8), ("[L·L]", 10))
 ]
+TURKISH = [
+    {"tile": tile, "blanked": blanked, "count": 2, "points": points}
+    for tile, blanked, points in (("?", "?", 0), ("I", "ı", 2), ("İ", "i", 1), ("K", "k", 1))
+]
 BOARD = {
     "columns": 15,
     "letter": [*RULES.layout.letter_multipliers],
@@ -101,6 +105,13 @@ PLAY = """async ([layout, tiles]) => {
   played(0, "8G CAT");
 }"""
 """A person's game that goes on when ``played`` and ``holds`` are called; no server is there."""
+
+WORDS = """async ([layout, tiles, placed]) => {
+  const { placementOf } = await import("/scoring.js");
+  return placementOf({ layout, tiles }, new Map(), new Map(placed)).words
+    .map(({ word, tiles }) => [word, tiles]);
+}"""
+"""The words of a first move, for people and as the server is asked about them."""
 
 DIFFERENT = """async ([layout, tiles, positions]) => {
   const { placementOf } = await import("/scoring.js");
@@ -362,6 +373,32 @@ async def test_what_was_on_the_rack_can_still_be_read(shown: Opened) -> None:
     await shown.page.locator("[data-at='112']").click()
     await shown.page.keyboard.type("QUAZ")  # with points of two digits
     await find_faults(shown.page)
+
+
+async def test_a_blank_is_written_as_its_rules_write_it(shown: Opened) -> None:
+    page = shown.page
+    for rack, typed, move in (
+        ("Kİ", "ki", "8H Kİ"),
+        ("?K", "ki", "8H Ki"),
+        ("?K", "kI", "8H Kı"),
+    ):
+        await show(shown, TURKISH, row("15"), rack)
+        await page.locator("[data-at='112']").click()
+        for key in typed:
+            await page.keyboard.press(key)
+        await page.keyboard.press("Enter")
+        assert await page.evaluate("played") == [move], (rack, typed)
+    for asked, move in (("I", "8H Kı"), ("İ", "8H Ki")):
+        await show(shown, TURKISH, row("15"), "?K")
+        await page.locator("[data-at='112']").click()
+        await page.keyboard.press("k")
+        await page.locator("[data-held='0']").click()
+        await page.locator(".picker").get_by_role("button", name=asked, exact=True).click()
+        await page.locator("[data-at='112']").focus()
+        await page.keyboard.press("Enter")
+        assert await page.evaluate("played") == [move], asked
+    made = await page.evaluate(WORDS, [BOARD, TURKISH, [(112, "K"), (113, "i"), (114, "ı")]])
+    assert made == [["Kiı", "KİI"]]
 
 
 async def test_tiles_of_several_characters_are_laid_whole(shown: Opened) -> None:

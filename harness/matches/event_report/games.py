@@ -14,6 +14,7 @@ from engine.rules.rules import Rules
 from harness.arbiter.journal_reading import KeptGame
 from harness.arbiter.records import Ended, Opened, Turn
 from harness.figures import plain
+from harness.matches.folder import CORRECTED
 from harness.matches.results import GameResult
 from lexicons.alphabet import EMPTY
 from protocol.parts import UPHELD, WITHDRAWN
@@ -29,9 +30,10 @@ class EventGames:
 
     * ``names`` of the players, ``layout``, ``points`` of tiles, ``tiles`` in a full bag;
     * ``games``: number ``n``, round ``r``, players ``p`` by seat, final scores ``s``, how it ended
-      ``o``, points for racks ``x`` and overtime ``y``, racks left ``k``, and turns ``t``, seats by
-      turns: rack, move, score, milliseconds taken, and left on the clock; of one that began in a
-      position, tiles ``b`` by the number of their square, and scores ``z``.
+      ``o``, points for racks ``x`` and overtime ``y`` (none if the result was corrected), racks
+      left ``k``, and turns ``t``, seats by turns: rack, move, score, milliseconds taken, and left
+      on the clock; of one that began in a position, tiles ``b`` by the number of their square, and
+      scores ``z``.
     """
 
     def __init__(
@@ -105,14 +107,20 @@ def _game(
     last: object,
 ) -> dict[str, Any]:
     assert isinstance(last, Ended), "a game with a result is over"
+    scores: Sequence[int] = last.scores
+    message, adjustments, penalties = last.message, last.rack_adjustments, last.time_penalties
+    if result.note == CORRECTED:  # the score is no longer the sum of its turns
+        scores = [result.sides[side].score for side in (result.first, 1 - result.first)]
+        message, adjustments = f"{message}; the director corrected the score", (0, 0)
+        penalties = (0, 0)
     return {
         "n": result.number,
         "r": result.round,
         "p": [place[name] for name in opened.players],
-        "s": last.scores,
-        "o": plain(last.message),
-        "x": last.rack_adjustments,
-        "y": last.time_penalties,
+        "s": scores,
+        "o": plain(message),
+        "x": adjustments,
+        "y": penalties,
         "k": last.racks,
         "t": [
             (turn.rack, turn.move, turn.score, turn.think_ms, turn.clocks[turn.seat])

@@ -19,7 +19,7 @@ from harness.server.answers import as_json, wrong
 from protocol.websocket import HttpAnswer
 
 from .game_names import Numbered
-from .history import Opponent
+from .history import Opponent, Record
 from .ladder import Ladder, rated_game
 from .table import Rating, Table
 
@@ -79,13 +79,13 @@ class Publisher:
 
     def _listed(self, table: Table, *, everybody: bool) -> dict[str, Any]:
         standing = table.standing
-        rows = [
+        shown = [
             self._row(table, player)
             for player, record in enumerate(table.history.records)
             if record.games or record.name in table.anchors
+            if everybody or self._is_active(table, record)
         ]
-        rows.sort(key=lambda row: -row["rating"])
-        shown = [row for row in rows if everybody or row["active"]]
+        shown.sort(key=lambda row: -row["rating"])
         bots = [row for row in shown if row["kind"] != "person"]
         ranked = (row for row in bots if row["active"] and not row["provisional"])
         for rank, row in enumerate(ranked, start=1):
@@ -109,19 +109,22 @@ class Publisher:
     def _row(self, table: Table, player: int) -> dict[str, Any]:
         record, rating = table.history.records[player], table.rating(player)
         kind = self._kind(table, record.name)
-        fades = record.last + self._ladder.settings.fade_days * DAY_S
         return {
             "rank": None,
             "name": record.name,
             "kind": kind,
             **_rating(rating),
             "provisional": kind != "anchor" and rating.is_provisional,
-            "active": kind == "anchor" or self._ladder.clocks.now() < fades,
+            "active": self._is_active(table, record),
             "games": record.games,
             "points": record.points,
             "last": moment(record.last) if record.last else None,
             "state": table.state(player),
         }
+
+    def _is_active(self, table: Table, record: Record) -> bool:
+        fades = record.last + self._ladder.settings.fade_days * DAY_S
+        return record.name in table.anchors or self._ladder.clocks.now() < fades
 
     def _kind(self, table: Table, name: str) -> str:
         if name in table.anchors:

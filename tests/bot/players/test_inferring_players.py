@@ -251,6 +251,28 @@ def test_several_plays_share_the_time() -> None:
     assert 240 <= 10 * next(looks) < 400
 
 
+def test_a_turn_without_time_takes_nothing_in_and_forgets_nothing() -> None:
+    opponent = missing(1)
+    opponent.think(racks=FEW)
+    known = opponent.tracker.prior
+    assert known.size
+    play = Observed(3, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
+    opponent.observe(begun(), play)
+    opponent.think(ms=0)
+    assert opponent.tracker.prior is known
+    assert opponent.told is None
+    opponent.think(racks=FEW)
+    assert opponent.tracker.prior is not known
+    assert opponent.told is not None
+
+
+def test_racks_that_there_was_no_time_for_are_unseen_and_have_no_bingo_odds() -> None:
+    opponent = missing(1)
+    opponent.think(racks=FEW, remaining_ms=lambda: 0.0)
+    assert opponent.told is not None
+    assert (opponent.told.considered, opponent.told.unseen, opponent.told.bingo) == (0, 1.0, None)
+
+
 def missing(plays: int, clock: Callable[[], float] = lambda: 0.0) -> Opponent:
     """Give a belief that has so many plays to take in."""
     opponent = Opponent(begun(), stranger(), clock=clock)

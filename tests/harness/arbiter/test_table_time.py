@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from tables import MINUTE, SHORT, Play, outcome
 
 from harness.arbiter.records import Thought, Turn
-from harness.arbiter.table import MAX_THOUGHTS
+from harness.arbiter.table import MAX_THOUGHTS, MOST_THOUGHT_BYTES
 from protocol.parts import TimeControl
 
 
@@ -30,6 +31,17 @@ def test_a_seat_that_talks_for_ever_loses_on_time_all_the_same() -> None:
     assert play.now - began == 3 * MINUTE + 50
     kept = [record for record in play.records if isinstance(record, Thought)]
     assert len(kept) == MAX_THOUGHTS, "the journal does not grow with them"
+
+
+def test_of_long_thoughts_a_game_keeps_a_mebibyte() -> None:
+    play, text = Play(SHORT).start(), "x" * 8_000
+    while not play.table.over:
+        for _ in range(MAX_THOUGHTS):
+            play.think(text)
+        play.move("-")
+    kept = [record for record in play.records if isinstance(record, Thought)]
+    size = sum(len(msgspec.json.encode(record)) for record in kept)
+    assert MOST_THOUGHT_BYTES - 10_000 < size <= MOST_THOUGHT_BYTES
 
 
 def test_a_move_exactly_on_time_counts_and_a_millisecond_later_does_not() -> None:

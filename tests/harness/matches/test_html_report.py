@@ -21,7 +21,7 @@ from harness.matches.event_report import event, games, tables
 from harness.matches.event_report.charts import Bar, Range, columns, ranges, ticks
 from harness.matches.event_report.event import read_event
 from harness.matches.event_report.formats import as_csv, as_html, as_markdown
-from harness.matches.folder import FolderContents, MatchFolder
+from harness.matches.folder import Corrected, FolderContents, MatchFolder
 from harness.matches.ratings import rate_results
 from harness.matches.report import summary_text
 from harness.matches.sequential import SequentialTest, state_of
@@ -160,6 +160,18 @@ def test_the_games_of_a_page_are_those_of_the_journal(folder: Path) -> None:
         size = len(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode())
         assert size < 1_500
     assert len(told.games["layout"]["letter"]) == 225
+
+
+def test_a_corrected_game_of_a_page_has_the_result_that_counts(tmp_path: Path) -> None:
+    write_event(tmp_path / "event", ("A", "B"))
+    with MatchFolder(tmp_path / "event") as files:
+        second = files.results[1]
+        assert second.first == 1
+        files.decide(Corrected(1, second.game, (310, 333)))
+    _, told = read_event(tmp_path / "event").games["games"]
+    assert told["s"] == [333, 310]
+    assert told["o"].endswith("; the director corrected the score")
+    assert told["x"] == told["y"] == (0, 0)
 
 
 def test_of_very_many_games_each_pairing_has_its_first_and_last(

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from match_samples import game, match_config, seat
 
+from bot.seat.runtime import software
 from harness.arbiter.journal import Journal
-from harness.arbiter.records import Began, Draws, Opened, Record, new_game
+from harness.arbiter.records import Began, Draws, Ended, Opened, Record, new_game
 from harness.arbiter.scorebook import Scorebook, accusation
 from harness.arbiter.seat import Seat
-from harness.matches.cluster import Pair
+from harness.matches.cluster import Pair, play_pair
 from harness.matches.config import MatchError
 from harness.matches.folder import Absent, Corrected, MatchFolder, Returned, Withdrawn
+from harness.matches.results import PlannedGame
 from harness.matches.tournament import HOST_ERRORS, Tournament
 from harness.workers import Cluster
 from lexicons.store import load_lexicon
@@ -49,6 +54,28 @@ async def test_a_pair_is_given_up_with_the_reason_of_the_game_that_is_named(tmp_
         )
         with pytest.raises(MatchError, match=r"game 1 came to nothing 3 times: .*reason 1"):
             await tournament.play()
+
+
+def test_a_worker_of_several_threads_plays_their_pairs_in_one_loop() -> None:
+    """Made at once, as many loops as threads would share the seats, and later pairs would fail."""
+    lexicon = load_lexicon()
+    config = match_config(lexicon_checksum=lexicon.checksum)
+    all_here = threading.Barrier(4)
+
+    def play(number: int) -> list[str]:
+        planned = PlannedGame(number, number, 0)
+        opened = new_game(("Old", "New"), lexicon, config.time, Draws.seeded(7, number))
+        if number <= all_here.parties:
+            all_here.wait()
+        ended = [records[-1] for records in play_pair(config, software(), [(planned, opened)])]
+        return [last.message for last in ended if isinstance(last, Ended) and last.outcome != "out"]
+
+    before = {thread.ident for thread in threading.enumerate()}
+    with ThreadPoolExecutor(all_here.parties) as threads:
+        assert list(chain(*threads.map(play, range(1, 5)))) == []
+    assert play(5) == []
+    begun = [thread for thread in threading.enumerate() if thread.ident not in before]
+    assert [thread.name for thread in begun].count("tables") == 1
 
 
 class Deserted:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import resource
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
@@ -26,6 +28,19 @@ from protocol.errors import PeerError
 from protocol.intake import Bucket
 from protocol.messages import Decline, GameOver, NewGame, Ping
 from protocol.parts import TimeControl
+
+
+class Table(Struct):
+    """An entry of a table of somebody's own keys."""
+
+    rules: str = ""
+
+
+class OwnKeys(Struct):
+    """What has tables of somebody's own keys."""
+
+    anchors: dict[str, float] = {}
+    tables: dict[str, Table] = {}
 
 
 class Clock:
@@ -367,6 +382,25 @@ def test_a_wrong_table_is_refused_in_its_own_words(tmp_path: Path, line: str, sa
         read_config_file(file, ServerFile)
 
 
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        (
+            '[anchors]\ngood = 1500\nbad = "x"\nworse = "y"',
+            'anchors.bad must be a number (got "x")',
+        ),
+        ('[tables.a]\nrules = "b"\n[tables.c]\nrules = 5', "tables.c.rules must be a text"),
+    ],
+)
+def test_of_a_table_of_ones_own_keys_the_wrong_one_is_named(
+    tmp_path: Path, tables: str, said: str
+) -> None:
+    file = tmp_path / "some.toml"
+    file.write_text(tables)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_config_file(file, OwnKeys)
+
+
 # --- a bot that is lent ---------------------------------------------------------------------------
 
 
@@ -393,4 +427,14 @@ async def test_how_long_a_lent_bot_waits() -> None:
     watch.carried(over("one"))
     watch.carried(Decline(game="two", code="busy", message="no"))
     assert watch.patience_s == 60
+    watch.stop()
+
+
+async def test_what_is_said_between_games_keeps_no_lent_bot() -> None:
+    given_up = asyncio.Event()
+    watch = IdleWatch(0.05, given_up.set)
+    while not given_up.is_set():
+        watch.carried(Ping(id=1))
+        watch.carried(over("unknown"))
+        await asyncio.sleep(0.005)
     watch.stop()

@@ -75,6 +75,16 @@ async def test_of_two_who_claim_a_name_at_once_one_gets_it(journal: Journal) -> 
     assert all(isinstance(result, PeerError) for result in results if result is not None)
 
 
+async def test_while_a_name_is_being_claimed_nobody_else_comes_under_it(journal: Journal) -> None:
+    gate = Gatekeeper(journal)
+    claim = asyncio.create_task(gate.admit("alice", SECRET))
+    await asyncio.sleep(0)
+    error = await turned_away(gate, "alice", None)
+    assert error.reply.message == "the name 'alice' is in use"
+    await claim
+    assert gate.has_token("alice")
+
+
 async def test_a_claim_outlives_the_host(address: Address) -> None:
     first = Journal(address)
     await Gatekeeper(first).admit("alice", SECRET)

@@ -125,7 +125,7 @@ async def test_a_finished_game_is_told_with_racks_and_thoughts(served: Served) -
     assert told["offer"]["rack"] is None
     assert told["board"]["columns"] == 15
     assert sum(tile["count"] for tile in told["tiles"]) == 100
-    assert {"tile": "Q", "count": 1, "points": 10} in told["tiles"]
+    assert {"tile": "Q", "blanked": "q", "count": 1, "points": 10} in told["tiles"]
 
 
 async def test_all_who_watched_a_game_get_it_when_it_is_over(served: Served) -> None:
