@@ -101,6 +101,10 @@ class Game:
 
 def play(url: str, opponent: str, words: Path, table: str | None) -> None:
     """Play a game at a table of a server, against one of its bots or a player."""
+    try:
+        text_of_words = words.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"{words} can't be read: {error}") from None
     with connect(url, subprotocols=[Subprotocol("tilewire.v1.json")]) as server:
 
         def say(kind: str, **fields: object) -> None:
@@ -109,10 +113,15 @@ def play(url: str, opponent: str, words: Path, table: str | None) -> None:
         say("hello", role="player", name="any-tiles")
         for text in server:
             match message := json.loads(text):
+                case {"type": "welcome", "games": [game, *_]}:
+                    print(f"goes on with game {game}, which began earlier", flush=True)
+                    say("resume", game=game)
                 case {"type": "welcome"}:
                     say("seek", opponent=opponent, table=table)
+                case {"type": "seeking", "absent": str(why)}:
+                    print("waits:", why, flush=True)
                 case {"type": "new_game", "game": game, "rules": rules}:
-                    known = Game(rules, words.read_text(encoding="utf-8"))
+                    known = Game(rules, text_of_words)
                     say("ready", game=game)
                 case {"type": "played", "words": made}:
                     known.made = made

@@ -64,6 +64,8 @@ def play(server: ClientConnection, options: argparse.Namespace) -> None:
                 say("resume", game=game)
             case {"type": "welcome"} | {"type": "error", "code": "unknown_game"}:
                 say("seek", opponent=options.opponent)
+            case {"type": "seeking", "absent": str(why)}:
+                print("waits:", why, flush=True)
             case {"type": "new_game", "rules": {"tiles": [_, *_]} | {"board": [_, *_]}}:
                 why = "it knows English tiles and the standard board only"
                 say("decline", game=message["game"], code="unsupported_rules", message=why)

@@ -135,7 +135,9 @@ export function play(url, opponent, lexicon, warn = console.error) {
     socket.onmessage = ({ data }) => {
       const message = JSON.parse(data);
       const { type, game, seq, attempt = 1 } = message;
-      if (type === "welcome") say("seek", { opponent });
+      if (type === "welcome" && message.games?.length) say("resume", { game: message.games[0] });
+      else if (type === "welcome") say("seek", { opponent });
+      else if (type === "seeking" && message.absent) warn(`waits: ${message.absent}`);
       else if (type === "new_game" && (message.rules.tiles?.length || message.rules.board?.length)) {
         const why = "it knows English tiles and the standard board only";
         say("decline", { game, code: "unsupported_rules", message: why });

@@ -97,8 +97,10 @@ def _asked(action: str, arguments: Sequence[str], why: str) -> Message:
 
 
 def _number(text: str) -> int:
-    with sentences(f"{plain(text)} is no whole number; "):
+    try:
         return int(text)
+    except ValueError:
+        raise CommandFailed(f"{plain(text)} is no whole number") from None
 
 
 # --- the answer -----------------------------------------------------------------------------------

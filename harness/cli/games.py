@@ -49,6 +49,8 @@ def games(
         by_month: Have a folder a month in it, such as 2026-11.
         json_: Print a line of JSON a game.
     """
+    if json_ and out is not None:
+        raise CommandFailed("--json lists games, and --out writes them as GCG; give one of them")
     if by_month and out is None:
         raise CommandFailed("--by-month says how --out has its games, and needs it")
     if lexicon not in lexicon_names() and not Path(lexicon).is_file():

@@ -115,7 +115,8 @@ class _Test(TypedDict, total=False):
         str,
         Parameter(
             help="Play until a sequential test accepts one of two differences of strength: in Elo, "
-            "0,10; or in wins above a half, 0%,1%. --games is the most then. [default: none]"
+            "0,10; or in wins above a half, 0%,1%. --games is the most then, 20,000 if not given. "
+            "[default: none]"
         ),
     ]
     sprt_spread: Annotated[
@@ -447,6 +448,8 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
                 f"--name {plain(text)}: a name has at most {LONGEST_NAME} characters, all of them "
                 "printable, and no space at its ends"
             )
+        if called[at] != names[at]:
+            raise CommandFailed(f"--name {text}: that seat is called {called[at]} already")
         called[at] = name
     for name in called:
         if called.count(name) > 1:

@@ -72,7 +72,7 @@ A bot for tilewire. Here, where this file is:
 ```sh
 tilewire check NAME:Bot
 tilewire match NAME:Bot greedy --games 10
-python -m pytest
+python -m pytest    # which pip install pytest brings
 ```
 
 `NAME/__init__.py` chooses the moves. Installed, with `pip install --no-deps --editable .`, it plays

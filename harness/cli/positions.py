@@ -18,7 +18,7 @@ from engine.rules.position import Board, Position
 from engine.rules.rule_sets import load_rules, rule_set_names
 from engine.rules.rules import Rules, why_not
 from harness.figures import plain, some
-from lexicons.text import name_of
+from lexicons.text import name_of, read_text
 from protocol.channel import now_ms
 
 from .failing import CommandFailed, sentences, take_time
@@ -165,8 +165,10 @@ def read_cgp_or_file(what: str, rules: Rules) -> Position:
     if is_file(path):
         where = f"{path}, line 1: "
         try:
-            what = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+            what = read_text(path)
+        except ValueError as error:
+            raise CommandFailed(str(error)) from None
+        except OSError as error:
             raise CommandFailed(f"{path} can't be read: {error}") from None
     elif "/" not in what or len(what.split()) < 2:
         raise CommandFailed(

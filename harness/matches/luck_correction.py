@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from lexicons.arrays import F64, I64
 from lexicons.tables import LuckWeights
 
 from .results import GameResult, Luck
-from .significance import mean_and_error
+from .significance import FEWEST_UNITS, mean_and_error
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,14 @@ class CorrectedMatch:
 
 
 def correction(values: F64, luck: F64, unit_of: I64, units: int) -> Correction:
-    """Correct the mean of ``values`` by their luck; all are [games], ``unit_of`` unit indices."""
-    return Correction(
-        *mean_and_error(values, unit_of, units),
-        *mean_and_error(values - luck, unit_of, units),
-        *mean_and_error(luck, unit_of, units),
-    )
+    """Correct the mean of ``values`` by their luck; all are [games], ``unit_of`` unit indices.
+
+    Errors are None below ``FEWEST_UNITS``, which can't tell skill from luck.
+    """
+    found = [mean_and_error(each, unit_of, units) for each in (values, values - luck, luck)]
+    if units < FEWEST_UNITS:
+        found = [(mean, None) for mean, _ in found]
+    return Correction(*chain(*found))
 
 
 def corrected(
@@ -99,8 +102,10 @@ def _cells(mean: Correction, times: int, unit: str) -> str:
     means = ((mean.corrected, mean.corrected_error), (mean.plain, mean.plain_error))
     less, plain = (
         DASH
-        if value is None or error is None
-        else f"{number(times * value, sign=times == 1)} ± {number(times * error)}{unit}"
+        if value is None
+        else number(times * value, sign=times == 1)
+        + (f" ± {number(times * error)}" if error is not None else "")
+        + unit
         for value, error in means
     )
     return f"{less} (as played {plain})"

@@ -290,7 +290,7 @@ def test_a_player_that_loses_on_its_turn_had_its_draw() -> None:
 
 
 def test_what_is_all_luck_is_corrected_to_nil() -> None:
-    spreads = [30, -50, 20, 70, -10, 40]
+    spreads = [30, -50, 20, 70, -10, 40, 30, -50, 20, 70, -10, 40]
     results = [result(number, (400 + ahead, 400)) for number, ahead in enumerate(spreads)]
     # Games with an odd number are begun by side b.
     lucks = [
@@ -300,7 +300,7 @@ def test_what_is_all_luck_is_corrected_to_nil() -> None:
         for number, ahead in enumerate(spreads)
     ]
     found = corrected(results, lucks, LuckWeights(points=2.0, wins=1.0))
-    assert (found.games, found.unknown) == (6, 0)
+    assert (found.games, found.unknown) == (12, 0)
     assert found.spread.plain == pytest.approx(np.mean(spreads))
     assert found.spread.corrected == pytest.approx(0)
     assert found.spread.corrected_error == pytest.approx(0)
@@ -308,6 +308,9 @@ def test_what_is_all_luck_is_corrected_to_nil() -> None:
     assert found.spread.remaining == pytest.approx(0)
     assert found.win_rate.corrected == found.win_rate.plain
     assert found.win_rate.remaining == 1
+    few = corrected(results[:10], lucks[:10], LuckWeights(points=2.0, wins=1.0))
+    assert few.spread.corrected_error is few.spread.plain_error is few.spread.remaining is None
+    assert rows(few)[1] == ("", "spread 0.0 (as played +17.0)")
 
 
 def test_games_of_unknown_luck_count_as_they_ended_and_void_games_not_at_all() -> None:
