@@ -10,9 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wire import as_map, made_message
 
-from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING, MSGPACK, Codec
+from protocol.codec import (
+    CODECS,
+    JSON,
+    MAX_FRAME,
+    MAX_ITEMS,
+    MAX_STRING,
+    MSGPACK,
+    Codec,
+    of_a_frame,
+)
 from protocol.errors import PeerError
-from protocol.messages import MESSAGES, Hello, Info, Message, Ping, Played, Ready
+from protocol.messages import MESSAGES, Hello, Info, Message, Ping, Played, Ready, StandingList
 from protocol.parts import (
     MAX_COUNT,
     MAX_LEAVES,
@@ -22,6 +31,7 @@ from protocol.parts import (
     Candidate,
     LeaveChance,
     Search,
+    StandingRow,
 )
 
 PING = Ping(id=7)
@@ -300,3 +310,19 @@ def test_defaults_may_be_left_out() -> None:
 def test_a_candidate_is_worth_a_number(field: str, number: float) -> None:
     info = {"type": "info", "game": "g", "seq": 1, "candidates": [{"move": "-", field: number}]}
     assert refused(MSGPACK, packed(MSGPACK, info)).code == "bad_message"
+
+
+@pytest.mark.parametrize(("letter", "entries"), [("x", 1_000), ("字", 1_000), ("🀄", 500)])
+def test_a_list_has_as_many_entries_as_a_frame_holds(letter: str, entries: int) -> None:
+    row = StandingRow(
+        name=64 * letter, points=1.5, spread=-20, games=9, byes=0, presence="withdrawn"
+    )
+
+    def listing(most: int) -> StandingList:
+        return StandingList(
+            round=1, rounds=9, paused=False, over=False, rows=(1_000 * (row,))[:most], games=()
+        )
+
+    message = of_a_frame(listing, 1_000)
+    assert len(message.rows) == entries
+    assert all(len(codec.encode(message)) <= MAX_FRAME for codec in CODECS.values())

@@ -161,6 +161,31 @@ async def test_a_ban_is_over_when_its_time_is(
         assert (await there.do("list")).bans == ()
 
 
+async def test_what_was_begun_is_done_though_the_admin_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change, begun, may_end = Journal.change, asyncio.Event(), asyncio.Event()
+
+    async def slowly(journal: Journal, *statements: Any) -> None:
+        begun.set()
+        await may_end.wait()
+        await change(journal, *statements)
+
+    monkeypatch.setattr(Journal, "change", slowly)
+    async with running(tmp_path) as there:
+        hannah = await Client.login(there.url, "hannah", "admin", token="h")
+        await hannah.channel.send(Administer(action="pause", why="power cut"))
+        await begun.wait()
+        await hannah.close()
+        await asyncio.sleep(0.1)  # for the server to see it
+        may_end.set()
+        for wait_s in (0, 0.1, 1, 10):
+            await asyncio.sleep(wait_s)
+            if (state := await there.do("list")).paused:
+                break
+        assert state.paused == "hannah: power cut"
+
+
 async def test_while_games_are_paused_none_begins(tmp_path: Path, address: Address) -> None:
     async with running(tmp_path, address) as there:
         assert (await there.do("pause", why="power cut")).paused == "hannah: power cut"
