@@ -6,6 +6,7 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +19,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.records import Began, Draws, Ended, Opened, Record, new_game
 from harness.arbiter.scorebook import Scorebook, accusation
 from harness.arbiter.seat import Seat
+from harness.matches import cluster
 from harness.matches.cluster import Pair, play_pair
 from harness.matches.config import MatchError
 from harness.matches.folder import Absent, Corrected, MatchFolder, Returned, Withdrawn
@@ -56,8 +58,13 @@ async def test_a_pair_is_given_up_with_the_reason_of_the_game_that_is_named(tmp_
             await tournament.play()
 
 
-def test_a_worker_of_several_threads_plays_their_pairs_in_one_loop() -> None:
+def test_a_worker_of_several_threads_plays_their_pairs_in_one_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Made at once, as many loops as threads would share the seats, and later pairs would fail."""
+    # As in a new process: another test may have had a worker in this one.
+    monkeypatch.setattr(cluster, "_loop", cache(cluster._loop.__wrapped__))
+    monkeypatch.setattr(cluster, "_new_tables", lru_cache(cluster._Tables))
     lexicon = load_lexicon()
     config = match_config(lexicon_checksum=lexicon.checksum)
     all_here = threading.Barrier(4)
