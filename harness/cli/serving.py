@@ -35,7 +35,7 @@ from . import options
 from .failing import CommandFailed, sentences
 
 RESERVE_BYTES = 64 << 20
-"""No game begins with less free on the journal's disk: one takes 1 MiB and a little at most."""
+"""No game begins with less free on the journal's disk: one seldom takes more than 1 MiB."""
 
 FULL_EVERY = 50
 """Collections of younger garbage for each full one, which stops all clocks for 10 to 50 ms with 200
