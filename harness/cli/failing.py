@@ -190,27 +190,36 @@ class _Signals:
         """Set once the command ends by itself."""
         self.loop = -1
         """Where an event loop reads the numbers of signals."""
-        reading, self._writing = os.pipe()
+        self._reading, self._writing = os.pipe()
+        self._hearing = threading.RLock()
+        os.set_blocking(self._reading, False)
         os.set_blocking(self._writing, False)
         signal.signal(signal.SIGTERM, _terminate)
         self.wake_up()
-        thread = threading.Thread(target=self._watch, args=(reading,), name="signals", daemon=True)
-        thread.start()
+        threading.Thread(target=self._watch, name="signals", daemon=True).start()
 
     def wake_up(self) -> int:
         """Have signals written to this object's pipe; return where they were written before."""
         return signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
 
-    def _watch(self, reading: int) -> None:
-        while True:
-            waits = _GRACE_S if self.told and not self.in_good_hands.is_set() else None
-            if select.select([reading], [], [], waits)[0]:
-                number = os.read(reading, 1)
+    def hear(self) -> None:
+        """Take note of the signals that have come by now.
+
+        The main thread may see what a signal broke before the thread that watches has had a turn.
+        """
+        with self._hearing, suppress(BlockingIOError):
+            while number := os.read(self._reading, 1):
                 if (loop := self.loop) >= 0:
                     with suppress(OSError):
                         os.write(loop, number)
                 if number[0] in (signal.SIGINT, signal.SIGTERM):
                     self.told = self.told or number[0]
+
+    def _watch(self) -> None:
+        while True:
+            waits = _GRACE_S if self.told and not self.in_good_hands.is_set() else None
+            if select.select([self._reading], [], [], waits)[0]:
+                self.hear()
             elif not self.in_good_hands.is_set():
                 os._exit(128 + self.told)
 
@@ -227,8 +236,8 @@ def end_when_told() -> None:
 
 
 def _tell_unraisable(ignored: sys.UnraisableHookArgs, /) -> None:
-    """Print what can't be raised, but no signal in a callback: the process is ended in any case."""
-    if not issubclass(ignored.exc_type, KeyboardInterrupt):
+    """Print what can't be raised, but nothing that a signal broke: the process is ended anyway."""
+    if not issubclass(ignored.exc_type, KeyboardInterrupt) and not told_to_end():
         sys.__unraisablehook__(ignored)
 
 
@@ -240,7 +249,10 @@ def take_time() -> None:
 
 def told_to_end() -> int:
     """Return the number of the signal that told this process to end; 0 for none."""
-    return 0 if _Signals.ours is None else _Signals.ours.told
+    if _Signals.ours is None:
+        return 0
+    _Signals.ours.hear()
+    return _Signals.ours.told
 
 
 @contextmanager

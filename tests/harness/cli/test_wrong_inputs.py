@@ -440,6 +440,33 @@ def test_a_signal_in_a_callback_of_the_compiler_ends_it_quietly() -> None:
     assert (ended.returncode, ended.stderr) == (143, "")
 
 
+def test_what_a_signal_breaks_is_no_failure_of_its_own() -> None:
+    program = (
+        "import os, signal, sys\n"
+        "from harness import cli\n"
+        "from harness.cli.failing import end_when_told\n"
+        "class Broken:\n"
+        "    def __del__(self):\n"
+        "        raise AttributeError('half made')\n"
+        "def compiler(*_, **_named):\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        while True:\n"
+        "            pass\n"
+        "    except KeyboardInterrupt:\n"
+        "        Broken()\n"
+        "        raise RuntimeError('interrupted') from None\n"
+        "cli.command_line = lambda *_: compiler\n"
+        "sys.setswitchinterval(60)\n"  # the thread that watches signals has no turn before
+        "end_when_told()\n"
+        "sys.exit(cli.run_command([]))\n"
+    )
+    ended = subprocess.run(
+        (sys.executable, "-c", program), capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (143, "")
+
+
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["TERM", "INT"]
 )
@@ -461,8 +488,8 @@ def test_a_signal_ends_whatever_runs(
         time.sleep(1)  # wherever it is by now
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
-    assert process.returncode == status
-    assert "Traceback" not in out + err
+    assert process.returncode == status, err
+    assert "Traceback" not in out + err, err
 
 
 def until_it_catches(pid: int, number: signal.Signals) -> None:
