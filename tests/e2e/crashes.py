@@ -16,6 +16,7 @@ from pathlib import Path
 
 from e2e.hosts import Hosts
 from e2e.processes import SETTINGS, Server
+from msgspec import structs
 
 from bot.seat.draws import DrawsWitness, SeatNonce
 from engine.movegen.generator import legal_moves
@@ -331,6 +332,8 @@ class Guest:
                 self._take_up(message)
             case YourTurn():
                 self._note_question(message, at_ms)
+            case Refused():
+                self._note_refusal(message, at_ms)
             case Played():
                 self._note_play(message)
         if not hasattr(message, "game"):
@@ -455,6 +458,16 @@ class Guest:
         self._resumed = None
         floor_ms = max(self._ready_ms, self._ordeal.moved_ms.get((turn.game, turn.seq - 1), 0))
         self._question = _Question(turn, at_ms, floor_ms)
+
+    def _note_refusal(self, refusal: Refused, at_ms: int) -> None:
+        """Take the turn as asked for again: the clock stood while the refusal was written down."""
+        assert self._question is not None
+        turn = self._question.turn
+        clocks = list(turn.clocks)
+        clocks[self._seat] -= turn.deadline_ms - refusal.deadline_ms
+        left = structs.replace(turn, clocks=(clocks[0], clocks[1]), deadline_ms=refusal.deadline_ms)
+        sent_ms = self._ordeal.moved_ms[turn.game, turn.seq]
+        self._question = _Question(left, at_ms, sent_ms)
 
     # --- what it plays --------------------------------------------------------------------------
 
