@@ -58,12 +58,11 @@ class Model:
     floor: float = 0.0  # least likelihood of any play
 
     def __post_init__(self) -> None:
-        points = (self.margin, *(value for value, _ in self.temperatures))
-        if not all(0 <= value < math.inf for value in points):
-            raise ValueError(
-                f"a margin of {self.margin} and temperatures of {points[1:]}; both are points, 0 "
-                "or more"
-            )
+        points = [("margin", self.margin)]
+        points += (("temperature", temperature) for temperature, _ in self.temperatures)
+        for name, value in points:
+            if not 0 <= value < math.inf:
+                raise ValueError(f"a {name} of {value:g}; it is in points, 0 or more")
         shares = [share for _, share in self.temperatures]
         if not math.isclose(sum(shares), 1, abs_tol=1e-6) or min(shares) < 0:
             raise ValueError(f"shares of {shares}; each is 0 or more, and they add up to 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,10 +34,11 @@ def ask(
     kind: type[_A],
 ) -> _A:
     """Log in at a server, send a message and return the answer, or fail with a sentence."""
+    tls = options.client_tls(url, ca)
     token = None if token_file is None else read_token(token_file)
     options.warn_of_readers(url, token)
     try:
-        return options.run(_ask(url, role, name or role, token, ca, asked, kind))
+        return options.run(_ask(url, role, name or role, token, tls, asked, kind))
     except ChannelClosed as closed:
         raise CommandFailed(plain(str(closed)), status=1) from None
 
@@ -63,11 +65,10 @@ async def _ask(
     role: Role,
     name: str,
     token: str | None,
-    ca: Path | None,
+    tls: ssl.SSLContext | None,
     asked: Message,
     kind: type[_A],
 ) -> _A:
-    tls = options.client_tls(url, ca)
     channel = await greeted(await dial(url, token=token, tls=tls), role, name)
     try:
         return await answered(channel, asked, kind)

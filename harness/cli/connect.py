@@ -90,19 +90,20 @@ def connect(
     log_to_stderr("info" if verbose else "error")
     with sentences():
         spec = parse_seat(bot)
+    tls = options.client_tls(url, ca)
     token = _token(token_file)
     options.warn_of_readers(url, token)
     equipment = _checked(spec, rules, search)
-    tls = options.client_tls(url, ca)
     wish = Seek(opponent=opponent, games=games, table=table)
-    played = _Games(name or _usual_name(spec), games, wait, equipment.lexicon, table)
+    lexicon = None if equipment is None else equipment.lexicon
+    played = _Games(name or _usual_name(spec), games, wait, lexicon, table)
 
     async def join() -> Channel:
         return await dial(url, token=token, tls=tls)
 
     try:
         with _failing(spec, played.name, has_token=bool(token), is_named=bool(name)):
-            if spec.kind == "remote":
+            if equipment is None:
                 options.run(_relay(join, spec, played.name, wish, played))
             else:
                 options.run(_play(join, spec, equipment, played.name, wish, seed, played))
@@ -113,16 +114,21 @@ def connect(
         raise CommandFailed(f"{misdealt} not dealt as {url} had committed itself to", status=1)
 
 
-def _checked(spec: SeatSpec, rules: str, search: options.SearchOptions) -> Equipment:
-    """Return what a bot of this machine plays with, or fail with a sentence."""
-    if search.ponder and spec.kind != "remote":
+def _checked(spec: SeatSpec, rules: str, search: options.SearchOptions) -> Equipment | None:
+    """Return what a bot of this machine plays with (None: it is elsewhere), or fail."""
+    if spec.kind == "remote":
+        if (rules, search) != ("english", options.SearchOptions()):
+            raise CommandFailed(
+                f"{spec.text} is elsewhere and has words and tables of its own: leave out --rules, "
+                "--lexicon, --leaves, --winprob, --threads and --ponder"
+            )
+        return None
+    if search.ponder:
         options.check_pondering(1, search.threads, "--threads")
     tables = search.tables
     equipment = tables.for_rules(options.load_rule_set(rules)).equipment(
         search.threads, ponder=search.ponder, rules=rules
     )
-    if spec.kind == "remote":
-        return equipment
     if equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
         options.load_equipped(equipment)  # what is embedded is known to be sound
     return equipment
@@ -228,7 +234,8 @@ class _Games:
     total: int
     wait: bool
     """Whether to wait for an opponent that isn't there."""
-    lexicon: str
+    lexicon: str | None
+    """The bot's words; None: a bot elsewhere has its own."""
     table: str | None = None
     """The table of a ladder that is asked for."""
     results: list[GameResult] = field(default_factory=list)

@@ -161,14 +161,13 @@ def check(
         raise CommandFailed("no words to check; write: tilewire lexicon check WORD…")
     loaded = load_words_in(distribution, lexicon)
     width = max(map(len, words))
-    verdicts = [_verdict(word, loaded) for word in words]
-    if json_:
-        valid = (verdict == _VALID for verdict in verdicts)
-        print_json(dict(zip(words, valid, strict=True)))
-    for word, verdict in zip(words, verdicts, strict=True):
-        if not quiet and not json_:
-            print(f"{word.upper():<{width}}  {verdict}")
-    if set(verdicts) != {_VALID}:
+    verdicts = {word: _verdict(word, loaded) for word in words}
+    if json_ and not quiet:
+        print_json({word: verdict == _VALID for word, verdict in verdicts.items()})
+    elif not quiet:
+        for word in words:
+            print(f"{word.upper():<{width}}  {verdicts[word]}")
+    if set(verdicts.values()) != {_VALID}:
         sys.exit(1)
 
 

@@ -410,9 +410,23 @@ def check_pondering(seats: int, threads: int, remedy: str) -> None:
 
 
 def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
-    """Return a context that trusts these certificates for a ``wss`` URL; None: the system's."""
-    if ca is None or not url.startswith("wss:"):
+    """Return a context that trusts these certificates; None: the system's.
+
+    Fails with a sentence if the URL is no server's, or needs no certificates.
+    """
+    from websockets.exceptions import InvalidURI
+    from websockets.uri import parse_uri
+
+    try:
+        server = parse_uri(url)
+    except (InvalidURI, ValueError):
+        raise CommandFailed(
+            f"{url} is no server's address; write ws://host:port or wss://host:port"
+        ) from None
+    if ca is None:
         return None
+    if not server.secure:
+        raise CommandFailed(f"--ca is for a server at wss://, and {url} is not")
     try:
         return ssl.create_default_context(cafile=ca)
     except FileNotFoundError:
@@ -425,8 +439,7 @@ def warn_of_readers(url: str, token: str | None) -> None:
     """Say so if a token that is sent to a server can be read on its way."""
     from harness.arbiter.clock import is_loopback
 
-    with sentences():
-        host = urlsplit(url).hostname
+    host = urlsplit(url).hostname
     if token and host and url.startswith("ws:") and not is_loopback(host):
         say(f"the token can be read on its way to {host}, since {url} is not wss://")
 

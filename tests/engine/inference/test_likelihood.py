@@ -73,10 +73,10 @@ def test_the_likelihoods_of_all_moves_of_a_rack_add_up_to_about_one() -> None:
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
-        ({"margin": -1.0}, "a margin of -1.0 and temperatures of (0.0,); both are points, 0 or"),
+        ({"margin": -1.0}, "a margin of -1; it is in points, 0 or more"),
         ({"margin": math.nan}, "a margin of nan"),
-        ({"temperatures": ((-0.5, 1.0),)}, "temperatures of (-0.5,)"),
-        ({"temperatures": ((math.inf, 1.0),)}, "temperatures of (inf,)"),
+        ({"temperatures": ((-0.5, 1.0),)}, "a temperature of -0.5; it is in points"),
+        ({"temperatures": ((math.inf, 1.0),)}, "a temperature of inf; it"),
         ({"temperatures": ((1.0, 0.5),)}, "shares of [0.5]; each is 0 or more, and they add up"),
         ({"temperatures": ((1.0, 1.5), (2.0, -0.5))}, "shares of [1.5, -0.5]"),
         ({"temperatures": ()}, "shares of []"),

@@ -154,7 +154,7 @@ def test_words_checked(tilewire: CommandLine, words: Path) -> None:
 
 def test_words_checked_quietly(tilewire: CommandLine, words: Path) -> None:
     assert tilewire("lexicon", "check", "-q", "care", "--lexicon", words) == 0
-    tilewire("lexicon", "check", "-q", "scar", "--lexicon", words)
+    assert tilewire("lexicon", "check", "-q", "--json", "care", "--lexicon", words) == 0
     assert tilewire("lexicon", "check", "-q", "scar", "--lexicon", words) == 1
     assert tilewire.out + tilewire.err == ""
 

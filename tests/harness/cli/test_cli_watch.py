@@ -251,7 +251,7 @@ def test_nobody_there(tilewire: CommandLine) -> None:
         pass
     assert tilewire("watch", url) == 1
     assert tilewire.err.startswith(f"tilewire: can't reach {url}")
-    assert tilewire("watch", "http://127.0.0.1") == 1
+    assert tilewire("watch", "http://127.0.0.1") == 2
     assert tilewire("watch", "wss://127.0.0.1:1", "--ca", "no-such-file") == 2
     assert "there is no file no-such-file" in tilewire.err
 
