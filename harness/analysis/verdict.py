@@ -112,10 +112,13 @@ def closing_sentences(
         str(turn.line) for turn, findings in reviewed if findings and _lacks_rollouts(findings)
     ]
     if unknown and len(unknown) < len(every):
-        named = f"line{'s' * (len(unknown) > 1)} {', '.join(unknown)}"
-        yield f"Nothing can be told of {named}: their rollouts are too few. {_MORE}"
+        yield f"Nothing can be told of {_lines(unknown)}: their rollouts are too few. {_MORE}"
     for reason, lines in left_out.items():
-        yield f"left out: line{'s' * (len(lines) > 1)} {', '.join(lines)}: {reason}"
+        yield f"left out: {_lines(lines)}: {reason}"
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return f"line{'s' * (len(lines) > 1)} {', '.join(lines)}"
 
 
 def _lacks_rollouts(findings: Findings) -> bool:
@@ -128,8 +131,7 @@ def _about_endgames(reviewed: Sequence[tuple[Turn, Findings | None]]) -> Iterato
     solved = [(turn, findings) for turn, findings in reviewed if findings and findings.worths]
     if solved:
         guesses = [str(turn.line) for turn, findings in solved if is_played_guess(findings)]
-        lines = f"line{'s' * (len(guesses) > 1)} {', '.join(guesses)}"
-        yield f"{SOLVED}; {f'not proven (?): {lines}' if guesses else 'proven'}."
+        yield f"{SOLVED}; {f'not proven (?): {_lines(guesses)}' if guesses else 'proven'}."
     if any(findings.exact and not findings.worths for _, findings in reviewed if findings):
         yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
 

@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, BinaryIO
 
 import msgspec
@@ -78,10 +78,8 @@ class _Desk:
         self._lexicon = load_lexicon(equipment.lexicon, rules.distribution)
         leaves, self._win_probabilities = tables_for(equipment, rules.distribution)
         self._generators = [Generator(self._lexicon, rules, leaves)]
-        self._read = lru_cache(maxsize=8)(self._sheet)  # each turn comes with its whole game
-
-    def _sheet(self, data: bytes) -> Sheet:
-        return read_sheet(data, self._rules)
+        # Each turn comes with its whole game.
+        self._read = lru_cache(maxsize=8)(partial(read_sheet, rules=rules))
 
     def do(
         self, task: Task, told: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]

@@ -253,7 +253,8 @@ def deadlines(
 
     log_to_stderr(verbose=False)
     with sentences():
-        parse_seat(bot)  # before anything is loaded
+        if parse_seat(bot).kind != "local":
+            raise CommandFailed(f"{bot!r} does not play on this machine; a match tries it")
     given = equip(playing.lexicon, playing.leaves, playing.winprob, playing.threads)
     answers: list[Answer] = []
 

@@ -1,4 +1,4 @@
-"""``tilewire puzzles``: endgames and pre-endgames with one best move."""
+"""``tilewire puzzles``: endgames and pre-endgames whose best moves are hard to see."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def make(
 ) -> None:
     """Make puzzles and write them for the page; the same command goes on where it was stopped.
 
-    A puzzle has one best move, which is neither the static player's choice nor the highest score.
-    What each legal move loses is proven by the solvers of endgames and pre-endgames.
+    An endgame has one best move, neither the static player's choice nor the highest score; in a
+    pre-endgame, a few other than the static player's may win equally often. What each legal move
+    loses is proven by the solvers of endgames and pre-endgames.
 
     Args:
         games: Games (GCG) to take positions from. [default: games between static players]

@@ -59,7 +59,7 @@ def show(
     if json_:
         print_json(_as_json(gcg, played, last, rules))
         return
-    view: list[RenderableType] = [*_heading(gcg), _sheet(gcg, played.steps[:last], rules)]
+    view: list[RenderableType] = [*_heading(gcg), _sheet(played.steps[:last], rules)]
     if not moves:
         view += ["", _after(gcg, played, last, rules)]
     print_view(Group(*view))
@@ -137,7 +137,7 @@ def _full_name(nick: str, name: str) -> str:
     return plain(f"{name} ({nick})" if name and name != nick else nick)
 
 
-def _sheet(gcg: GcgGame, steps: tuple[ReplayStep, ...], rules: Rules) -> RenderableType:
+def _sheet(steps: tuple[ReplayStep, ...], rules: Rules) -> RenderableType:
     """Draw the score sheet: a numbered line an event, and its notes."""
     if not steps:
         return Text("no moves", "dim")

@@ -15,7 +15,7 @@ from bot.search.strategy import Searching, Strategy
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game, Turn
 from engine.rules.moves import Exchange
-from engine.rules.position import Position, Rack
+from engine.rules.position import Rack
 from engine.rules.rules import Rules, rack_without, used_tiles
 from harness.lab.positions import Situation
 from harness.lab.study_context import Field
@@ -142,18 +142,14 @@ def _chance(secret: bytes, seat: int) -> int:
 
 
 def _first_view(game: Game, field: Field, seat: int, seed: int) -> View:
-    view = view_of(Situation(_seen_by(game, 0), len(game.bag), ()), field, seed)
-    return replace(view, seat=seat, position=_seen_by(game, seat))
+    view = view_of(Situation(game.position.with_rack(1, ()), len(game.bag), ()), field, seed)
+    return replace(view, seat=seat, position=game.position.with_rack(1 - seat, ()))
 
 
 def _next_view(view: View, game: Game) -> View:
     history = (*view.history, _as_seen(last_turn(game), view.seat))
-    return replace(view, position=_seen_by(game, view.seat), bag=len(game.bag), history=history)
-
-
-def _seen_by(game: Game, seat: int) -> Position:
-    own = game.position.racks[seat]
-    return replace(game.position, racks=((), own) if seat else (own, ()))
+    seen = game.position.with_rack(1 - view.seat, ())
+    return replace(view, position=seen, bag=len(game.bag), history=history)
 
 
 def _as_seen(turn: Observed, viewer: int) -> Observed:

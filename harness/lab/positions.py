@@ -130,8 +130,7 @@ def endgame_position(field: Field, seed: int, number: int, most_held: int = RACK
             other = as_rack(unseen(position, position.on_turn, field.rules))
             own = position.racks[position.on_turn]
             if max(len(own), len(other)) <= most_held:
-                racks = (other, own) if position.on_turn else (own, other)
-                return replace(position, racks=racks)
+                return position.with_rack(1 - position.on_turn, other)
     raise ValueError(
         f"no game of {_MOST_GAMES:,} comes to {most_held} tiles at most on each rack and none in "
         "the bag"

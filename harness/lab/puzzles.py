@@ -21,7 +21,7 @@ from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.moves import Move
-from engine.rules.position import Position, unseen
+from engine.rules.position import Position, as_rack, unseen
 from engine.rules.rules import Rules
 from harness.analysis.puzzles import EndgamePuzzle, Line, PreEndgamePuzzle, Puzzle, PuzzleMaker
 from harness.analysis.questions import as_seen
@@ -120,8 +120,7 @@ class PuzzleStudy(Study):
     def fit(self, position: Position) -> Position | None:
         """Return a position of this kind as a puzzle has it, or None if it is not of the kind."""
         seat, rules = position.on_turn, self.field.rules
-        counts = enumerate(unseen(position, seat, rules))
-        hidden = tuple(tile for tile, number in counts for _ in range(number))
+        hidden = as_rack(unseen(position, seat, rules))
         own = len(position.racks[seat])
         if self.kind == "endgame":
             few, many = sorted((own, len(hidden)))

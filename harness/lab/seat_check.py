@@ -23,7 +23,8 @@ from bot.seat_text import parse_seat
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS, Exchange
-from harness.lab.asking import Asker
+from harness.analysis.questions import as_seen
+from harness.lab.asking import LAST_WORDS_S, Asker
 from harness.lab.in_process import dealt, last_turn
 from harness.lab.positions import Situation
 from harness.lab.rows import Column
@@ -50,7 +51,6 @@ _GAMES = range(246, 546)  # with the embedded words games 246 and 291 have one l
 _LATE_BAG = 7
 _MOST_ENDS = 3
 _GRACE_S = 10.0
-_LAST_WORDS_S = 0.2  # to read stderr of an ended process
 _TRACEBACK = "Traceback (most recent call last):\n"
 
 
@@ -99,8 +99,8 @@ async def check_seat(
     equipment: Equipment,
     field: Field,
     limit_ms: int,
-    notice: Callable[[str], None] | None = None,
-    printed: Callable[[str], object] = lambda _text: None,
+    notice: Callable[[str], None],
+    printed: Callable[[str], object],
 ) -> SeatCheck:
     """Ask a local seat for a move in each phase of games.
 
@@ -114,7 +114,7 @@ async def check_seat(
     prints = _Prints(printed)
 
     def pass_on(sentence: str) -> None:
-        if notice is not None and not sentence.startswith(f"{spec.name}: "):
+        if not sentence.startswith(f"{spec.name}: "):
             notice(sentence)  # what the bot itself ends with is a problem that is found
 
     maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=pass_on, printed=prints.add)
@@ -190,7 +190,7 @@ class _Seat:
         if isinstance(closed, WorkerFailed):
             return f"{closed}; {closed.evidence}"
         assert self._worker is not None
-        await asyncio.sleep(_LAST_WORDS_S)
+        await asyncio.sleep(LAST_WORDS_S)
         why, printed = last_words(self._worker.stderr_tail, self._maker.name)
         await self.close()
         return why or printed or str(closed)
@@ -226,8 +226,7 @@ def _static_game(field: Field, secret: bytes) -> Iterator[tuple[Situation, list[
     game, turns = dealt(field.rules, secret), list[Observed]()
     while game.over is None:
         best = generator.best(game.position, 2)
-        seen = game.position.with_rack(1 - game.position.on_turn, ())
-        yield Situation(seen, len(game.bag), tuple(turns)), best
+        yield Situation(as_seen(game.position), len(game.bag), tuple(turns)), best
         game = game.play(best[0].move, field.lexicon.graph.contains)
         turns.append(last_turn(game))
 
@@ -269,5 +268,5 @@ def peak_memory_mb() -> float | None:
         return False
 
     return max(
-        (peaks_kb[process] / 1_000 for process in peaks_kb if is_ours(process)), default=None
+        (peaks_kb[process] / 1_024 for process in peaks_kb if is_ours(process)), default=None
     )

@@ -34,11 +34,6 @@ class Field:
         return cls(lexicon, rules, leaves_for(tiles), table_name(None, tiles), own_leaves=True)
 
     @cached_property
-    def rules_mark(self) -> str:
-        """As ``rules_mark``."""
-        return rules_mark(self.rules)
-
-    @cached_property
     def words(self) -> int:
         """The number of words in the lexicon."""
         return sum(1 for _ in self.lexicon.graph.words())

@@ -223,7 +223,7 @@ class TournamentProgress:
         room = max(self.console.height - len(playing) - 8, 3)
         done = Text(f" {self._done()}{self._left()}")
         shown: list[RenderableType] = [
-            standings_table(self._config, table[:room], self.console.width)
+            standings_table(self._config, table, self.console.width, most=room)
         ]
         if len(table) > room:
             shown.append(Text(f" … and {len(table) - room} more", style="dim"))

@@ -254,8 +254,9 @@ def standings_table(
     table: Sequence[Standing],
     width: int = WIDTH,
     ratings: Ratings | None = None,
+    most: int | None = None,
 ) -> Table:
-    """Return the standings, the leader first; in a narrow terminal without the last columns."""
+    """Return the standings, the leader first, ``most`` rows; if it is narrow, fewer columns."""
     rated = {} if ratings is None else {of.name: of for of in ratings.players}
     rows = [_standing(place, of, rated.get(of.name)) for place, of in enumerate(table, start=1)]
     there = [at for at, head in enumerate(_HEADS) if ratings is not None or head != "rating"]
@@ -267,7 +268,7 @@ def standings_table(
     for at in columns:
         name = heads[at] == "name"
         shown.add_column(heads[at], justify="left" if name else "right", no_wrap=True)
-    for row in rows:
+    for row in rows[:most]:
         cells = [Text(row[at], style="bold" if heads[at] == "name" else "") for at in columns]
         shown.add_row(*cells)
     return shown

@@ -29,7 +29,7 @@ from bot.seat.worker_main import NICENESS
 from bot.seat_text import parse_seat
 from engine.movegen.generator import Generator
 from engine.rules.moves import PASS
-from harness.lab.asking import Asker
+from harness.lab.asking import LAST_WORDS_S, Asker
 from harness.lab.positions import Situation, varied_situations
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
@@ -37,7 +37,6 @@ from harness.seats.seat_factory import SeatMaker
 from protocol.channel import Channel, ChannelClosed
 
 _ON_CLOCK_EVERY = 4
-_LAST_WORDS_S = 0.2  # to read stderr of an ended process
 _SPAN_ENDS_MS = (50, 100, 200, 500, 1_000)
 _BURN = """
 import os, sys
@@ -148,7 +147,7 @@ async def ask_for_moves(
                 answers.append(await arbiter.ask(worker.channel, number, situation))
                 tell(len(answers))
     except ChannelClosed as closed:
-        await asyncio.sleep(_LAST_WORDS_S)
+        await asyncio.sleep(LAST_WORDS_S)
         words = worker.stderr_tail.strip()
         raise ChannelClosed(f"{closed}{': ' if words else ''}{words[-1_000:]}") from None
     finally:

@@ -211,8 +211,8 @@ def _read_stamp(stamp: Path) -> int:
 
 # --- of foreign engines ---------------------------------------------------------------------------
 
-SHORT = TimeControl(initial_ms=1_000, max_overtime_ms=0, ready_ms=1_500)
-LONG = TimeControl(initial_ms=1_000)
+SHORT = TimeControl(initial_ms=CLOCK_MS, max_overtime_ms=0, ready_ms=READY_MS)
+LONG = TimeControl(initial_ms=CLOCK_MS)
 """Its overtime lets a hanging engine be detected before its time is over."""
 
 _MISFIT = Path(__file__).with_name("misfit.py")

@@ -19,7 +19,7 @@ from engine.inference.inference import Posterior
 from engine.inference.likelihood import MODELS, Model, Style
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
-from engine.rules.position import Position, unseen
+from engine.rules.position import as_rack, unseen
 from harness.analysis.inferred import look
 from harness.lab.positions import situation_in_play
 from harness.lab.rows import Column, percent
@@ -100,10 +100,8 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
         if not isinstance(best.move, Place) or len(best.leave) != kept or bag < 1:
             continue
         chance = np.random.default_rng((seed, number))
-        own = tuple(chance.multivariate_hypergeometric(hidden, rules.rack_size).tolist())
-        rack = tuple(tile for tile, times in enumerate(own) for _ in range(times))
-        racks = ((), rack) if seat == 0 else (rack, ())
-        counts = unseen(Position(position.board, racks, (0, 0)), 1 - seat, rules)
+        rack = as_rack(chance.multivariate_hypergeometric(hidden, rules.rack_size).tolist())
+        counts = unseen(position.with_rack(1 - seat, rack), 1 - seat, rules)
         yield Play(position.board, best.move, best.score, held, bag), counts
 
 

@@ -51,12 +51,12 @@ class Simulating:
     """
 
     win_probabilities: WinProbabilities
-    candidates: int = 15
-    plies: tuple[int, ...] = (2, 4)
+    candidates: int
+    plies: tuple[int, ...]
     """Turns after a candidate; each number is measured in turn."""
-    rollouts: int = 10_000
+    rollouts: int
     """Per run."""
-    threads: int = 1
+    threads: int
 
     def __post_init__(self) -> None:
         if min(self.rollouts, self.candidates, *self.plies, self.threads) < 1:

@@ -55,31 +55,31 @@ _TIE_BREAK = 1_000
 
 @dataclass(frozen=True)
 class Duel:
-    """The games of one player against another; None: unknown, or too few games."""
+    """The games of one player against another; None: too few games."""
 
     player: Annotated[str, Column("player")]
     opponent: Annotated[str, Column("opponent")]
-    games: Annotated[int | None, Column("games")]
-    wins: Annotated[int | None, Column("won")]
-    losses: Annotated[int | None, Column("lost")]
-    ties: Annotated[int | None, Column("tied")] = None
-    win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")] = None
+    games: Annotated[int, Column("games")]
+    wins: Annotated[int, Column("won")]
+    losses: Annotated[int, Column("lost")]
+    ties: Annotated[int, Column("tied")]
+    win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")]
     """A tie is half a win."""
-    win_rate_error: float | None = None
+    win_rate_error: float | None
     """Half the width of its 95 % interval over pairs; likewise ``error``."""
-    mean: Annotated[float | None, Column("mean")] = None
+    mean: Annotated[float | None, Column("mean")]
     """The player's points per game."""
-    opponent_mean: Annotated[float | None, Column("opponent's")] = None
+    opponent_mean: Annotated[float | None, Column("opponent's")]
     difference: Annotated[
         float | None, Column("ahead by (95 %)", error="error", decimals=2, sign=True)
-    ] = None
+    ]
     """Points per game."""
-    error: float | None = None
-    deviation: Annotated[float | None, Column("deviation")] = None
+    error: float | None
+    deviation: Annotated[float | None, Column("deviation")]
     """The standard deviation of one game's difference."""
-    lost_twice: Annotated[float | None, percent("lost 2×")] = None
+    lost_twice: Annotated[float | None, percent("lost 2×")]
     """Share of games lost to at least twice the player's points."""
-    largest_ratio: Annotated[float | None, Column("largest ratio", decimals=2)] = None
+    largest_ratio: Annotated[float | None, Column("largest ratio", decimals=2)]
     """Largest winner's points / loser's points; a loser's score below 1 counts as 1."""
 
 

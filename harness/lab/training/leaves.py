@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from engine.rules.rules import Rules
-from harness.lab.study_context import Field
+from harness.lab.study_context import Field, rules_mark
 from harness.workers import Workers
 from lexicons.arrays import F64
 from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable
@@ -149,7 +149,7 @@ class LeaveTraining:
         return {
             "format": _FORMAT,
             "lexicon": self.field.lexicon.checksum,
-            "rules": self.field.rules_mark,
+            "rules": rules_mark(self.field.rules),
             **asdict(self.goal),
         }
 

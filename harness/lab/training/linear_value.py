@@ -22,6 +22,7 @@ from engine.kernels.value_games import MOST_MEMBERS, Listed
 from harness.lab.study_context import Field
 from lexicons.arrays import F64, I32, dot
 from lexicons.jit import helper, kernel
+from lexicons.layout import BoardLayout
 from lexicons.value_net import (
     CROSSINGS,
     KEPT_COUNTS,
@@ -32,8 +33,6 @@ from lexicons.value_net import (
     ValueNet,
     sights_of,
 )
-
-from .value import premiums
 
 _RIDGE = 200.0
 """Weight of the penalty, in differences of one."""
@@ -178,3 +177,15 @@ def _count(of: I32, sights: Sights, lines: Any, counts: Any) -> None:
                 for each in of[kind, place, np.int64(lines[line, place])]:
                     if each >= 0:
                         counts[each] += 1
+
+
+def premiums(layout: BoardLayout) -> tuple[I32, list[str]]:
+    """Number the kinds of squares, by square; and name them."""
+    kinds = list(zip(layout.word_multipliers, layout.letter_multipliers, strict=True))
+    known = sorted(set(kinds))
+    names = {(1, 1): "plain"}
+    for word, letter in known:
+        both = (f"{letter}× letter" * (letter > 1), f"{word}× word" * (word > 1))
+        names.setdefault((word, letter), " and ".join(filter(None, both)))
+    numbers = np.array([known.index(kind) for kind in kinds], np.int32)
+    return numbers, [names[kind] for kind in known]

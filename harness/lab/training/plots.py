@@ -13,8 +13,8 @@ from lexicons.arrays import F64
 from lexicons.leaves import LeaveTable, leave_places, possible_leaves
 from lexicons.value_net import FIT_LIMITS, SCORE_LIMITS
 
-from .linear_value import AWAY, Classes, LinearValue
-from .value import Losses, premiums
+from .linear_value import AWAY, Classes, LinearValue, premiums
+from .value import Losses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

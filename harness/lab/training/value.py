@@ -25,10 +25,9 @@ from engine.kernels.value_games import (
 from engine.kernels.value_net import SUMS
 from engine.movegen.generator import Generator
 from engine.simulation.selfplay import deals_of
-from harness.lab.study_context import Field
+from harness.lab.study_context import Field, rules_mark
 from harness.workers import Workers
-from lexicons.arrays import F64, I32
-from lexicons.layout import BoardLayout
+from lexicons.arrays import F64
 from lexicons.value_net import (
     CROSSINGS,
     OUTPUTS,
@@ -130,7 +129,7 @@ class ValueTraining:
         return {
             "format": _FORMAT,
             "lexicon": field.lexicon.checksum,
-            "rules": field.rules_mark,
+            "rules": rules_mark(field.rules),
             "leaves": field.leaves.checksum,
             **asdict(self.goal),
         }
@@ -307,15 +306,3 @@ def _new_weights(
     of_rows = (np.full((len(array), 1), _FIRST_SQUARES, np.float32) for array in weights[:4])
     others = (np.full_like(array, _FIRST_SQUARES) for array in weights[4:])
     return weights, Weights(*of_rows, *others)
-
-
-def premiums(layout: BoardLayout) -> tuple[I32, list[str]]:
-    """Number the kinds of squares, by square; and name them."""
-    kinds = list(zip(layout.word_multipliers, layout.letter_multipliers, strict=True))
-    known = sorted(set(kinds))
-    names = {(1, 1): "plain"}
-    for word, letter in known:
-        both = (f"{letter}× letter" * (letter > 1), f"{word}× word" * (word > 1))
-        names.setdefault((word, letter), " and ".join(filter(None, both)))
-    numbers = np.array([known.index(kind) for kind in kinds], np.int32)
-    return numbers, [names[kind] for kind in known]

@@ -139,6 +139,7 @@ WRONG = [
     ("match --resume folder", "folder holds no match: there is no match.json in it"),
     ("match greedy greedy --resume folder", "folder holds no match: there is no match.json in it"),
     ("tournament greedy rh --resume no", "no holds no match: there is no match.json in it"),
+    ("bench deadlines --bot guest:ann", "'guest:ann' does not play on this machine; a match"),
     ("serve --tls-key key.pem", "--tls-key needs --tls-cert"),
     ("connect", "URL is missing"),
     ("connect ws://127.0.0.1:1", "--bot is missing"),

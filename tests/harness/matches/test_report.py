@@ -270,6 +270,10 @@ def test_standings_without_ratings_have_all_columns_that_fit() -> None:
     needed = max(map(len, wide.splitlines()))
     assert at(needed).split() == wide.split()
     assert all("…" not in at(width) for width in range(needed - 20, needed))
+    cut = plain_text(standings_table(match_config(), table, 200, most=1), 200)
+    assert "1 game" in cut, "all games are counted"
+    assert "Old" in cut
+    assert "New" not in cut
 
 
 def test_a_tournament_shows_standings_ratings_and_who_beat_whom(tmp_path: Path) -> None:
