@@ -56,7 +56,7 @@ class Cluster:
                     *(str(self.bin / "postgres"), "-D", str(self.folder / "data")),
                     *("-p", str(self.port), "-k", str(self.folder)),
                     *("-c", "listen_addresses=127.0.0.1", "-c", "max_connections=60"),
-                    *("-c", "shared_buffers=16MB", "-c", "fsync=on"),
+                    *("-c", "shared_buffers=16MB", "-c", "fsync=on", "-c", "autovacuum=off"),
                 ],
                 stdout=subprocess.DEVNULL,
                 stderr=log,

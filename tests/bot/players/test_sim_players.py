@@ -328,8 +328,9 @@ def test_pondering_ends_when_it_is_told_to(looks: int) -> None:
     assert champion.pondering.begun == {}, "what was begun for another turn is forgotten"
 
 
-def test_pondering_ends_by_itself_when_all_is_settled() -> None:
+def test_pondering_ends_by_itself_when_all_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every search ends, so that whoever has time is not kept busy for nothing."""
+    monkeypatch.setattr("bot.search.simulating.ENOUGH", 0.001)
     view, champion = waiting(5, 9), new_champion()
     champion.ponder(view, unlimited())
     assert champion.pondering.begun

@@ -125,6 +125,7 @@ class Host:
         if taken is None or self.tenure is not None:
             return
         self.tenure = Tenure.taken(*taken, asked)
+        self._history.check_owner()
         found = {content for _, _, content in self._history.database.records}
         assert self._history.acknowledged <= found, "what was acknowledged is found at the start"
         self._commit()
@@ -155,6 +156,7 @@ class Host:
                 self.start()
                 return
             tenure.made(first if answer == "made" else asked)
+            history.check_owner()
             if tenure.is_over(self.now()):
                 self.start()
                 return
@@ -229,7 +231,10 @@ class History:
                 break
             self.now = at
             do()
-            assert sum(map(Host.believes, self.hosts)) <= 1, "two own the journal"
+
+    def check_owner(self) -> None:
+        """Check that there are no two owners, where one begins or goes on: else they only end."""
+        assert sum(map(Host.believes, self.hosts)) <= 1, "two own the journal"
 
     def check(self) -> None:
         """Check what is left at the end."""

@@ -12,6 +12,7 @@ from command_line import CommandLine
 from rule_set_games import word_list
 
 from engine.rules.rules import standard_rules
+from harness.lab.positions import Situation
 from harness.lab.seat_check import PLANNED, situations
 from harness.lab.study_context import Field
 from lexicons.store import load_lexicon
@@ -40,8 +41,20 @@ class Fails(Best):
 """
 
 
+_ASKED: dict[str, list[tuple[str, Situation]]] = {}
+"""What a check asks, by the words: it plays games to find that, a second each time."""
+
+
+def asked_of(field: Field) -> list[tuple[str, Situation]]:
+    words = field.lexicon.checksum
+    if words not in _ASKED:
+        _ASKED[words] = situations(field)
+    return _ASKED[words]
+
+
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("harness.lab.seat_check.situations", asked_of)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bot.py").write_text(BOT)
     return tmp_path / "bot.py"

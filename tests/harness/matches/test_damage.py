@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from e2e.processes import run_command
 
 WORDS = "aa\nae\nat\neat\nate\ntea\nseat\nteas\n"
 
 
-def test_a_game_that_can_not_be_read_is_said(tilewire: CommandLine, tmp_path: Path) -> None:
-    (tmp_path / "words.txt").write_text(WORDS)
-    folder = tmp_path / "match"
-    words = ("--lexicon", tmp_path / "words.txt")
-    assert tilewire("match", "greedy", "greedy", "--games", 2, *words, "--out", folder) == 0
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a match of two games; what damages it takes a copy."""
+    folder = tmp_path_factory.mktemp("damage")
+    (folder / "words.txt").write_text(WORDS)
+    words = ("--lexicon", folder / "words.txt")
+    run_command("match", "greedy", "greedy", "--games", "2", *words, "--out", folder / "match")
+    return folder / "match"
+
+
+def test_a_game_that_can_not_be_read_is_said(
+    tilewire: CommandLine, played: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(played, tmp_path / "match")
     results = (folder / "results.jsonl").read_text().splitlines(keepends=True)
     (folder / "results.jsonl").write_text(results[0])  # as if it had been killed then
     game = json.loads(results[1])["game"]
@@ -50,15 +61,17 @@ def test_a_game_that_can_not_be_read_is_said(tilewire: CommandLine, tmp_path: Pa
     ],
 )
 def test_settings_that_can_not_be_read_are_said(
-    tilewire: CommandLine, tmp_path: Path, damage: Callable[[bytes], bytes], sentence: str
+    tilewire: CommandLine,
+    played: Path,
+    tmp_path: Path,
+    damage: Callable[[bytes], bytes],
+    sentence: str,
 ) -> None:
-    (tmp_path / "words.txt").write_text(WORDS)
-    folder, words = tmp_path / "match", ("--lexicon", tmp_path / "words.txt")
-    assert tilewire("match", "greedy", "greedy", "--games", 1, *words, "--out", folder) == 0
+    folder = shutil.copytree(played, tmp_path / "match")
     whole = (folder / "match.json").read_bytes()
     damaged = damage(whole)
     assert damaged != whole
     (folder / "match.json").write_bytes(damaged)
-    assert tilewire("match", "--resume", folder, "--games", 2) in (1, 2)
+    assert tilewire("match", "--resume", folder, "--games", 4) in (1, 2)
     assert sentence in tilewire.err
     assert "Traceback" not in tilewire.err

@@ -220,10 +220,12 @@ def test_rare_leaves_are_seen_more_often_with_a_floor() -> None:
 
 @cache
 def learned() -> LeaveTable:
-    rules = standard_rules()
-    return LeaveTraining(load_lexicon(), rules, Goal(games=1_500, seed=1, floor=0)).run(
-        Workers(), ignore, ticking(1.0)
-    )
+    with pytest.MonkeyPatch.context() as patch:  # each writes a table, which takes seconds
+        patch.setattr("harness.lab.training.leaves.GENERATIONS", (0.2, 0.8))
+        training = LeaveTraining(
+            load_lexicon(), standard_rules(), Goal(games=1_500, seed=1, floor=0)
+        )
+        return training.run(Workers(), ignore, ticking(1.0))
 
 
 def test_a_short_training_beats_no_table() -> None:
