@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import parse_move
-from engine.rules.bag import Bag, DrawError, DrawStream, commitment
+from engine.rules.bag import Bag, DrawError, DrawStream, check_secret, commitment
 from engine.rules.challenges import Ruling
 from engine.rules.game import Game
 from engine.rules.moves import Exchange
@@ -169,7 +169,7 @@ class DrawsWitness:
             rules = rules_in_play(self._offer.rules)
         except Declined as declined:
             return f"a bot elsewhere plays by rules that can't be checked here: {declined}"
-        self._check_draws(over, over.secret, over.nonces, rules)
+        self._check_draws(over, bytes.fromhex(over.secret), over.nonces, rules)
         if not any(self._shown):
             return "the bot added no nonce, or the game was begun by another process"
         return "" if self._was_first else "the opponent's nonce was not committed to before ours"
@@ -181,13 +181,12 @@ class DrawsWitness:
             raise DrawError("the opponent's nonce is not the one that was committed to")
 
     def _check_draws(
-        self, over: GameOver, secret: str, nonces: tuple[str, str], rules: Rules
+        self, over: GameOver, secret: bytes, nonces: tuple[str, str], rules: Rules
     ) -> None:
         racks = None if over.opening_racks is None else "/".join(over.opening_racks)
-        if commitment(bytes.fromhex(secret), racks).hex() != self._offer.commitment:
-            raise DrawError("the secret is not the one that was committed to")
+        check_secret(secret, racks, bytes.fromhex(self._offer.commitment or ""))
         a, b = map(bytes.fromhex, nonces)
-        stream = DrawStream(bytes.fromhex(secret), (a, b))
+        stream = DrawStream(secret, (a, b))
         try:
             opening = self._opening(over, rules)
             bag = Bag.shuffled(rules.distribution, stream, opening=opening)

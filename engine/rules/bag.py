@@ -38,6 +38,9 @@ from .moves import Exchange, Move, Pass, Place
 from .position import Position, Rack, tiles_of
 from .rules import Rules
 
+SECRET_SIZE = 32
+"""Bytes of a secret that is committed to."""
+
 _LABEL = b"tilewire draws 1"
 _PER_BLOCK = 8
 _RANGE = 1 << 32
@@ -158,6 +161,21 @@ class DrawError(ValueError):
     """Draws that the game's secret does not give; the message says where."""
 
 
+def check_secret(secret: bytes, racks: str | None, committed: bytes) -> None:
+    """Check that a secret and the racks of an opening are what a host committed to.
+
+    A secret of any length would leave the host two of them to choose from: one with racks, and one
+    that ends in the SHA-256 of these, without.
+
+    Raises:
+        DrawError: they are not.
+    """
+    if len(secret) != SECRET_SIZE:
+        raise DrawError(f"a secret has {SECRET_SIZE} bytes, and this one {len(secret)}")
+    if commitment(secret, racks) != committed:
+        raise DrawError("the secret is not the one that was committed to")
+
+
 def verify_draws(
     rules: Rules,
     secret: bytes,
@@ -183,8 +201,7 @@ def verify_draws(
     text = rules.distribution.alphabet.text
     held: tuple[Rack, Rack] = opening.racks if opening else ((), ())
     racks = f"{text(held[0])}/{text(held[1])}" if opening else None
-    if commitment(secret, racks) != committed:
-        raise DrawError("the secret is not the one that was committed to")
+    check_secret(secret, racks, committed)
     stream = DrawStream(secret, nonces)
     bag = Bag.shuffled(rules.distribution, stream, mirrored=mirrored, opening=opening)
     for seat in dealing_order(held):

@@ -96,8 +96,8 @@ class Watched(Play):
         return self.witnesses[seat].check(self.verdict(seat))
 
 
-def strangers() -> Watched:
-    play = Watched().both_come()
+def strangers(**given: object) -> Watched:
+    play = Watched(**given).both_come()
     for seat in (0, 1):
         play.commit(seat)
     return play
@@ -108,8 +108,8 @@ def play_on(play: Watched, seed: int = 3) -> Watched:
     return play
 
 
-def played(seed: int = 3) -> Watched:
-    play = strangers()
+def played(seed: int = 3, **given: object) -> Watched:
+    play = strangers(**given)
     for seat in (0, 1):
         play.reveal(seat)
     return play_on(play, seed)
@@ -216,6 +216,15 @@ def test_an_opening_with_racks_is_checked_too() -> None:
     other = msgspec.structs.replace(play.verdict(0), opening_racks=("AEIS", ""))
     with pytest.raises(DrawError, match="the secret is not the one"):
         play.witnesses[0].check(other)
+
+
+def test_a_commitment_opens_in_one_way_only() -> None:
+    # Its host might take the longer secret, without racks, where the tiles of that suit it better.
+    ambiguous = SECRET + sha256(b"/").digest()
+    play = played(draws=Draws(ambiguous, committed=True))
+    assert play.verdict(0).secret == ambiguous.hex()
+    with pytest.raises(DrawError, match="a secret has 32 bytes, and this one 64"):
+        play.found(0)
 
 
 def test_a_game_that_goes_on_after_the_host_was_killed_is_checked_too() -> None:

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from engine.rules.bag import Bag, DrawError, DrawStream, commitment, verify_draws
+from engine.rules.bag import SECRET_SIZE, Bag, DrawError, DrawStream, commitment, verify_draws
 from engine.rules.game import Ending, Game
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.rules.position import Board
@@ -103,7 +103,7 @@ class AnyGame(RuleBasedStateMachine):
         mirrored=st.booleans(),
     )
     def deal(self, rules: Rules, secret: bytes, mirrored: bool) -> None:
-        self.kind, self.secret, self.mirrored = rules, secret, mirrored
+        self.kind, self.secret, self.mirrored = rules, secret.ljust(SECRET_SIZE), mirrored
         self.game = self.dealt()
         self.totals = [0, 0]
 
