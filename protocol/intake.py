@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 from websockets.http11 import Request
 
 SLICE = 512
-"""Bytes handed on at a time; they hold 85 frames at most."""
+"""Bytes handed on at a time; they hold 85 frames of a client at most, or 256 of a server."""
 
 TURN_WORK = 192
 """What is read before other work of the loop comes first: WebSocket pings, about 2 ms."""
@@ -183,11 +183,13 @@ class Intake:
     def _turn(self) -> None:
         self._next_turn = None
         self.left = TURN_WORK
-        while self._waiting and self.left > 0:
-            _, _, reader = heapq.heappop(self._waiting)
-            work, more = reader.read_slice()
-            self.left -= max(1, work)
-            if more:
-                self.add(reader)
-        if self._waiting:
-            self._turn_soon()
+        try:
+            while self._waiting and self.left > 0:
+                _, _, reader = heapq.heappop(self._waiting)
+                work, more = reader.read_slice()
+                self.left -= max(1, work)
+                if more:
+                    self.add(reader)
+        finally:  # also if one failed
+            if self._waiting:
+                self._turn_soon()

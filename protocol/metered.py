@@ -31,9 +31,6 @@ MOST_UNREAD = 1 << 20
 MOST_FRAGMENTS = 256
 """Of a message; each takes memory until the last is there, however little it holds."""
 
-MOST_STAMPS = 256
-"""Arrival times that are kept; fewer messages wait, since reading stops at 16 of them."""
-
 _TOO_MUCH = "too many frames or bytes a second"
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
@@ -61,8 +58,10 @@ class Metered(Connection):
         """Of a message whose last one is to come."""
         self.take: Callable[[bytes | str, int], None] | None = None
         """Takes a message, and when it came, if no other waits; it raises nothing."""
-        self.stamps: deque[int] = deque(maxlen=MOST_STAMPS)
-        """When messages arrived that nobody has taken yet, in milliseconds."""
+        self.stamps: deque[int] = deque()
+        """When messages arrived that nobody has taken yet, in milliseconds.
+
+        They are few: reading stops at 16, and a slice holds 256 at most."""
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -101,6 +100,13 @@ class Metered(Connection):
             self._pending.append((at_ms, memoryview(data)))
             self.transport.pause_reading()
             self._queue()
+
+    def eof_received(self) -> None:
+        """End. Over TLS bytes may still wait; what a turn of the loop has no room for is lost."""
+        while self._pending and not self._is_full and self._intake.left > 0:
+            self._intake.note(self.read_slice()[0])
+        self._pending.clear()
+        super().eof_received()
 
     def read_slice(self) -> tuple[int, bool]:
         """Hand a slice on; return what it takes, and whether more can be handed on now."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.asyncio.server import Server
+from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request
 from websockets.typing import Subprotocol
@@ -378,6 +378,85 @@ async def test_a_message_in_a_long_burst_has_the_time_of_its_arrival() -> None:
         await client.close()
     assert len(arrivals) == 5_000
     assert arrivals == sorted(arrivals)
+
+
+async def test_as_many_messages_wait_as_came_at_once() -> None:
+    """A server's frames may have two bytes, so that a slice holds 256 of them."""
+    at_first, room = 10, SLICE // 2
+
+    async def burst(connection: ServerConnection) -> None:
+        await connection.recv()
+        empty, ping = b"\x82\0", b"\x89\0"
+        connection.transport.write(empty * at_first + ping * (room - at_first) + empty * room)
+        await connection.wait_closed()
+
+    async with serve(burst, "127.0.0.1", 0, subprotocols=[Subprotocol(MSGPACK.subprotocol)]) as it:
+        channel = await dial(f"ws://127.0.0.1:{next(iter(it.sockets)).getsockname()[1]}")
+        await channel.send(Ping(id=1))
+        async with asyncio.timeout(10):
+            while len(channel._connection.stamps) < at_first + room:
+                await asyncio.sleep(0.001)
+        arrivals = [(await channel.receive()).at_ms for _ in range(at_first + room)]
+        await channel.close()
+    assert arrivals == sorted(arrivals)
+
+
+def say_and_end(url: str, said: bytes) -> None:
+    """Say something over TLS, with the end of the stream in the same bytes."""
+    known = ssl.create_default_context(cafile=FIXTURES / "localhost.pem")
+    come, go = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = known.wrap_bio(come, go, server_hostname="127.0.0.1")
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as sock:
+
+        def until(step: Callable[[], object]) -> None:
+            while True:
+                try:
+                    step()
+                except ssl.SSLWantReadError:
+                    sock.sendall(go.read())
+                    come.write(sock.recv(1 << 16))
+                else:
+                    return
+
+        until(tls.do_handshake)
+        tls.write(HANDSHAKE)
+        until(lambda: tls.read(1 << 16))
+        tls.write(said)
+        with suppress(ssl.SSLWantReadError):
+            tls.unwrap()
+        sock.sendall(go.read())
+        while sock.recv(1 << 16):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("said", "messages"),
+    [
+        (b"\x82\xfe\x02\xbc" + bytes(4 + 700), 1),
+        (b"\x89\x80\0\0\0\0" * 2_000, 0),
+    ],
+    ids=["a message of two slices", "pings"],
+)
+async def test_over_tls_the_end_may_come_with_what_was_said_before(
+    said: bytes, messages: int
+) -> None:
+    heard: list[Arrival] = []
+    failed: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: failed.append(context))
+    ended = asyncio.Event()
+
+    async def listener(channel: WebSocketChannel, _request: Request) -> None:
+        with suppress(ChannelClosed):
+            while True:
+                heard.append(await channel.receive())
+        ended.set()
+
+    served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    served.load_cert_chain(FIXTURES / "localhost.pem", FIXTURES / "localhost.key")
+    async with server(listener, tls=served) as url:
+        await asyncio.to_thread(say_and_end, url, said)
+        await asyncio.wait_for(ended.wait(), 10)
+        assert (len(heard), failed) == (messages, [])
 
 
 async def test_a_token_goes_in_the_header_and_never_in_the_url() -> None:
