@@ -184,7 +184,12 @@ def load_factory(spec: SeatSpec) -> Factory:
 
 
 def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
-    """Make the player of a local seat; raise SeatError if that fails, or it makes no player."""
+    """Make the player of a local seat.
+
+    Raises:
+        SeatError: an option is invalid, the factory raises ValueError, or makes no player.
+        Exception: whatever else the factory raises.
+    """
     from .player import Player
 
     factory = factory or load_factory(spec)

@@ -272,21 +272,33 @@ async def _handle(
 async def bind(host: str, port: int) -> tuple[socket.socket, ...]:
     """Return sockets that listen at an address (``""`` for all) and a port (0 for any free one).
 
+    A host may have several addresses; those that this machine lacks, as of IPv6 where that is off,
+    are left out.
+
     Raises:
-        OSError: the address is not available; the message says why, and what to do.
+        OSError: no address is available; the message says why, and what to do.
     """
     loop = asyncio.get_running_loop()
     bound: list[socket.socket] = []
+    lacking: OSError | None = None
     try:
         found = await loop.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
         for family, address in dict.fromkeys((family, address) for family, *_, address in found):
-            listening = socket.create_server(
-                cast("tuple[str, int]", address), family=family, backlog=BACKLOG
-            )
+            try:
+                listening = socket.create_server(
+                    cast("tuple[str, int]", address), family=family, backlog=BACKLOG
+                )
+            except OSError as error:
+                if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                    raise
+                lacking = lacking or error
+                continue
             listening.setblocking(False)
             bound.append(listening)
+        if lacking is not None and not bound:
+            raise lacking
     except OSError as error:
         for listening in bound:
             listening.close()

@@ -306,7 +306,7 @@ class BotSession(_Session):
             return None, []
         game.advance(Side.ARBITER, message)
         if isinstance(message, GameOver):
-            self._forget(message.game)
+            self.forget(message.game)
         if isinstance(message, YourTurn):
             again = self._answer_again(message)
             if again:
@@ -339,7 +339,8 @@ class BotSession(_Session):
             return ()  # too late by now
         return () if not isinstance(answer, Resign) and answer.attempt != turn.attempt else kept
 
-    def _forget(self, game: str) -> None:
+    def forget(self, game: str) -> None:
+        """Take a game as over, whether or not its end was told."""
         self.games.pop(game, None)
         self._answers.pop(game, None)
         self._ended.append(game)

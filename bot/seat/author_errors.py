@@ -12,11 +12,13 @@ from pathlib import Path
 from .private_root import TEMPORARY
 
 _OURS = tuple(
-    str(Path(__file__).resolve().parents[2] / package)
+    f"{Path(__file__).resolve().parents[2] / package}{os.sep}"
     for package in ("bot", "engine", "harness", "lexicons", "protocol")
 )
-_INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))
-_STANDARD = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+_INSTALLED, _STANDARD = (
+    tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in names)
+    for names in (("purelib", "platlib"), ("stdlib", "platstdlib"))
+)
 
 
 def in_words(error: BaseException, frames: int = 3) -> str:

@@ -96,7 +96,7 @@ def guard_command(lifeline: int, confinement: Confinement, command: list[str]) -
 @cache
 def shield() -> None:
     """Keep other processes of this user out of this one's memory; adopt what a guard leaves."""
-    syscalls.set_dumpable(False)
+    syscalls.hide_memory()
     syscalls.adopt_orphans()
 
 

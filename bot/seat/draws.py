@@ -216,14 +216,16 @@ class DrawsWitness:
 
     def _after(self, game: Game, number: int, text: str) -> Game:
         mover, alphabet = game.position.on_turn, game.rules.distribution.alphabet
+        public = text
         try:
             if text in _JUDGED:
-                return game.judged(Ruling(stands=text == UPHELD))
-            move = parse_move(text, game.position.board, alphabet)
-            after = game.play(move, None)
+                after = game.judged(Ruling(stands=text == UPHELD))
+            else:
+                move = parse_move(text, game.position.board, alphabet)
+                public = f"-{len(move.tiles)}" if isinstance(move, Exchange) else text
+                after = game.play(move, None)
         except ValueError as error:
             raise DrawError(f"in turn {number} seat {mover} can't play {text}: {error}") from None
-        public = f"-{len(move.tiles)}" if isinstance(move, Exchange) else text
         if (told := self._moves.get(number, text)) not in (text, public):
             raise DrawError(f"turn {number} was told as {told} and is {text} now")
         return after

@@ -16,6 +16,7 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -25,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import guard, worker_main
+from . import guard, syscalls, worker_main
 from .confinement import Confinement
 
 FORKED = ("lifeline", "status", "stdin", "stdout", "stderr")
@@ -46,20 +47,53 @@ def main(arguments: Sequence[str]) -> None:
     worker_main.warm_up(arguments[1:])
     if (threads := len(list(Path("/proc/self/task").iterdir()))) > 1:
         sys.exit(f"{threads} threads are running; only one can be forked")
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the guards
+    syscalls.adopt_orphans()
+    woken = guard.wake_for_children()
+    guards: dict[int, int] = {}
     control.send(WARM)
     while True:
+        ready, _, _ = select.select([control.fileno(), woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            _bury(guards)
+        if control.fileno() not in ready:
+            continue
         request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST, len(FORKED))
         if not request:
             return
-        if os.fork() == 0:
+        forked = dict(zip(FORKED, descriptors, strict=True))
+        pid = os.fork()
+        if pid == 0:
             try:
-                control.close()
-                _guard(json.loads(request), dict(zip(FORKED, descriptors, strict=True)))
+                for descriptor in (control.detach(), *guards.values()):
+                    os.close(descriptor)
+                _guard(json.loads(request), forked)
             finally:
                 os._exit(guard.CANT_RUN)
-        for descriptor in descriptors:
+        guards[pid] = forked.pop("status")
+        for descriptor in forked.values():
             os.close(descriptor)
+
+
+def _bury(guards: dict[int, int]) -> None:
+    """Reap guards, by number, and kill what those left that were killed.
+
+    The host takes a process for gone at the end of its guard's ``status``, which is held here, too.
+    """
+    for pid, status in guard.reap():
+        held = guards.pop(pid, None)
+        while held is not None and status < 0 and (left := _adopted() - set(guards)):
+            for orphan in left:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(orphan, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(orphan, 0)  # its children are ours then
+        if held is not None:
+            os.close(held)
+
+
+def _adopted() -> set[int]:
+    return set(guard.children_of_all().get(os.getpid(), ()))
 
 
 def _guard(request: Mapping[str, Any], forked: dict[str, int]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Generic, TypeVar
 
@@ -296,9 +295,12 @@ class GameSession(Generic[P]):
                 self._say(Accept(game=self.name, seq=seq))
             return view.is_over
         words: Sequence[str] = ()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._challenge_ms / 1_000):
+        try:
+            async with asyncio.timeout(self._challenge_ms / 1_000) as limit:
                 words = await self.player.challenge(view, play)
+        except TimeoutError:
+            if not limit.expired():  # the player's own
+                raise
         if words and attempt == 1:
             challenge = Challenge(game=self.name, seq=seq, words=tuple(words), attempt=attempt)
             self._say(challenge)

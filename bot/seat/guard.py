@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
 def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) -> int:
     """Fork a process that runs a function, until it or the lifeline ends; return its status."""
     syscalls.adopt_orphans()
-    woken = _wake_for_children()
+    woken = wake_for_children()
     try:
         if confinement.apart:
             confinement.leave()
@@ -67,7 +67,7 @@ def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) ->
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)  # the best that can be done without /proc
     while _kill_children():
-        _reap()
+        reap()
     return status
 
 
@@ -96,7 +96,7 @@ def _stay_behind() -> None:
     if child == 0:
         os.setpgid(0, 0)
         return
-    syscalls.set_dumpable(False)
+    syscalls.hide_memory()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _let_go_of_streams()
@@ -108,7 +108,7 @@ def _stay_behind() -> None:
             os._exit(code if code >= 0 else 128 - code)
 
 
-def _wake_for_children() -> int:
+def wake_for_children() -> int:
     """Return the reading end of a pipe that is written to whenever a child ends."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -139,14 +139,14 @@ def _wait(child: int, lifeline: int, woken: int) -> int:
         ready, _, _ = select.select([lifeline, woken], [], [])
         if woken in ready:
             os.read(woken, 4096)
-            for pid, status in _reap():
+            for pid, status in reap():
                 if pid == child:
                     return status if status >= 0 else 128 - status
         if lifeline in ready and not os.read(lifeline, 1):
             return 128 + signal.SIGKILL
 
 
-def _reap() -> list[tuple[int, int]]:
+def reap() -> list[tuple[int, int]]:
     """Reap ended children: their exit status, or a negative signal."""
     ended = []
     with contextlib.suppress(ChildProcessError):

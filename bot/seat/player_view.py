@@ -127,6 +127,8 @@ class Watched:
         )
         if message.rack is not None:
             self._hold(message.rack)
+        elif message.seat != self.seat:
+            self._check_in_sight(f"'played' {message.seq}")
         if message.challenge == "open":
             self.open_play = play
         else:
@@ -229,10 +231,13 @@ class Watched:
 
     def _hold(self, text: str) -> None:
         self.view = self.view.holding(self._rack(text))
+        self._check_in_sight("a rack")
+
+    def _check_in_sight(self, what: str) -> None:
         try:
             unseen(self.view.position, self.seat, self.view.rules)
         except ValueError as error:
-            raise self._fault(f"a rack: {error}") from None
+            raise self._fault(f"{what}: {error}") from None
 
     def _rack(self, text: str) -> Rack:
         try:

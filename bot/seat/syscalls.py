@@ -63,9 +63,9 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def set_dumpable(dumpable: bool) -> None:
-    """Let other processes of this user read this one's memory, descriptors and environment."""
-    _prctl(_PR_SET_DUMPABLE, int(dumpable))
+def hide_memory() -> None:
+    """Keep this process's memory, descriptors and environment from this user's other processes."""
+    _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def gain_nothing_by_exec() -> None:

@@ -55,7 +55,7 @@ class Settings:
     leaves: str | None = None
     """``trained``, ``formula`` or a path; None: the players' default."""
     win_probabilities: str | None = None
-    """``trained`` or a path; None: the players' default."""
+    """``trained``, ``formula`` or a path; None: the players' default."""
     data: tuple[Path, ...] = ()
     names_only: bool = False
     """Whether the folders are fixed and files named, never given by path, so that a front end

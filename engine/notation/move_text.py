@@ -26,15 +26,16 @@ _TOKEN = re.compile(r"\[[^\[\]]*\]|.", re.DOTALL)
 _ACROSS = re.compile(r"([1-9][0-9]?)([A-Za-z])")
 _DOWN = re.compile(r"([A-Za-z])([1-9][0-9]?)")
 _COUNT = re.compile(r"-([1-9][0-9]?)")
+_MOST_SHOWN = 60
 
 
 class NotationError(ValueError):
     """Text that is no move, no CGP or no GCG, or that contradicts the board it speaks of."""
 
 
-def shown(text: str, limit: int = 60) -> str:
-    """Quote foreign text for an error message, shortened to ``limit`` characters."""
-    return repr(text) if len(text) <= limit else f"{text[:limit]!r}…"
+def shown(text: str) -> str:
+    """Quote foreign text for an error message, shortened to 60 characters."""
+    return repr(text) if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]!r}…"
 
 
 def format_square(row: int, column: int, direction: Direction = Direction.ACROSS) -> str:

@@ -91,7 +91,7 @@ def carry_journal(address: Address, to: Address) -> Copied:
                 except Exception as error:
                     raise JournalError(f"{target.name} can't be written: {error}") from None
 
-            write([("INSERT INTO state VALUES (?, '')", [(UNFINISHED,)])])
+            write([("INSERT INTO state VALUES (?, '') ON CONFLICT DO NOTHING", [(UNFINISHED,)])])
             for table, fields in _FIELDS.items():
                 statement = f"INSERT INTO {table} VALUES ({', '.join('?' for _ in fields.split())})"
                 rows = reader.rows(f"SELECT {fields} FROM {table}")

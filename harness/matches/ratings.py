@@ -73,6 +73,12 @@ class Games(NamedTuple):
         first, second = self.first, self.second
         return self.only((first == player) & others[second] | (second == player) & others[first])
 
+    def opponents_of(self, player: int, players: int) -> Bools:
+        """Return whom a player has met, of so many players."""
+        met = np.zeros(players, dtype=np.bool_)
+        met[self.second[self.first == player]] = met[self.first[self.second == player]] = True
+        return met
+
     def points_of(self, player: int) -> F64:
         """Return a player's points in its own games, in any order."""
         return np.append(self.points[self.first == player], 1 - self.points[self.second == player])
@@ -216,8 +222,10 @@ def rate_games(
         )
     superiority = _superiority(fit, np.where(np.isnan(held), rated_units, math.inf), rated)
     for unrated in np.flatnonzero(~rated).tolist():
-        for other in range(held.size):
-            met = games.between(unrated, rated if rated[other] else np.arange(held.size) == other)
+        among_rated = games.between(unrated, rated)
+        for other in np.flatnonzero(rated | games.opponents_of(unrated, held.size)).tolist():
+            one = np.arange(held.size) == other
+            met = among_rated if rated[other] else games.between(unrated, one)
             above = _likely_above(met, unrated, float(fit.at[other]), fit)
             superiority[unrated, other], superiority[other, unrated] = above, 1 - above
     superiority[component[:, np.newaxis] != component] = math.nan

@@ -39,6 +39,7 @@ class Schedule:
                 case Returned(entrant=entrant):
                     self.withdrawn.discard(entrant)
         self._known = self._paired_before() if self.depends_on_results else self._fixed()
+        self._before = sum(isinstance(decision, Paired) for decision in files.decisions)
 
     @property
     def depends_on_results(self) -> bool:
@@ -86,6 +87,15 @@ class Schedule:
         return (
             game for pairing in paired.pairings for game in self._planned(pairing, paired, pairs)
         )
+
+    def had_begun(self, game: int) -> bool:
+        """Return whether the next round begins no later than a game that was known at the start.
+
+        All games so far are taken.
+        """
+        if self.depends_on_results:
+            return len(self.rounds) < self._before
+        return game > self._games
 
     def withdraw(self, decision: Withdrawn) -> None:
         """Have an entrant play no more."""

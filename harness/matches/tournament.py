@@ -91,8 +91,9 @@ class Tournament:
     long. Once ``enough`` is true, no further game begins. On a ``cluster`` its workers play.
 
     One that is ``directed`` has guests. It goes round by round, waits at its end for corrections,
-    and doesn't offer games of those who are gone. While ``hold`` is true, no game begins; call
-    ``look_again`` when that changes. ``paired`` takes each round, and None when it is over.
+    and doesn't offer games of those who are gone. While ``hold`` is true, no game begins, and those
+    that are on go on; call ``look_again`` when that changes. ``paired`` takes each round, and None
+    when it is over.
     """
 
     def __init__(
@@ -177,6 +178,8 @@ class Tournament:
             open_seat = await stack.enter_async_context(players)
             place = hall or await self._room(stack)
             self._recall(place.journal)
+            if self._directed:
+                self._take_up()
             try:
                 async with asyncio.TaskGroup() as tables:
                     async for _ in self._tables():
@@ -208,13 +211,11 @@ class Tournament:
         """Return the next games without a result; wait where they depend on games that are on."""
         waits_for_rounds = self._directed or self.schedule.depends_on_results
         while not self._enough():
-            if self._hold():
-                await self._changed.wait()
-            elif games := self._next_unit():
+            if games := self._next_unit():
                 self._on += 1
                 self._busy.update(games[0].players)
                 return games
-            elif self._on and waits_for_rounds:
+            if self._hold() or (self._on and waits_for_rounds):
                 await self._changed.wait()
             elif not self._next_round():
                 if not self._directed:
@@ -223,19 +224,42 @@ class Tournament:
         self._all_begun.set()
         return []
 
+    def _take_up(self) -> None:
+        """Plan all rounds that had begun: games of any may be on, or be corrected."""
+        last = max((*self._files.counted, *self._files.missed, *self._halves), default=0)
+        units: list[list[PlannedGame]] = []
+        while self.schedule.had_begun(last) and (planned := self.schedule.next_round()) is not None:
+            units += self._units(planned)
+        self._todo = iter(units)
+        if units:
+            self._paired(self.schedule.rounds[-1])
+
     def _next_unit(self) -> list[PlannedGame]:
+        is_held = self._hold()
         for unit in self._again:
-            if not self._are_at_play(unit):
+            if not self._are_at_play(unit) and (not is_held or self._is_on(unit)):
                 self._again.remove(unit)
                 self.over = False
                 return unit
         for unit in self._todo:
+            if is_held and not self._is_on(unit):
+                if not all(self.has_result(each.number) for each in unit):
+                    self._again.append(unit)
+                continue
             games = [each for each in unit if self._is_due(each)]
             if games and self._are_at_play(games):
                 self._again.append(games)
             elif games:
                 return games
         return []
+
+    def _is_on(self, games: Sequence[PlannedGame]) -> bool:
+        """Return whether one of some games had begun when this was resumed."""
+        return any(each.number in self._halves for each in games)
+
+    def has_result(self, number: int) -> bool:
+        """Return whether a game has a result that counts, or was lost to both."""
+        return number in self._files.counted or number in self._files.missed
 
     def _are_at_play(self, games: Sequence[PlannedGame]) -> bool:
         """Whether players of a directed tournament have another game on, and can't begin one."""
@@ -264,7 +288,7 @@ class Tournament:
 
     def _is_due(self, planned: PlannedGame) -> bool:
         """Return whether a game is to be played; one that is not offered is decided here."""
-        if planned.number in self._files.counted or planned.number in self._files.missed:
+        if self.has_result(planned.number):
             return False
         gone = [self._is_gone(entrant) for entrant in planned.players]
         if self._directed and planned.number in self._halves:
@@ -307,8 +331,7 @@ class Tournament:
         """Play games one after another, each until it has a result that counts."""
         while games := await self._next():
             try:
-                begun_here = any(planned.number in self._halves for planned in games)
-                if self._cluster is not None and not begun_here:
+                if self._cluster is not None and not self._is_on(games):
                     await self._play_away(self._cluster, games, hall.journal)
                     continue
                 for planned in games:
@@ -342,7 +365,7 @@ class Tournament:
     async def _play(self, planned: PlannedGame, open_seat: _OpenSeat, hall: Hall) -> None:
         failures = 0
         while failures < HOST_ERRORS:
-            while self._hold():
+            while self._hold() and not self._is_on([planned]):
                 await self._changed.wait()
             if self._enough() or not self._is_due(planned):
                 return
@@ -419,9 +442,10 @@ class Tournament:
 
     def _store(self, result: GameResult) -> None:
         self._voids[result.number] += result.void
+        nobody_came = self._directed and result.void and result.outcome == "no_show"
+        if nobody_came and result.number not in self._files.missed:
+            self._files.decide(Missed(result.number))  # first: else it would be played again
         self._files.append(result)
-        if self._directed and result.void and result.outcome == "no_show":
-            self._files.decide(Missed(result.number))
         self._finished(result)
 
     @staticmethod

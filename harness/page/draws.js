@@ -12,7 +12,7 @@ import { readMove, tilesOf, usedBy } from "./notation.js";
  */
 /** @typedef {"proven" | "partly" | "uncommitted" | "unseen" | "challenges" | "insecure" | "closed" | "changed" | "secret" | "nonce" | "dealt"} Finding */
 
-const LABEL = "tilewire draws 1", RANGE = 2 ** 32, RACK_SIZE = 7;
+const LABEL = "tilewire draws 1", RANGE = 2 ** 32, RACK_SIZE = 7, SECRET_SIZE = 32;
 
 /** Draws that the secret does not give. */
 class Wrong extends Error {}
@@ -41,7 +41,7 @@ export const checkDraws = async (witness, game, seat) => {
   if (!globalThis.crypto.subtle) return "insecure";
   if (!secret || !nonces) return "closed";
   if (witness.hasChanged) return "changed";
-  if (await sha256(secret) !== witness.commitment) return "secret";
+  if (bytes(secret).length !== SECRET_SIZE || await sha256(secret) !== witness.commitment) return "secret";
   if (nonces[seat] !== witness.nonce || witness.other && await sha256(nonces[1 - seat]) !== witness.other) return "nonce";
   try {
     await redraw(game, witness.racks, seat, await Numbers.of(secret, nonces));
@@ -65,15 +65,24 @@ const redraw = async (game, told, seat, numbers) => {
   if (mirrored || moves.length !== game.last) throw new Wrong();
   compare(racks[seat], told[0]);
   for (const [index, text] of moves.entries()) {
-    const rack = racks[index % 2] ?? [], move = readMove(text, columns), shown = readMove(game.plays[index]?.move ?? "", columns);
-    if (move.kind !== shown.kind || move.kind === "place" && text !== game.plays[index]?.move) throw new Wrong();
-    const used = usedBy(move);
+    const rack = racks[index % 2] ?? [], move = opened(text, columns), shown = game.plays[index]?.move;
+    const used = usedBy(move), isExchange = move.kind === "exchange";
+    if (isExchange && move.count !== used.length || shown !== text && !(isExchange && shown === `-${used.length}`)) throw new Wrong();
     for (const tile of used) if (!take(rack, tile)) throw new Wrong();
     rack.push(...bag.splice(0, used.length));
-    for (const tile of move.kind === "exchange" ? sorted(used) : []) bag.splice(await numbers.below(bag.length + 1), 0, tile);
+    for (const tile of isExchange ? sorted(used) : []) bag.splice(await numbers.below(bag.length + 1), 0, tile);
     compare(racks[seat], told[index + 1]);
   }
   racks.forEach((rack, each) => compare(rack, last[each]));
+};
+
+/** @param {string} text a move as the end of the game tells it @param {number} columns */
+const opened = (text, columns) => {
+  try {
+    return readMove(text, columns);
+  } catch {
+    throw new Wrong();
+  }
 };
 
 /** @param {string[]} rack @param {string} tile */

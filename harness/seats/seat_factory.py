@@ -160,6 +160,7 @@ class SeatMaker:
             worker = idle.pop()
             if worker.returncode is None:
                 return worker
+            await worker.kill()
         seed = None if self.seed is None else player_seed(self.seed, self.name)
         if not self.spec.built_in:
             await asyncio.to_thread(self._say_what_is_contained)

@@ -17,7 +17,7 @@ from protocol.parts import MAX_SENTENCE
 
 from .bans import Bans, check_whom
 from .lobby import Lobby
-from .tokens import Invitations
+from .tokens import Invitations, host_of
 
 MOST_LISTED = 1_000
 """Players, games and bans in a ``server_state``."""
@@ -27,8 +27,15 @@ class Administration:
     """The acts of a server's admins; bans, invitations and a pause outlive the server."""
 
     def __init__(
-        self, lobby: Lobby, journal: Journal, bans: Bans, invitations: Invitations
+        self,
+        lobby: Lobby,
+        journal: Journal,
+        bans: Bans,
+        invitations: Invitations,
+        *,
+        is_directed: bool,
     ) -> None:
+        self._is_directed = is_directed
         self._lobby = lobby
         self._journal = journal
         self._bans = bans
@@ -86,6 +93,12 @@ class Administration:
                 case "unban":
                     if not await self._bans.remove(_whom(act)):
                         raise PeerError("bad_act", f"{act.whom} is not banned", retry="no")
+                case "pause" | "resume" if self._is_directed:
+                    raise PeerError(
+                        "bad_act",
+                        f"a tournament's directors {act.action} it: tilewire direct",
+                        retry="no",
+                    )
                 case "pause":
                     await self._pause(why)
                 case "resume":
@@ -125,7 +138,7 @@ class Administration:
         await self._bans.add(whom, minutes, why)
         for player in list(self._lobby.present()):
             try:
-                self._bans.check(player.name, player.address.rpartition(":")[0])
+                self._bans.check(player.name, host_of(player.address))
             except PeerError as banned:
                 self._lobby.players.kick(player.name, banned.reply.message)
 

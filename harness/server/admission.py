@@ -10,7 +10,7 @@ from __future__ import annotations
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -83,6 +83,10 @@ class Admission(Struct, frozen=True, kw_only=True):
     proxies: tuple[str, ...] = ()
     """Addresses of reverse proxies, whose header X-Forwarded-For is believed."""
 
+    def is_proxy(self, address: str) -> bool:
+        """Return whether an address is a proxy's, however either is written."""
+        return any(_canonical(address) == _canonical(proxy) for proxy in self.proxies)
+
     @property
     def rates(self) -> Rates:
         """What a connection may send."""
@@ -131,7 +135,15 @@ def block_of(address: str) -> str:
     return str(ip_network((ip, 64), strict=False))
 
 
-def client_of(forwarded: Sequence[str], peer: str, proxies: Collection[str]) -> str:
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _canonical(address: str) -> str:
+    try:
+        return str(ip_address(address))
+    except ValueError:
+        return address
+
+
+def client_of(forwarded: Sequence[str], peer: str, is_proxy: Callable[[str], bool]) -> str:
     """Return whose a proxy's connection is, by the lines of X-Forwarded-For.
 
     Each proxy has appended whom it got the request from. So the last address that is no proxy's is
@@ -139,7 +151,7 @@ def client_of(forwarded: Sequence[str], peer: str, proxies: Collection[str]) -> 
     """
     address = peer
     for said in reversed(",".join(forwarded).split(",")):
-        if address not in proxies or not said.strip():
+        if not is_proxy(address) or not said.strip():
             break
         address = said.strip()[:64]
     return address
@@ -216,10 +228,11 @@ class Caller:
 
     def ask(self, request: Request) -> str | None:
         """Take the opening request; return a sentence if there is no room behind a proxy."""
-        proxies = self._admissions.config.proxies
-        if self.address not in proxies:
+        is_proxy = self._admissions.config.is_proxy
+        if not is_proxy(self.address):
             return None
-        self.address = client_of(request.headers.get_all("X-Forwarded-For"), self.address, proxies)
+        forwarded = request.headers.get_all("X-Forwarded-For")
+        self.address = client_of(forwarded, self.address, is_proxy)
         self.leave()
         why = self._admissions.refusal(block_of(self.address))
         self._arrive()
@@ -298,7 +311,7 @@ class Admissions:
 
         A socket of a proxy is another's: ``Caller.ask`` finds out whose.
         """
-        block, is_proxy = block_of(address), address in self.config.proxies
+        block, is_proxy = block_of(address), self.config.is_proxy(address)
         why = self.full(None) if is_proxy else self.refusal(block)
         return why or Caller(self, address)
 

@@ -249,7 +249,8 @@ class Direction:
         table = standings(self._plan.config, files.results, files.decisions)
         planned = self.tournament.planned.values()
         number = rounds[-1].number if rounds else 0
-        shown = [it for it in planned if it.round == number or not self._has_result(it)]
+        has_result = self.tournament.has_result
+        shown = [it for it in planned if it.round == number or not has_result(it.number)]
         results = {result.number: result for result in files.counting()}
         rows = tuple(
             StandingRow(
@@ -284,14 +285,11 @@ class Direction:
         is_here = not self.tournament.is_guest(entrant) or self._lobby.players.is_here(name)
         return "here" if is_here else "away"
 
-    def _has_result(self, planned: PlannedGame) -> bool:
-        return planned.number in self._files.counted or planned.number in self._files.missed
-
     def _listed(self, planned: PlannedGame, result: GameResult | None) -> RoundGame:
         names = self._schedule.config.names
         first, second = names[planned.entrant(0)], names[planned.entrant(1)]
         game = RoundGame(number=planned.number, players=(first, second))
-        if result is not None and self._has_result(planned):
+        if result is not None and self.tournament.has_result(planned.number):
             a, b = (seat.score for seat in result.sides)
             return replace(
                 game,
@@ -426,7 +424,7 @@ class Direction:
 
     def _correct(self, number: int, scores: tuple[int, int] | None, why: str) -> None:
         planned = self.tournament.planned.get(number)
-        if planned is None or not self._has_result(planned):
+        if planned is None or not self.tournament.has_result(number):
             raise PeerError("unknown_game", f"game {number} has no result that can be corrected")
         if scores is not None and planned.first == 1:
             scores = scores[1], scores[0]

@@ -14,6 +14,8 @@ from bot.seat.link import Link
 from harness.seats.seats import GuestSeat
 from protocol.messages import Message, Seek
 
+from .tokens import host_of
+
 
 @dataclass(eq=False)
 class Player:
@@ -30,7 +32,7 @@ class Player:
     @property
     def address(self) -> str:
         """The address that it was last seen at."""
-        return (self.peer or "").rpartition(":")[0]
+        return host_of(self.peer or "")
 
     def tell(self, message: Message) -> None:
         """Send it a message, if it is connected."""

@@ -161,7 +161,11 @@ class MatchServer:
         self.direction = None if self.plan is None else _directing(self.plan, self._lobby)
         self._bans = Bans(self.journal)
         self._administration = Administration(
-            self._lobby, self.journal, self._bans, self.gatekeeper.invitations
+            self._lobby,
+            self.journal,
+            self._bans,
+            self.gatekeeper.invitations,
+            is_directed=self.plan is not None,
         )
         self._background: list[asyncio.Task[None]] = []
         self._analyses = None if self.analyst is None else self._have_analysis(self.analyst)

@@ -208,7 +208,7 @@ class Gatekeeper:
         if self.check(name, token):
             return
         # Nobody has claimed the name. While in use it belongs to its user.
-        is_elsewhere = used_from and _host(used_from) != _host(peer)
+        is_elsewhere = used_from and host_of(used_from) != host_of(peer)
         if used_from is not None and (token is not None or is_elsewhere):
             raise forbidden(f"the name {name!r} is in use")
         if token is not None:
@@ -273,7 +273,8 @@ def check_listed(hashes: Mapping[str, str], name: str, token: str | None, what: 
         raise forbidden(f"{name!r} is no {what} with this token")
 
 
-def _host(peer: str) -> str:
+def host_of(peer: str) -> str:
+    """Return the address of a peer, without its port."""
     return peer.rpartition(":")[0]
 
 

@@ -257,7 +257,10 @@ class Web:
         lexicon = self._words_of(kept)
         if kept.is_short:
             raise _Unknown("it is an old game, whose moves are in the server's archive only")
-        return kept, Scorebook.restored(kept.records, None, lexicon)
+        book = Scorebook.restored(kept.records, None, lexicon)
+        if book.ended is None:
+            raise JournalError(f"the end of game {game[:64]} is not in its records")
+        return kept, book
 
     def _words_of(self, kept: KeptGame) -> Lexicon:
         opened = kept.records[0]

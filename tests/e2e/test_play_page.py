@@ -82,7 +82,12 @@ CHECKED = """async () => {
     {}, { wasFirst: false }, { hasChanged: true }, { commitment: "00" }, { nonce: "00" },
     { racks: { 0: "QQQ" } }, { racks: { [game.last]: "QQQ" } }];
   const given = [...changes.map((change) => ({ ...witness, ...change })), null];
-  return Promise.all(given.map((each) => checkDraws(each, game, seat)));
+  const found = given.map((each) => checkDraws(each, game, seat));
+  for (const text of ["no move", "-3", "-ABC"]) {
+    const over = { ...game.over, moves: [text, ...game.over.moves.slice(1)] };
+    found.push(checkDraws(witness, Object.create(game, { over: { value: over } }), seat));
+  }
+  return Promise.all(found);
 }"""
 """What is found of the draws as they were, and as they might have been."""
 
@@ -512,7 +517,8 @@ async def play_with_keys(person: Person, restart: Restart) -> None:
     _, *others = troubles(person, restart)
     await person.play([person.look, *others])
     assert await person.page.evaluate(CHECKED) == [
-        *("proven", "partly", "changed", "secret", "nonce", "dealt", "dealt", "unseen")
+        *("proven", "partly", "changed", "secret", "nonce", "dealt", "dealt", "unseen"),
+        *["dealt"] * 3,
     ]
 
 

@@ -394,7 +394,7 @@ async def test_as_many_messages_wait_as_came_at_once() -> None:
         channel = await dial(f"ws://127.0.0.1:{next(iter(it.sockets)).getsockname()[1]}")
         await channel.send(Ping(id=1))
         async with asyncio.timeout(10):
-            while len(channel._connection.stamps) < at_first + room:
+            while len(channel._connection.stamps) < at_first + room:  # noqa: ASYNC110  # nothing tells
                 await asyncio.sleep(0.001)
         arrivals = [(await channel.receive()).at_ms for _ in range(at_first + room)]
         await channel.close()
@@ -586,6 +586,19 @@ async def test_who_can_not_listen_learns_why() -> None:
         ):
             with pytest.raises(OSError, match=f"^can't listen at .*{sentence}"):
                 await listen(host, port, echo)
+
+
+async def test_an_address_that_this_machine_lacks_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def both(*_: object, **__: object) -> list[tuple[object, ...]]:
+        missing, there = ("203.0.113.7", 0), ("127.0.0.1", 0)
+        return [(socket.AF_INET, 1, 6, "", address) for address in (missing, there)]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", both)
+    (bound,) = await accepting.bind("localhost", 0)
+    with bound:
+        assert bound.getsockname()[0] == "127.0.0.1"
 
 
 async def left(client: ClientConnection) -> None:

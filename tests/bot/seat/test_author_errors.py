@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.registry import SeatError, create_player
+from bot.seat import author_errors
 from bot.seat.author_errors import in_words
 from bot.seat.private_root import TEMPORARY
 from bot.seat_text import parse_seat
@@ -82,6 +83,15 @@ def test_an_exception_has_its_authors_last_three_frames(bots: Path) -> None:
         "return json.loads(text)",
     ]
     assert in_words(error, frames=0) == first
+
+
+def test_a_folder_that_begins_like_one_of_ours_is_the_authors() -> None:
+    ours = Path(author_errors.__file__).parents[2]
+    folder = f"{ours}/bots"
+    code = compile("1 / 0", f"{folder}/first.py", "exec")
+    with pytest.raises(ZeroDivisionError) as raised:
+        exec(code)
+    assert in_words(raised.value).startswith(f"{folder}/first.py, line 1, in <module>: ZeroDiv")
 
 
 def test_an_exception_without_frames_is_its_text() -> None:

@@ -124,11 +124,13 @@ async def test_a_bot_that_pries_finds_nothing(
     assert journal.read_text() == "secret"
 
 
+@pytest.mark.parametrize("forked", [True, False])
 async def test_without_namespaces_daemons_go_all_the_same_when_the_guard_is_killed(
-    bots: Path, mark: str, table: TestArbiter, uncontained: None
+    bots: Path, mark: str, table: TestArbiter, uncontained: None, forked: bool
 ) -> None:
     spec = parse_seat(f"{bots}:Breeds?mark={mark}")
-    process = await SeatProcess.start(spec, Equipment())
+    parent = await ForkServer.warm(spec, Equipment()) if forked else None
+    process = await SeatProcess.start(spec, Equipment(), parent=parent)
     try:
         await table.greet(process.channel)
         await table.begin()
@@ -137,6 +139,10 @@ async def test_without_namespaces_daemons_go_all_the_same_when_the_guard_is_kill
             await table.hear(Move)
     finally:
         await process.kill()
+        left = [line for line in marked(mark).values() if hostile_bots.SLEEPS in line]
+        if parent is not None:
+            await parent.kill()
+    assert left == []
     assert marked(mark) == {}
 
 

@@ -114,6 +114,22 @@ async def test_without_forks_the_games_of_a_pair_have_processes_of_their_own(
         await maker.close()
 
 
+async def test_a_process_that_ended_while_it_waited_leaves_no_descriptor() -> None:
+    maker = SeatMaker(parse_seat("greedy"), "it", Equipment())
+    try:
+        ended = await maker.worker()
+        assert ended.process is not None
+        await ended.release()
+        os.kill(ended.process._process.pid, signal.SIGKILL)
+        await ended.process.wait()
+        other = await maker.worker()
+        assert other is not ended
+        assert ended.process._lifeline == -1
+        await other.kill()
+    finally:
+        await maker.close()
+
+
 async def test_where_nothing_can_be_forked_a_process_is_started(
     bots: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

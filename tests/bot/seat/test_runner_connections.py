@@ -12,6 +12,7 @@ from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from bot.player import Observed, View
 from bot.seat.connection import TurnedAway
 from bot.seat.offers import rules_on_wire
 from engine.notation.cgp import write_cgp
@@ -33,6 +34,7 @@ from protocol.messages import (
     Seek,
     Started,
     Welcome,
+    YourTurn,
 )
 from protocol.messages import Move as MoveMessage
 
@@ -120,25 +122,19 @@ async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: T
     await asyncio.gather(work, return_exceptions=True)
 
 
-@pytest.mark.parametrize("left_ms", [None, 5_000])
-async def test_a_challenge_that_was_lost_and_comes_too_late_gives_way_to_a_move(
-    lexicon: Lexicon, left_ms: int | None
-) -> None:
-    rules = engine_replace(standard_rules(), challenge="single")
-    table, server = TestArbiter(lexicon, rules, you=1), Server()
-    runner = a_bot("b", Passes)
-    work = asyncio.create_task(runner.run(server.dial, sleep=server.sleep))
-    channel = await server.ends.get()
-    await table.greet(channel)
-    offer = replace(table.offer(), rules=rules_on_wire(rules))
-    await table.say(offer)
+CHALLENGES = engine_replace(standard_rules(), challenge="single")
+
+
+async def met_with_a_phony(table: TestArbiter) -> YourTurn:
+    """Begin a game in which the bot's opponent plays a phony; return what the bot was asked."""
+    await table.say(replace(table.offer(), rules=rules_on_wire(CHALLENGES)))
     await table.hear(Ready)
     clocks = (60_000, 60_000)
     await table.say(Started(game=table.name, seq=0, bag=86, clocks=clocks, rack=table.rack))
-    phony = rules.distribution.alphabet.text(table.state.position.racks[0][-2:])
+    phony = CHALLENGES.distribution.alphabet.text(table.state.position.racks[0][-2:])
     play = table.read(f"8H {phony}")
-    position = table.state.position.after(play, 6, (), rules)
-    shown = write_cgp(position.with_rack(0, ()), rules)
+    position = table.state.position.after(play, 6, (), CHALLENGES)
+    shown = write_cgp(position.with_rack(0, ()), CHALLENGES)
     told = replace(
         table.make(PASS),
         move=f"8H {phony}",
@@ -150,13 +146,40 @@ async def test_a_challenge_that_was_lost_and_comes_too_late_gives_way_to_a_move(
     await table.say(told)
     asked = replace(table.question(), position=shown, challenge_ms=20_000)
     await table.say(asked)
+    return asked
+
+
+async def test_an_error_of_a_player_that_is_asked_for_a_challenge_ends_the_conversation(
+    lexicon: Lexicon,
+) -> None:
+    class Fails(Passes):
+        def challenge(self, view: View, play: Observed) -> list[str]:
+            raise TimeoutError("of its own")
+
+    table = TestArbiter(lexicon, CHALLENGES, you=1)
+    async with seated(a_bot("b", Fails), table) as talk:
+        await met_with_a_phony(table)
+        with pytest.raises(TimeoutError, match="of its own"):
+            await talk
+
+
+@pytest.mark.parametrize("left_ms", [None, 5_000])
+async def test_a_challenge_that_was_lost_and_comes_too_late_gives_way_to_a_move(
+    lexicon: Lexicon, left_ms: int | None
+) -> None:
+    table, server = TestArbiter(lexicon, CHALLENGES, you=1), Server()
+    runner = a_bot("b", Passes)
+    work = asyncio.create_task(runner.run(server.dial, sleep=server.sleep))
+    channel = await server.ends.get()
+    await table.greet(channel)
+    asked = await met_with_a_phony(table)
     assert isinstance((await channel.receive()).content, Challenge)
     await channel.close()
 
     channel = await server.ends.get()
     await table.greet(channel, games=(table.name,))
     await table.hear(Resume)
-    await table.say(replace(table.offer(seq=2, seen=1), rules=rules_on_wire(rules)))
+    await table.say(replace(table.offer(seq=2, seen=1), rules=rules_on_wire(CHALLENGES)))
     await table.hear(Ready)
     await table.say(replace(asked, challenge_ms=UNSET if left_ms is None else left_ms))
     async with asyncio.timeout(10):
@@ -282,6 +305,7 @@ async def test_a_game_that_the_server_has_forgotten_is_let_go(table: TestArbiter
         await table.channel.send(Ping(id=1))
         await table.hear(Pong)
         assert not runner.games.on
+        assert not runner._session.games
 
 
 # --- what makes no sense --------------------------------------------------------------------------
@@ -316,6 +340,19 @@ async def test_a_rack_that_nobody_can_hold_is_answered(table: TestArbiter, rack:
         dealt = Started(game=table.name, seq=0, bag=86, clocks=(60_000, 60_000), rack=rack)
         await table.say(dealt)
         assert (await table.hear(Error)).code == "bad_message"
+
+
+async def test_a_play_of_tiles_that_nobody_can_have_is_answered(table: TestArbiter) -> None:
+    async with seated(a_bot("b", Passes), table):
+        await table.begin()
+        await table.turn()
+        clocks = (60_000, 60_000)
+        told = Played(game=table.name, seq=2, seat=1, move="8D ZZ", score=44, scores=(0, 44),
+                      bag=84, clocks=clocks, words=("ZZ",))  # fmt: skip
+        await table.say(told)
+        fault = await table.hear(Error)
+        assert fault.code == "bad_message"
+        assert "2 tiles Z are in sight" in fault.message
 
 
 async def test_a_position_that_makes_no_sense_is_answered(table: TestArbiter) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,17 @@ from tables import tables
 
 from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
+from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Opened
 from harness.cli.asking import _ask
 from harness.cli.failing import CommandFailed
 from harness.lab.bench.client import Client
+from harness.server.administration import Administration
 from harness.server.bans import Bans
+from harness.server.hosting import Hosting
+from harness.server.lobby import Lobby
 from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token
+from harness.server.tokens import Gatekeeper, Invitations, KnownTokens, hash_token, new_token
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -184,6 +188,17 @@ async def test_what_was_begun_is_done_though_the_admin_leaves(
             if (state := await there.do("list")).paused:
                 break
         assert state.paused == "hannah: power cut"
+
+
+async def test_a_tournament_is_paused_by_its_directors(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "games.db")) as journal:
+        bans, invitations = Bans(journal), Invitations(journal)
+        lobby = Lobby(Hosting(tables(), journal, LagMeter()), TimeControl(), max_games=1)
+        administration = Administration(lobby, journal, bans, invitations, is_directed=True)
+        for action in ("pause", "resume"):
+            with pytest.raises(PeerError, match=f"a tournament's directors {action} it"):
+                await administration.do(Administer(action=action), "hannah")
+        assert lobby.paused is None
 
 
 async def test_while_games_are_paused_none_begins(tmp_path: Path, address: Address) -> None:

@@ -246,7 +246,14 @@ def test_behind_a_proxy_an_address_opens_as_many_connections_a_second_as_elsewhe
 def test_behind_several_proxies_a_client_is_who_came_to_the_first(
     lines: tuple[str, ...], address: str
 ) -> None:
-    assert client_of(lines, "10.0.0.1", ("10.0.0.1", "10.0.0.2")) == address
+    proxies = Admission(proxies=("10.0.0.1", "10.0.0.2"))
+    assert client_of(lines, "10.0.0.1", proxies.is_proxy) == address
+
+
+def test_a_proxy_may_be_written_in_any_way() -> None:
+    house = House(proxies=("2001:DB8:0::1",))
+    caller = house.came("2001:db8::1", forwarded="192.0.2.1, 2001:0db8::1")
+    assert (house.answer, caller.address) == (None, "192.0.2.1")
 
 
 def test_spectators_and_lent_bots_have_places_of_their_own() -> None:

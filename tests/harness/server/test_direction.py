@@ -257,6 +257,49 @@ async def test_a_game_goes_on_after_the_server_was_stopped_in_it(tmp_path: Path)
             await guest.leave()
 
 
+async def test_a_pause_holds_back_no_game_that_is_on_also_after_a_start(tmp_path: Path) -> None:
+    async with event(tmp_path, "ann", "bob", rounds=3) as there:
+        ann, bob = await there.guests("ann", "bob")
+        await there.until(lambda _: len(ann.ends) == 1)
+        for guest in (ann, bob):
+            guest.moves.clear()
+        before = await there.until(lambda it: it.round == 2 and it.games[0].game)
+        await there.direct(action="pause")
+        for guest in (ann, bob):
+            await guest.leave()
+    async with event(tmp_path, "ann", "bob", rounds=3) as there:
+        guests = await there.guests("ann", "bob")
+        listed = await there.until(lambda it: it.games and it.games[0].outcome)
+        assert (listed.paused, listed.round) == (True, 2)
+        assert {end.game for guest in guests for end in guest.ends} == {before.games[0].game}
+        await there.direct(action="correct", number=1, why="wrong bag")
+        listed = await there.until(lambda it: len(it.games) == 2)
+        assert (listed.games[0].outcome, listed.games[0].game) == (None, None), "it waits"
+        await there.direct(action="resume")
+        await there.until(lambda it: it.over)
+        for guest in guests:
+            await guest.leave()
+    with MatchFolder(tmp_path) as files:
+        assert files.counted == {1, 2, 3}
+
+
+async def test_a_game_that_neither_came_to_is_lost_also_if_the_server_ends_as_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(MatchFolder, "append", full)
+    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=1_000, rounds=1):
+        decisions = tmp_path / "decisions.jsonl"
+        while not (decisions.exists() and "missed" in decisions.read_text()):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    monkeypatch.undo()
+    async with event(tmp_path, "ann", "bob", rounds=1) as there:
+        listed = await there.until(lambda it: it.over)
+        assert [game.outcome for game in listed.games] == ["no_show"]
+
+
 async def test_a_pause_is_also_between_the_games_of_a_pairing(tmp_path: Path) -> None:
     async with event(tmp_path, "ann", "bob", rounds=1, games=2) as there:
         ann, bob = await there.guests("ann", "bob")

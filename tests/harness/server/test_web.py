@@ -334,3 +334,15 @@ async def test_there_are_no_files_but_those_of_the_page(served: Served, path: st
 async def test_who_is_no_browser_gets_no_page(served: Served) -> None:
     assert await served.ask("/", Accept="*/*") is None
     assert await served.ask("/") is None
+
+
+async def test_a_game_whose_end_is_not_in_its_records_is_said(served: Served) -> None:
+    play = thinking()
+    play.play_out(lambda _play: "-")
+    opened, *rest = play.records
+    assert isinstance(opened, Opened)
+    await served.journal.create(replace(opened, game="g1"), {})
+    await served.journal.append("g1", rest[:-1], last=True)
+    for address in ("/api/games/g1", "/api/games/g1.gcg"):
+        told = await served.json(address, 500)
+        assert told["error"] == "the game can't be read; the server's log says why"
