@@ -101,8 +101,8 @@ class BotRunner:
         """Play over connections that may be lost; return the reason for the end.
 
         Waits double and vary randomly, so that a restarted server is not overrun, up to
-        ``patience_s`` together since the last welcome, which the tries themselves don't count
-        towards; a bot that was never welcome does not retry.
+        ``patience_s`` together since the last welcome, not counting the time that dialling takes; a
+        bot that was never welcome does not retry.
         ``lost`` is told why a connection was lost, before it is dialled again. ``jitter`` returns a
         random number from 0 to 1.
 

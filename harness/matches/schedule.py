@@ -89,9 +89,9 @@ class Schedule:
         )
 
     def had_begun(self, game: int) -> bool:
-        """Return whether the next round begins no later than a game that was known at the start.
+        """Return whether the next round had begun before this start.
 
-        All games so far are taken.
+        ``game`` is the highest number of a game that had; those of the rounds so far are taken.
         """
         if self.depends_on_results:
             return len(self.rounds) < self._before

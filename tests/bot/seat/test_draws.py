@@ -183,7 +183,6 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
         "at the end they hold Q and ",
     ),
     "a move": (lambda over: moves_with(over, 1, "-"), "turn 2 was told as "),
-    "a judgement": (lambda over: moves_with(over, 1, "(challenge)"), "turn 2"),
     "no tile": (lambda over: moves_with(over, 1, "-QQQ"), r"in turn 2 seat 1 can't play -QQQ"),
     "a turn": (
         lambda over: msgspec.structs.replace(over, moves=over.moves[:-1]),
