@@ -17,6 +17,8 @@ import { GameList, StandingList } from "./lists.js";
 import { about } from "./server.js";
 import { texts } from "./texts.js";
 
+const AGAIN_MS = 5000;
+
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const nav = /** @type {HTMLElement} */ (document.getElementById("nav"));
 
@@ -106,7 +108,7 @@ addEventListener("locked", () => import("./own.js").then(({ CodeEntry }) => {
   if (!(main.firstElementChild instanceof CodeEntry)) put(new CodeEntry());
 }, () => put(unloaded())));
 route();
-about().then(({ tournament, ladder, own, analysis }) => {
+const showNav = () => about().then(({ tournament, ladder, own, analysis }) => {
   if (own) {
     if (!location.hash) location.replace("#/now");
     nav.prepend(link("#/now", texts.now));
@@ -118,4 +120,5 @@ about().then(({ tournament, ladder, own, analysis }) => {
   nav.append(link("#/puzzles", texts.puzzles));
   if (analysis) nav.append(link("#/review", texts.reviews));
   mark();
-}, () => {}); // the view says that the server does not answer
+}, ({ status }) => { if (status !== 401) setTimeout(showNav, AGAIN_MS); }); // the view says why the server does not answer
+showNav();

@@ -41,7 +41,7 @@ export const h = (name, attributes = {}, ...children) =>
 export const svg = (name, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
-/** @param {string} text @param {() => void} act */
+/** @param {string} text @param {(event: MouseEvent) => void} act */
 export const button = (text, act) => h("button", { type: "button", click: act }, text);
 
 /** A button with a sign on it. @param {string} sign @param {string} label @param {() => void} act */

@@ -64,6 +64,7 @@ export class Draft {
     if (other) this.#lift(other);
     if (as) held.as = as;
     held.at = at;
+    this.typed = "";
     return true;
   }
 
@@ -108,6 +109,13 @@ export class Draft {
     this.typed = "";
   }
 
+  /** Go on at another square, if it is said where to lay tiles at all. @param {number} at */
+  goTo(at) {
+    if (!this.cursor || this.cursor.at === at) return;
+    this.cursor.at = at;
+    this.typed = "";
+  }
+
   turn() {
     if (this.cursor) this.cursor.across = !this.cursor.across;
     this.typed = "";
@@ -135,6 +143,11 @@ export class Draft {
     let at = this.cursor?.at ?? null;
     while (at !== null && all.has(at)) at = this.#beyond(at, 1);
     return at;
+  }
+
+  /** Whether a square is free from the cursor on. */
+  get hasRoom() {
+    return this.#free() !== null;
   }
 
   /** Lay a tile at the cursor, which moves on. @param {number} index @param {string} [as] */
@@ -186,7 +199,8 @@ export class Draft {
       return true;
     }
     const longer = this.held.find(({ tile, at }) => at === null && isLonger(tile));
-    const as = last.tile === "?" && isBlank ? this.equipment.tiles.find(({ tile }) => isLonger(tile))?.tile : undefined;
+    const isMeant = isBlank || letter.toLowerCase() === letter.toUpperCase(); // with Shift, or a character without a case
+    const as = last.tile === "?" && isMeant ? this.equipment.tiles.find(({ tile }) => isLonger(tile))?.tile : undefined;
     if (as) last.as = blankFor(as, this.equipment.tiles);
     else if (longer && last.tile !== "?") {
       [longer.at, last.at] = [last.at, null];

@@ -19,8 +19,9 @@ import { texts } from "./texts.js";
 /** @typedef {import("./draft.js").Held} Held */
 /** @typedef {import("./scoring.js").Equipment} Equipment */
 /** @typedef {import("./scoring.js").Placement} Placement */
-/** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number, canExchange?: boolean, exchangesLeft?: number | null }} Asked
- *   `rack` is text, as "?AEI[CH]"; `fresh`: the squares of the last move; `exchangesLeft`: null where the rules limit none. */
+/** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number, mostExchanged?: number, exchangesLeft?: number | null }} Asked
+ *   `rack` is text, as "?AEI[CH]"; `fresh`: the squares of the last move; `mostExchanged`: tiles at once; `exchangesLeft`: null where
+ *   the rules limit none. */
 /** @typedef {Pick<typeof texts, "play" | "playFor" | "exchangeNow" | "entryKeys">} Wording What the element says of playing. */
 
 const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
@@ -58,7 +59,7 @@ export class MoveEntry extends HTMLElement {
     this.shuffling = button(texts.shuffle, () => this.shuffle());
     this.recalling = button(texts.recall, () => this.recall());
     this.exchanging = button(texts.exchangeLeft(), () => this.toggleExchange());
-    this.passing = button(texts.passTurn, () => this.pass());
+    this.passing = button(texts.passTurn, (event) => this.pass(event));
     this.passing.classList.add("passing");
     this.passing.addEventListener("blur", () => this.askToPass(false));
   }
@@ -222,7 +223,7 @@ export class MoveEntry extends HTMLElement {
     if (this.exchanged) return this.typeExchanged(character);
     draft.cursor ??= { at: draft.equipment.layout.start, across: true };
     if (draft.type(character, shift)) this.placed(draft.typed.length > 1 ? texts.asOneTile(draft.typed) : "");
-    else this.say(shift ? texts.noBlank : texts.notOnRack(capitalOf(character, draft.equipment.tiles)));
+    else this.say(!draft.hasRoom ? texts.lineIsFull : shift ? texts.noBlank : texts.notOnRack(capitalOf(character, draft.equipment.tiles)));
     this.focusCursor();
   }
 
@@ -236,7 +237,7 @@ export class MoveEntry extends HTMLElement {
 
   /** A square has the focus by other means than a click: a screen reader's cursor, say. @param {number | null} at */
   focused(at) {
-    if (at !== null && this.draft?.cursor && this.draft.cursor.at !== at) this.draft.cursor.at = at;
+    if (at !== null) this.draft?.goTo(at);
   }
 
   /** @param {number | null} at */
@@ -362,11 +363,25 @@ export class MoveEntry extends HTMLElement {
     this.passing.ariaLabel = asked ? texts.reallyPass : null;
   }
 
-  pass() {
+  /** @param {MouseEvent} event */
+  pass({ detail }) {
+    if (detail > 1) return; // a double click is no answer to what its first click asked
     if (!this.on) return this.say(texts.notYourTurn);
     if (this.askedToPass) this.send("-");
     this.askToPass(!this.askedToPass);
     this.passing.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
+  }
+
+  /** How many tiles are chosen; 0 also where the bag has too few. */
+  get exchangeSize() {
+    const { exchanged, asked } = this, size = exchanged?.size ?? 0;
+    return size > (asked.mostExchanged ?? size) ? 0 : size;
+  }
+
+  /** What is to be said of the tiles that are chosen. */
+  get exchangeText() {
+    const size = this.exchanged?.size ?? 0;
+    return !size ? texts.chooseTiles : this.exchangeSize ? texts.toExchange(size) : texts.bagHas(this.asked.mostExchanged ?? 0);
   }
 
   play() {
@@ -374,7 +389,7 @@ export class MoveEntry extends HTMLElement {
     if (!draft || !placement) return;
     const tiles = [...exchanged ?? []].map((index) => draft.held[index]?.tile).join("");
     if (!this.on) this.say(texts.notYourTurn);
-    else if (exchanged) tiles ? this.send(`-${tiles}`) : this.say(texts.chooseTiles);
+    else if (exchanged) this.exchangeSize ? this.send(`-${tiles}`) : this.say(this.exchangeText);
     else if (typeof placement === "string") this.say(placement);
     else this.send(placement.move, placement.score);
   }
@@ -399,7 +414,7 @@ export class MoveEntry extends HTMLElement {
     this.squares.show(this.draft);
     this.hand.show(this.draft, this.squares.points, this.exchanged, this.chosen);
     this.showFormed();
-    this.exchanging.hidden = this.asked.canExchange === false;
+    this.exchanging.hidden = this.asked.mostExchanged === 0;
     this.exchanging.textContent = this.exchanged ? texts.cancel : texts.exchangeLeft(this.asked.exchangesLeft);
     this.exchanging.setAttribute("aria-disabled", String(this.asked.exchangesLeft === 0));
     this.recalling.hidden = this.passing.hidden = this.exchanged !== null;
@@ -409,10 +424,10 @@ export class MoveEntry extends HTMLElement {
     const { draft, exchanged } = this, placement = draft?.placement;
     if (!draft || placement === undefined) return;
     const isMove = typeof placement !== "string";
-    this.formed.replaceChildren(...(exchanged ? [exchanged.size ? texts.toExchange(exchanged.size) : texts.chooseTiles]
+    this.formed.replaceChildren(...(exchanged ? [this.exchangeText]
       : isMove ? this.words(placement) : [draft.placed.size ? placement : ""]));
     this.playing.textContent = exchanged ? this.wording.exchangeNow(exchanged.size) : isMove ? this.wording.playFor(placement.score) : this.wording.play;
-    this.playing.setAttribute("aria-disabled", String(!this.on || !(exchanged ? exchanged.size : isMove)));
+    this.playing.setAttribute("aria-disabled", String(!this.on || !(exchanged ? this.exchangeSize : isMove)));
   }
 
   /** @param {Placement} placement */

@@ -74,6 +74,8 @@ export class Game {
     this.plays = [];
     this.moves = [];
     for (const play of offer.history) this.played(play, at);
+    const open = this.turns?.[this.last];
+    if (open) open.notes = []; // what was thought in it is told again
     this.clocks = offer.clocks ?? [offer.time.initial_ms, offer.time.initial_ms];
     this.at = at;
   }
@@ -205,6 +207,12 @@ export class Game {
   rack(seat, turn) {
     const next = this.turns?.slice(turn).find((each) => each.seat === seat);
     return next?.rack ?? (this.over?.racks ?? this.racks)?.[seat] ?? "";
+  }
+
+  /** How many tiles may be exchanged at once now. */
+  get mostExchanged() {
+    const bag = this.bag ?? 0;
+    return bag < this.offer.rules.exchange_minimum ? 0 : bag;
   }
 
   /** Exchanges that a seat has left; null: as many as it likes. @param {0 | 1} seat */

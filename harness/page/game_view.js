@@ -19,6 +19,7 @@ export class GameView extends HTMLElement {
   constructor() {
     super();
     this.id_ = "";
+    this.hasAddress = true;
     /** @type {number | null} The turn that is looked at; null: the last, whichever that is. */
     this.turn = null;
     /** @type {Game | null} */
@@ -73,6 +74,7 @@ export class GameView extends HTMLElement {
     }
     this.build();
     this.show();
+    this.up();
     if (!this.game.over) this.follow();
   }
 
@@ -188,7 +190,7 @@ export class GameView extends HTMLElement {
     const last = this.game?.last ?? 0;
     const to = Math.max(0, Math.min(turn, last));
     const live = to === last && !this.game?.over;
-    history.replaceState(null, "", `#/game/${encodeURIComponent(this.id_)}${live ? "" : `/${to}`}`);
+    if (this.hasAddress) history.replaceState(null, "", `#/game/${encodeURIComponent(this.id_)}${live ? "" : `/${to}`}`);
     this.look(live ? null : to);
   }
 

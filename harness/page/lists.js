@@ -96,13 +96,17 @@ export class GameList extends Asking {
         h("h2", {}, texts.on), this.on, h("h2", {}, texts.past), this.past, this.more);
     }
     list(this.on, told.on, texts.noneOn);
-    const newest = new Set(told.past.map(({ game }) => game));
+    const { length } = this.older, newest = new Set(told.past.map(({ game }) => game));
     if (this.newest.some(({ game }) => newest.has(game))) {
       if (this.older.length) this.older.unshift(...this.newest); // some have made room for newer ones
     } else {
       this.older = []; // so many are new that others lie between
     }
     this.older = this.older.filter(({ game }) => !newest.has(game));
+    if (this.older.length > length) { // as many as were asked for
+      this.older.length = length;
+      this.cursor = this.older.at(-1)?.game ?? null;
+    }
     this.newest = told.past;
     list(this.past, [...told.past, ...this.older], texts.nonePast);
     if (!this.older.length) this.cursor = told.before;

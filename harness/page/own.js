@@ -45,6 +45,7 @@ export class NowView extends HTMLElement {
     this.overSince = 0;
     /** @type {GameView | null} */
     this.view = null;
+    this.addEventListener("click", (event) => this.onClick(event));
   }
 
   connectedCallback() {
@@ -53,6 +54,14 @@ export class NowView extends HTMLElement {
 
   disconnectedCallback() {
     clearTimeout(this.timer);
+  }
+
+  /** Go to a turn of the sheet here: its address would leave the game that is on. @param {MouseEvent} event */
+  onClick(event) {
+    const link = event.target instanceof Element ? event.target.closest("move-sheet a") : null;
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    this.view?.go(Number(link.textContent));
   }
 
   async look() {
@@ -82,6 +91,7 @@ export class NowView extends HTMLElement {
   open(game) {
     if (game && game !== this.view?.id_) {
       this.view = new GameView();
+      this.view.hasAddress = false;
       this.overSince = 0;
       this.replaceChildren(this.view);
       this.view.open(game, null);

@@ -15,7 +15,7 @@ const TOKEN_BYTES = 32;
 export class PlayForm extends HTMLElement {
   /** @param {Settings} settings @param {string} name @param {(choice: Choice) => void} chosen */
   open(settings, name, chosen) {
-    this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || inBrowser.get("name") || settings.name });
+    this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || settings.name || inBrowser.get("name") });
     this.token = h("input", { id: "token", name: "token", type: "password", maxlength: 256, autocomplete: "off", required: settings.token });
     this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": texts.nameOfOther });
     const byName = this.radio("other", "\n");

@@ -19,6 +19,8 @@ import { texts } from "./texts.js";
 /** @typedef {import("./scoring.js").Placement} Placement */
 
 const TICK_MS = 200, AGAIN_MS = 5000, LOW_MS = 60000, WORDS_MS = 150, MOST_WORDS = 16;
+/** Where nothing else says the server's sentence. @type {Set<import("./playing.js").Phase>} */
+const SAID_ABOVE = new Set(["connecting", "elsewhere", "refused", "idle"]);
 /** What is found of draws that may have been chosen. */
 const WARNINGS = new Set(["closed", "changed", "secret", "nonce", "dealt"]);
 
@@ -44,7 +46,7 @@ export class PlayView extends HTMLElement {
     this.entry = new MoveEntry();
     this.moves = h("div");
     this.unseen = h("section");
-    this.resigning = h("button", { type: "button", click: () => this.resign(), blur: () => this.askToResign(false) }, texts.resign);
+    this.resigning = h("button", { type: "button", click: (event) => this.resign(event), blur: () => this.askToResign(false) }, texts.resign);
     this.next = h("p", { class: "links" });
     this.time = h("span", {});
     this.challenging = h("div", { class: "controls", role: "group", "aria-label": texts.mayChallenge, hidden: true },
@@ -173,7 +175,9 @@ export class PlayView extends HTMLElement {
     this.resigning.classList.toggle("asked", asked);
   }
 
-  resign() {
+  /** @param {MouseEvent} event */
+  resign({ detail }) {
+    if (detail > 1) return; // a double click is no answer to what its first click asked
     if (!this.playing?.isOnTurn) this.say(texts.notYourTurn);
     else if (this.resigning.matches(".asked")) {
       this.playing.resign();
@@ -207,7 +211,7 @@ export class PlayView extends HTMLElement {
     const { playing } = this;
     if (!playing) return;
     const isElsewhere = playing.phase === "elsewhere", { lostFor } = playing;
-    const sentence = isElsewhere || playing.phase === "refused" || playing.phase === "idle" ? playing.sentence : "";
+    const sentence = SAID_ABOVE.has(playing.phase) ? playing.sentence : "";
     this.entry.warn(playing.phase === "playing" ? playing.sentence : "");
     const text = [lostFor ? texts.lost(lostFor) : "", sentence].filter(Boolean).join(" ");
     if (this.banner.getAttribute("data-text") === text) return;
@@ -249,7 +253,7 @@ export class PlayView extends HTMLElement {
       this.equipment = this.equipment?.layout === game.layout ? this.equipment : game.equipment;
       const rack = isOver ? "" : playing.rack;
       this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
-        canExchange: (game.bag ?? 0) >= game.offer.rules.exchange_minimum, exchangesLeft: game.exchangesLeft(playing.seat) });
+        mostExchanged: game.mostExchanged, exchangesLeft: game.exchangesLeft(playing.seat) });
       this.askForWords(this.entry.placement); // what was laid may make other words now
       this.showMoves();
       this.showUnseen();

@@ -164,19 +164,20 @@ export class Playing {
       this.phase = "seeking";
       this.sentence = message.held_back ?? message.absent ?? "";
     } else if (message.type === "new_game") return this.offered(message, at);
-    else if (message.game === this.id) this.inGame(message, at);
+    else if (message.game === this.id) return this.inGame(message, at);
   }
 
   /** @param {string[]} games */
   async welcomed(games) {
     this.lostFor = 0;
-    this.connection.serves();
+    if (this.phase === "connecting") this.sentence = ""; // why we were not let in before
     inWindow.set("login", this.login);
     inBrowser.set("name", this.login.name);
     const [first] = games;
     if (first !== undefined) this.resume(games.includes(this.id) ? this.id : first);
     else if (this.id) await this.lookAtEnd();
     else this.idle();
+    this.connection.serves();
   }
 
   idle() {
@@ -188,6 +189,8 @@ export class Playing {
 
   /** Ask for a game, all of it. @param {string} id */
   resume(id) {
+    if (id !== this.id) this.game = null;
+    this.id = id;
     this.connection.say({ type: "resume", game: id });
   }
 
@@ -199,6 +202,7 @@ export class Playing {
       const at = performance.now(), { game } = this;
       this.game = new Game(told, at);
       this.seat = told.offer.players[1] === this.login.name ? 1 : 0;
+      if (this.witness?.game !== this.id) this.witness = null; // that is of a game in another window
       this.end();
       if (!game) this.listener.said(told.over.message);
     } catch (error) {
@@ -296,10 +300,10 @@ export class Playing {
     this.kept = this.witness;
   }
 
-  /** @param {any} message @param {number} at */
+  /** @param {any} message @param {number} at @returns {Promise<void> | void} */
   inGame(message, at) {
     const { game } = this;
-    if (!game) return;
+    if (!game) return message.type === "game_over" ? this.lookAtEnd() : undefined; // it ended before it was told again
     if (message.type === "committed") {
       if (!this.witness) return;
       hear(this.witness, message, this.seat);
@@ -308,8 +312,9 @@ export class Playing {
     else if (message.type === "refused") {
       this.charged(message.deadline_ms, at);
       this.turn = { seq: message.seq, attempt: message.attempt + 1 };
-      if (CHALLENGE_REFUSED.has(message.code)) this.challengeUntil = 0;
-      this.sentence = texts.moveRefused(message.message, message.attempts_left);
+      const isOfChallenge = CHALLENGE_REFUSED.has(message.code);
+      if (isOfChallenge) this.challengeUntil = 0;
+      this.sentence = (isOfChallenge ? texts.challengeRefused : texts.moveRefused)(message.message, message.attempts_left);
     } else if (game.take(message, at)) this.resume(this.id);
     else if (message.type === "started") {
       this.holds(0, message.rack);
@@ -349,7 +354,7 @@ export class Playing {
     this.deadline = deadline_ms;
   }
 
-  /** @param {any} message */
+  /** @param {any} message @returns {Promise<void> | void} */
   refused(message) {
     const sentence = texts.refused(String(message.message));
     const isOfLogin = this.phase === "connecting" && !message.game && message.retry !== "later"; // a name that can be none, say
@@ -359,9 +364,12 @@ export class Playing {
       inWindow.set("login", null);
       inWindow.set("game", null); // who comes by this name again is told of its games
       this.connection.stop();
-    } else if (message.game && message.game === this.id && this.phase !== "over") this.resume(this.id);
-    else {
+    } else if (message.game && message.game === this.id && this.phase !== "over") {
+      if (message.code === "unknown_game") return this.lookAtEnd();
+      this.resume(this.id);
+    } else {
       this.sentence = sentence;
+      if (this.phase === "connecting") return; // what is wished for is asked once we are let in
       this.wish = undefined;
       if (this.phase === "seeking") this.phase = "idle";
     }

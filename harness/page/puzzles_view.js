@@ -124,10 +124,15 @@ export class PuzzleView extends HTMLElement {
     const { board, racks } = puzzle.position;
     this.place.replaceChildren(this.entry);
     this.entry.isOn = true;
-    this.entry.show(puzzle.equipment, { board, rack: racks[0], canExchange: false });
+    this.entry.show(puzzle.equipment, { board, rack: racks[0], mostExchanged: 0 });
     this.verdict.replaceChildren();
     this.below.replaceChildren(h("div", { class: "controls" },
       button(texts.hint, () => this.hint()), button(texts.giveUp, () => this.giveUp())));
+  }
+
+  askAgain() {
+    this.ask();
+    this.entry.focusCursor(); // the button that was pressed is gone
   }
 
   hint() {
@@ -179,18 +184,19 @@ export class PuzzleView extends HTMLElement {
       h("h2", {}, texts.bestPlay),
       ...(puzzle instanceof Endgame ? [] : [tileChoice(puzzle, (at) => show(puzzle.told.lines[at]?.[0] ?? []))]),
       line,
-      h("div", { class: "controls" }, this.nextButton(), button(texts.again, () => this.ask())));
+      h("div", { class: "controls" }, this.nextButton(), button(texts.again, () => this.askAgain())));
     show(puzzle instanceof Endgame ? puzzle.told.line : puzzle.told.lines[0]?.[0] ?? []);
     this.verdict.focus();
   }
 
-  /** To the next one of the kind that is not solved. */
+  /** To the next one that is not solved. */
   nextButton() {
     const all = this.told?.puzzles ?? [], known = results();
     const here = all.findIndex(({ id }) => id === this.puzzleId);
     const later = [...all.slice(here + 1), ...all.slice(0, here)];
     const next = later.find(({ id }) => known[id] !== "solved");
-    return goTo(next ? `#/puzzles/${next.id}` : "#/puzzles", next ? texts.nextPuzzle : texts.allSolved);
+    if (next) return goTo(`#/puzzles/${next.id}`, texts.nextPuzzle);
+    return goTo("#/puzzles", known[this.puzzleId] === "solved" ? texts.allSolved : texts.toPuzzles);
   }
 }
 

@@ -244,7 +244,7 @@ export class ReviewView extends HTMLElement {
     this.graph = new TurnGraph();
     this.sorting = h("button", { type: "button", "aria-pressed": "true", click: () => this.sort() }, texts.byCost);
     this.detail = new TurnReview(review, this.analysis, () => this.data);
-    this.detail.addEventListener("found", () => this.show(this.line));
+    this.detail.addEventListener("found", (event) => this.foundAgain(/** @type {CustomEvent<number>} */ (event).detail));
     this.detail.addEventListener("step", (event) => this.step(/** @type {CustomEvent<number>} */ (event).detail));
     this.isChosen = this.line !== null;
     this.line ??= position?.line ?? null;
@@ -379,6 +379,16 @@ export class ReviewView extends HTMLElement {
   }
 
   // --- what is kept ---
+
+  /** A turn was looked at longer: its mistake may be another by now, or none. @param {number} line */
+  foundAgain(line) {
+    const found = this.review?.found.get(line);
+    if (found && this.whose?.value) {
+      forgetAll([found.cgp]);
+      this.keep();
+    }
+    this.show(this.line);
+  }
 
   keeping() {
     const { review } = this, { players = [] } = review?.told ?? {};

@@ -115,6 +115,7 @@ export class Connection {
   }
 
   again() {
+    clearTimeout(this.timer);
     this.drop();
     if (this.stopped) return;
     const seconds = WAITS_S[Math.min(this.tries, WAITS_S.length - 1)] ?? 1;

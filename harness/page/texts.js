@@ -2,6 +2,8 @@
 
 /** @param {number} count @param {string} one @param {string} [many] */
 const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+/** What is at stake after a refusal. @param {number} left attempts */
+const soManyLeft = (left) => (left === 1 ? "One more such move loses the game." : `${left} more such moves lose the game.`);
 /** @param {number} spread */
 const end = (spread) => (spread ? `${counted(Math.abs(spread), "point")} ${spread > 0 ? "ahead" : "behind"}` : "level");
 
@@ -259,6 +261,8 @@ export const texts = {
   recall: "Recall",
   /** @param {number | null} [left] null where the rules limit none */
   exchangeLeft: (left) => (typeof left === "number" ? `Exchange (${left} left)` : "Exchange"),
+  /** @param {number} tiles */
+  bagHas: (tiles) => `The bag has ${counted(tiles, "tile")}: exchange no more than that.`,
   noExchangeLeft: "You have no exchange left.",
   passTurn: "Pass",
   reallyPass: "Pass: sure?",
@@ -274,6 +278,7 @@ export const texts = {
   longTiles: (tile) => `Type ${tile} for that tile; click letters to lay them singly.`,
   /** @param {string} tile */
   asOneTile: (tile) => `${tile} as one tile.`,
+  lineIsFull: "No square is free from here to the edge.",
   noBlank: "There is no blank left on your rack.",
   /** @param {string} letter */
   notOnRack: (letter) => `There is no ${letter} left on your rack.`,
@@ -522,8 +527,9 @@ export const texts = {
   /** @param {string} name @param {string} move @param {number} score */
   theirMove: (name, move, score) => `${name}: ${move}, ${counted(score, "point")}.`,
   /** @param {string} why @param {number} left */
-  moveRefused: (why, left) =>
-    `That can't be played: ${why}. ${left === 1 ? "One more such move loses the game." : `${left} more such moves lose the game.`}`,
+  moveRefused: (why, left) => `That can't be played: ${why}. ${soManyLeft(left)}`,
+  /** @param {string} why @param {number} left */
+  challengeRefused: (why, left) => `That can't be challenged: ${why}. ${soManyLeft(left)}`,
   youWin: "You win",
   youLose: "You lose",
   /** @param {string} verdict @param {number[]} scores @param {string} why */

@@ -103,7 +103,7 @@ export class TurnReview extends HTMLElement {
       if (message.type === "turn") this.review.found.set(turn.line, message);
       if (message.type !== "done" && message.type !== "error") return;
       this.longer.delete(turn.line);
-      this.dispatchEvent(new Event("found"));
+      this.dispatchEvent(new CustomEvent("found", { detail: turn.line }));
       if (message.type === "error" && this.turn === turn) this.say(sentenceOf(message)); // in the place of what that shows
     });
     this.refresh();

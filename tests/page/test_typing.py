@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
-
-PAGE = Path(__file__).parents[2] / "harness" / "page"
+from page.modules import asked
 
 ASK = """
 import { Draft } from "./draft.js";
@@ -19,7 +14,9 @@ const layout = { columns: 15, letter: Array(225).fill(1), word: Array(225).fill(
 console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([rack, keys]) => {
   const draft = new Draft({ layout, tiles }, new Map(), rack);
   draft.cursor = { at: 0, across: true };
-  const taken = keys.map((key) => draft.type(key.toLowerCase(), false));
+  const isTile = (key) => "0123456".includes(key), isBlank = (key) => key !== key.toUpperCase();
+  const taken = keys.map((key) => isTile(key)
+    ? draft.putAtCursor(Number(key)) : draft.type(key.toLowerCase(), isBlank(key)));
   const laid = [...draft.placed].sort(([one], [other]) => one - other).map(([, tile]) => tile);
   return [laid.join(" "), taken.every(Boolean)];
 })));
@@ -27,17 +24,11 @@ console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([rack, keys]) => {
 
 
 def typed(tmp_path: Path, *cases: tuple[list[str], str]) -> list[str]:
-    """Type on an empty board; return the tiles that lie there then, by rack and keys."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not here; install it with: apt-get install nodejs")
-    shutil.copytree(PAGE, tmp_path / "page", ignore=shutil.ignore_patterns("*.json", "__pycache__"))
-    (tmp_path / "page" / "package.json").write_text('{"type": "module"}')
-    (tmp_path / "page" / "ask.js").write_text(ASK)
-    command = [node, str(tmp_path / "page" / "ask.js")]
-    question = json.dumps([(rack, list(keys)) for rack, keys in cases])
-    done = subprocess.run([*command, question], capture_output=True, text=True, check=True)
-    laid = json.loads(done.stdout)
+    """Type on an empty board; return the tiles that lie there then, by rack and keys.
+
+    A small letter is typed with Shift, for a blank; a digit is a click on that tile of the rack.
+    """
+    laid = asked(tmp_path, ASK, [(rack, list(keys)) for rack, keys in cases])
     assert all(is_taken for _, is_taken in laid)
     return [tiles for tiles, _ in laid]
 
@@ -52,6 +43,8 @@ def test_the_longest_tile_of_the_rack_is_meant(tmp_path: Path) -> None:
         (("L", "L", "[L·L]", "A"), "AL·LL"): "A [L·L] L",
         (("L", "L", "[L·L]"), "LL"): "L L",
         (("C", "?", "A"), "CHA"): "C h A",
+        (("?", "A"), "l·lA"): "[l·l] A",
+        (("C", "A", "H", "[CH]"), "C1H"): "C A H",
     }
     asked = [(list(rack), keys) for rack, keys in cases]
     assert typed(tmp_path, *asked) == list(cases.values())

@@ -87,6 +87,9 @@
 
   // --- the page ---
 
+  // Not disabled: a button that was just pressed keeps the keyboard.
+  const turnOff = (isOff, ...names) => names.forEach((each) => part(each).setAttribute("aria-disabled", isOff));
+
   const show = () => {
     const onBoard = drawBoard();
     const racks = [rackOf(0), rackOf(1)];
@@ -97,8 +100,8 @@
       return element("span", `${onTurn ? "▸ " : ""}${name(seat)} ${scores[seat]}${racks[seat] && `, ${racks[seat]}`}`);
     }), element("span", `${bag} in the bag`));
     part("where").textContent = `turn ${turns} of ${game.t.length}`;
-    part("first").disabled = part("back").disabled = turns === 0;
-    part("last").disabled = part("forward").disabled = turns === game.t.length;
+    turnOff(turns === 0, "first", "back");
+    turnOff(turns === game.t.length, "last", "forward");
     [...part("sheet").tBodies[0].rows].forEach((row, at) => {
       if (at + 1 === turns) row.setAttribute("aria-current", "true");
       else row.removeAttribute("aria-current");
@@ -128,10 +131,11 @@
   };
 
   const choose = (at) => {
+    if (!data.games[at]) return;
     game = data.games[at];
     part("game").selectedIndex = at;
-    part("earlier").disabled = at === 0;
-    part("later").disabled = at === data.games.length - 1;
+    turnOff(at === 0, "earlier");
+    turnOff(at === data.games.length - 1, "later");
     part("players").textContent = told(game);
     const lines = game.t.map(([rack, move, score, think, left], index) => {
       const line = element("tr");
