@@ -31,6 +31,9 @@ MOST_UNREAD = 1 << 20
 MOST_FRAGMENTS = 256
 """Of a message; each takes memory until the last is there, however little it holds."""
 
+MOST_WAITING = 512
+"""More than wait to be taken: reading stops at 16, and a slice holds 256 at most."""
+
 _TOO_MUCH = "too many frames or bytes a second"
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
@@ -58,10 +61,10 @@ class Metered(Connection):
         """Of a message whose last one is to come."""
         self.take: Callable[[bytes | str, int], None] | None = None
         """Takes a message, and when it came, if no other waits; it raises nothing."""
-        self.stamps: deque[int] = deque()
+        self.stamps: deque[int] = deque(maxlen=MOST_WAITING)
         """When messages arrived that nobody has taken yet, in milliseconds.
 
-        They are few: reading stops at 16, and a slice holds 256 at most."""
+        Not all who take messages ask for it, so the oldest are forgotten."""
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

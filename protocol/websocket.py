@@ -257,12 +257,10 @@ async def listen(
 
     async def respond(connection: ServerConnection, request: Request) -> Response | None:
         assert isinstance(connection, ServerEnd)
-        answer = on_http(request)
+        refusal = connection.visit.ask(request)
+        answer = HttpAnswer(503, f"{refusal}\n") if refusal is not None else on_http(request)
         if answer is None:
-            refusal = connection.visit.ask(request)
-            if refusal is None:
-                return None
-            answer = HttpAnswer(503, f"{refusal}\n")
+            return None
         if not isinstance(answer, HttpAnswer):
             answer = await answer
         response = connection.respond(answer.status, answer.text)

@@ -13,6 +13,7 @@ import structlog
 from protocol.channel import Arrival, Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.messages import Goodbye, Message, Ping, Pong
+from protocol.parts import MAX_SENTENCE
 
 log = structlog.get_logger(__name__)
 
@@ -152,7 +153,7 @@ class Link:
 
     def dismiss(self, close: int, code: str, message: str) -> None:
         """Say goodbye and close the connection."""
-        self.send(Goodbye(code=code, message=message))
+        self.send(Goodbye(code=code, message=message[:MAX_SENTENCE]))
         self.close_soon(close, code)
 
     def close_soon(self, code: int, reason: str) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -209,7 +209,15 @@ class PastGame:
     ended: Ended
 
 
-def read_past(address: Address, most: int, before: str | None = None) -> list[PastGame]:
+class PastGames(NamedTuple):
+    """Finished games, the latest first."""
+
+    games: list[PastGame]
+    before: str | None
+    """The game before which there may be more."""
+
+
+def read_past(address: Address, most: int, before: str | None = None) -> PastGames:
     """Return the games that were begun last, or last ``before`` another, of those that are over.
 
     A game that can't be read is left out.
@@ -223,7 +231,7 @@ def read_past(address: Address, most: int, before: str | None = None) -> list[Pa
     for game, created, opened, ended in rows:
         with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
             past.append(PastGame(game, created, _OPENED.decode(opened), _ENDED.decode(ended)))
-    return past
+    return PastGames(past, rows[-1][0] if len(rows) == most else None)
 
 
 def _games_of(

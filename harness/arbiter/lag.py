@@ -7,6 +7,7 @@ knows when that was: the player is not charged, and the lag is recorded beside t
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
@@ -30,6 +31,8 @@ class LagMeter:
     def __init__(self, observe: Callable[[int], None] = lambda _ms: None) -> None:
         self._observe = observe
         self._blocks: deque[_Block] = deque(maxlen=64)
+        self._due_ms = math.inf
+        """When the loop should wake up next."""
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> LagMeter:
@@ -40,9 +43,12 @@ class LagMeter:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])  # whoever cancels this meanwhile is heard
+        self._due_ms = math.inf
 
     def late_at(self, at_ms: int) -> int:
         """Return the greatest possible delay of the stamp ``at_ms``, in milliseconds."""
+        if at_ms >= self._due_ms + NOTABLE_MS:  # who waited for a block wakes up before it is noted
+            return int(at_ms - self._due_ms)
         for block in reversed(self._blocks):
             if block.ended_ms + JUST_AFTER_MS < at_ms:
                 break
@@ -51,11 +57,11 @@ class LagMeter:
         return 0
 
     async def _measure(self) -> None:
-        due = now_ms() + EVERY_MS
         while True:
+            due = now_ms() + EVERY_MS
+            self._due_ms = due
             await asyncio.sleep(max(0, due - now_ms()) / 1_000)
             self.note(due, now_ms())
-            due = now_ms() + EVERY_MS
 
     def note(self, due_ms: int, woke_ms: int) -> None:
         """Note a wake-up, in most cases later than due."""

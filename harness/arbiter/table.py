@@ -489,7 +489,7 @@ class Table:
         if self.book.is_open and outcome != "host_error":
             accepted = self._take_open_play()
             over = self.book.game.over if self.book.game else None
-            if over is not None and outcome in ("time", "resign", "illegal"):
+            if over is not None:
                 outcome, winner, message, faults = over.reason, None, "", ()
         ended = self.book.end(outcome, winner, message, now_ms, faults)
         verdict = views.game_over(self.book)

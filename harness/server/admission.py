@@ -446,8 +446,10 @@ class Admissions:
     def note_absence(self, name: str, address: str, seconds: float) -> None:
         """Note that a player let its opponent wait in vain: it is to wait as long.
 
-        An address may have four such players at once before others there wait for them.
+        An address may have four such players at once before others there wait for them. Nobody is
+        told to wait for more than ``MOST_ABSENT_S``.
         """
-        now = self.clock()
+        now, seconds = self.clock(), min(seconds, MOST_ABSENT_S)
         self._absences.bucket(name, now).spend(seconds, now)
-        self._absences_by_address.bucket(block_of(address), now).spend(seconds, now)
+        at = self._absences_by_address.bucket(block_of(address), now)
+        at.spend(min(seconds, 5 * MOST_ABSENT_S - at.owed(now)), now)

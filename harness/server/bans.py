@@ -20,6 +20,9 @@ from protocol.parts import Ban
 
 _LIKE_A_NETWORK = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 
+_MAPPED = 96
+"""Bits of version 6 before those of version 4 (RFC 4291)."""
+
 
 @dataclass(frozen=True)
 class _Entry:
@@ -89,6 +92,17 @@ class Bans:
         )
 
 
+def check_name(name: str) -> None:
+    """Check that a name is none that a ban would take for an address or a network.
+
+    Raises:
+        PeerError: it is; the connection is to be closed.
+    """
+    if _LIKE_A_NETWORK.fullmatch(name):
+        why = f"{name!r} reads like an address; choose a name that doesn't"
+        raise PeerError("bad_message", why, close=1008)
+
+
 def check_whom(whom: str) -> None:
     """Check that what looks like an address or a network is one, not taken for a name.
 
@@ -109,8 +123,9 @@ def _network(whom: str) -> IPv4Network | IPv6Network | None:
         network = ip_network(whom, strict=False)
     except ValueError:
         return None  # a name
-    if network.prefixlen == network.max_prefixlen:
-        return ip_network(_unmapped(network.network_address))
+    mapped = _unmapped(network.network_address)
+    if isinstance(mapped, IPv4Address) and network.version == 6 and network.prefixlen >= _MAPPED:
+        return ip_network((mapped, network.prefixlen - _MAPPED))
     return network
 
 

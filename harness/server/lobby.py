@@ -90,7 +90,7 @@ class Lobby:
 
     def arrive(self, player: Player, link: Link) -> Link | None:
         """Log a player in; return the older connection that this replaces."""
-        older, player.link, player.peer = player.link, link, link.channel.peer
+        older = self.players.arrive(player, link)
         if older is not None:
             self._stop_seeking(player)  # the newer connection seeks for itself
         return older
@@ -171,7 +171,9 @@ class Lobby:
             self._pairing.cancel()
             self._pair()  # who waits already comes first
         if self.closing or self._is_full:
-            raise PeerError("busy", "no core is free for a bot", retry="later", close=1013)
+            why = "the server is closing" if self.closing else self.paused
+            why = "no core is free for a bot" if why is None else f"no game begins now: {why}"
+            raise PeerError("busy", why, retry="later", close=1013)
         if not self._has_room(address):
             raise PeerError("busy", self._as_many_as_it_may(address), retry="later", close=1013)
         self._lent[block_of(address)] += 1
@@ -199,12 +201,8 @@ class Lobby:
 
         A player of a resumed game counts once it is back: the journal keeps no addresses.
         """
-        block = block_of(address)
-        games = sum(
-            any(block_of(self.players[name].address) == block for name in host.guests)
-            for host in self.hosting.games.values()
-        )
-        return games + self._lent[block] < self.most_games(address, self.max_games)
+        games = len(self.players.games_from(address))
+        return games + self._lent[block_of(address)] < self.most_games(address, self.max_games)
 
     @staticmethod
     def _as_many_as_it_may(address: str) -> str:
@@ -361,7 +359,7 @@ class Lobby:
             JournalError: it can't be read; then no game is resumed.
         """
         with suppress(JournalError):
-            for past in reversed(read_past(self.journal.address, PAST_GAMES)):
+            for past in reversed(read_past(self.journal.address, PAST_GAMES).games):
                 if past.ended.seq:  # it began
                     self._first_moves.note(*past.opened.players)
         for book, label in tuple(self.hosting.restored()):

@@ -14,6 +14,7 @@ from bot.seat.link import Link
 from harness.seats.seats import GuestSeat
 from protocol.messages import Message, Seek
 
+from .admission import block_of
 from .tokens import host_of
 
 
@@ -45,6 +46,8 @@ class Players:
     """The players of one server, by name."""
 
     _players: dict[str, Player] = field(default_factory=dict)
+    _by_block: dict[str, set[Player]] = field(default_factory=dict)
+    """Those whose address is known, by its block."""
 
     def __contains__(self, name: str) -> bool:
         return name in self._players
@@ -58,6 +61,17 @@ class Players:
     def named(self, name: str) -> Player:
         """Return the player of a name, known or new."""
         return self._players.setdefault(name, Player(name))
+
+    def arrive(self, player: Player, link: Link) -> Link | None:
+        """Note a player's new connection; return the older one that this replaces."""
+        self._leave_block(player)
+        older, player.link, player.peer = player.link, link, link.channel.peer
+        self._by_block.setdefault(block_of(player.address), set()).add(player)
+        return older
+
+    def games_from(self, address: str) -> set[str]:
+        """Return the games that players of an address, or of its block, have seats in."""
+        return {game for each in self._by_block.get(block_of(address), ()) for game in each.seats}
 
     def is_here(self, name: str) -> bool:
         """Return whether a player is connected."""
@@ -98,4 +112,12 @@ class Players:
     def forget(self, player: Player) -> None:
         """Forget a player who is away and in no game."""
         if player.link is None and not player.seats:
+            self._leave_block(player)
             self._players.pop(player.name, None)
+
+    def _leave_block(self, player: Player) -> None:
+        block = block_of(player.address)
+        others = self._by_block.get(block, set())
+        others.discard(player)
+        if not others:
+            self._by_block.pop(block, None)

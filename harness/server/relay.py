@@ -40,8 +40,10 @@ class IdleWatch:
         """Note a message, to either side."""
         match message:
             case NewGame(game=game, time=time):
-                longest_ms = time.initial_ms + time.max_overtime_ms + time.ready_ms
-                self._turns_s[game] = min(LONGEST_TURN_S, longest_ms / 1_000 + self._idle_s)
+                longest_s = (time.initial_ms + time.max_overtime_ms + time.ready_ms) / 1_000
+                if time.increment_ms:  # a clock may grow to anything
+                    longest_s = LONGEST_TURN_S
+                self._turns_s[game] = min(LONGEST_TURN_S, longest_s + self._idle_s)
             case GameOver(game=game) | Decline(game=game) if game in self._turns_s:
                 del self._turns_s[game]
             case _ if not self._turns_s:

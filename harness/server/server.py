@@ -56,7 +56,7 @@ from .analysis.messages import SUBPROTOCOL as ANALYSIS
 from .analysis.queue import AnalysisQueue, Engine
 from .analysis.settings import AnalysisSettings
 from .answers import refuse_other_methods
-from .bans import Bans
+from .bans import Bans, check_name
 from .greeting import greeting
 from .hello import HELLO_S, read_hello
 from .hosting import Hosting
@@ -351,6 +351,7 @@ class MatchServer:
                 raise forbidden("this server has no admins; it is started without --admins FILE")
             check_listed(self.admins.read(), hello.name, token, "admin")
         else:
+            check_name(hello.name)
             self._bans.check(hello.name, caller.address)
         keeps_place = hello.role == "admin" or (
             hello.role == "player" and self._lobby.players.has_game(hello.name)
@@ -375,6 +376,7 @@ class MatchServer:
                     peer=channel.peer,
                     check_claim=partial(self._admissions.check_claim, caller),
                 )
+                self._bans.check(hello.name, caller.address)  # again: that may have taken a while
                 await self._serve_player(channel, hello.name, caller)
             case "spectator":
                 with self._admissions.spectator():

@@ -22,6 +22,7 @@ from harness.arbiter.host import GameHost
 from harness.arbiter.journal_reading import (
     KeptGame,
     PastGame,
+    PastGames,
     has_game,
     read_ended_game,
     read_game,
@@ -95,7 +96,7 @@ class Web:
         self._play, self._own, self._analyses = play, own, analyses
         self._monotonic = monotonic
         self._page = Page.read()
-        self._past: tuple[float, asyncio.Future[list[PastGame]]] | None = None
+        self._past: tuple[float, asyncio.Future[PastGames]] | None = None
         self._reviews: dict[str, asyncio.Future[HttpAnswer]] = {}
         self._one_at_a_time = asyncio.Lock()
         self._waiting = 0
@@ -155,7 +156,7 @@ class Web:
                 past = await asyncio.shield(self._latest())
             else:
                 past = await self._read(read_past, self._journal, PAST_LISTED, before)
-                if not past and not await self._read(has_game, self._journal, before):
+                if not any(past) and not await self._read(has_game, self._journal, before):
                     return wrong(400, f"before must be the id of a game (got {before[:64]!r})")
         except (JournalError, _Busy) as error:
             return _failed(error)
@@ -166,12 +167,12 @@ class Web:
                 "own": self._own,
                 "analysis": self._analyses,
                 "on": self._hosting.listed().games,
-                "past": list(map(_listed, past)),
-                "before": past[-1].game if len(past) == PAST_LISTED else None,
+                "past": list(map(_listed, past.games)),
+                "before": past.before,
             }
         )
 
-    def _latest(self) -> asyncio.Future[list[PastGame]]:
+    def _latest(self) -> asyncio.Future[PastGames]:
         """Return the reading of the latest games, the same for all who ask within a second."""
         now = self._monotonic()
         if self._past is None or now - self._past[0] >= FRESH_S:

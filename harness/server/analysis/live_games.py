@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from engine.notation.cgp import read_cgp
 from engine.rules.position import Board
-from harness.server.admission import block_of
 from harness.server.hosting import Hosting
 from harness.server.players import Players
 
@@ -29,7 +28,7 @@ class LiveGames:
     def why_not_analyse(self, cgp: str, table: str, address: str) -> str:
         """Return why a position of a table may not be analysed for an address now, or nothing."""
         board = read_cgp(cgp, self.hosting.tables.find(table).rules).position.board
-        played, boards = self._games_from(address), (board.squares, _transposed(board))
+        played, boards = self.players.games_from(address), (board.squares, _transposed(board))
         for game, live in self._boards():
             is_like = any(_is_like(live, squares) for squares in boards)
             if is_like and (not live.is_empty or game in played):
@@ -40,15 +39,6 @@ class LiveGames:
         for host in self.hosting.games.values():
             if host.book.game is not None and host.book.ended is None:
                 yield host.game, host.book.game.position.board
-
-    def _games_from(self, address: str) -> set[str]:
-        block = block_of(address)
-        return {
-            game
-            for player in self.players
-            if block_of(player.address) == block
-            for game in player.seats
-        }
 
 
 def _transposed(board: Board) -> tuple[int, ...]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import SystemRandom
@@ -35,6 +37,7 @@ from .table import Table
 
 log = structlog.get_logger(__name__)
 
+DAY_S = 24 * 60 * 60
 PAUSE_S = 1.0
 REST_SHARE = 9
 """Ratings rest for so many times as long as they took, but no longer than ``LONGEST_PAUSE_S``."""
@@ -92,6 +95,8 @@ class Ladder:
         """Games of the history that was read whose end is still to be noted here."""
         self._resumed: list[Mapping[str, Any]] = []
         """Labels of games that go on while the journal is read."""
+        self._on = Counter[tuple[str, str]]()
+        """How many rated games each has that are on, by table and name."""
         self._began = clocks.now()
         self._random = SystemRandom()
         self._first_table = 0
@@ -186,6 +191,7 @@ class Ladder:
                     continue
                 for name in names:
                     table.busy(name)
+                    self._on[table.name, name] += 1
                 sides = (self._side(names[0]), self._side(names[1]))
                 yield Rated(table.name, self.kind(table.name), table.time, sides)
             places -= len(made)
@@ -200,6 +206,8 @@ class Ladder:
     def goes_on(self, label: Mapping[str, Any]) -> None:
         """Note, before ``run``, a rated game that a server has from before its start."""
         self._resumed.append(label)
+        for side in label["sides"]:
+            self._on[label[LABEL], side["name"]] += 1
 
     def over(self, game: str, label: Mapping[str, Any], ended: Ended | None) -> None:
         """Note that a rated game is over; without an end it could not be kept."""
@@ -209,8 +217,12 @@ class Ladder:
         if table is None:
             return  # the configuration has it no more
         for side in label["sides"]:
-            if side["name"] not in self._wishes:
-                table.go(side["name"])
+            at = table.name, side["name"]
+            self._on[at] -= 1
+            if self._on[at] <= 0:  # else it has sought, and has another game
+                del self._on[at]
+                if side["name"] not in self._wishes:
+                    table.go(side["name"])
             if self._loaded and side["name"] in table.anchors:
                 table.come(side["name"], self.clocks.monotonic())
         if ended is None:
@@ -242,8 +254,10 @@ class Ladder:
             more = await self.rate()
             took_s = self.clocks.monotonic() - began
             await asyncio.sleep(min(PAUSE_S + REST_SHARE * took_s, LONGEST_PAUSE_S))
-            if not more:
-                await self._changed.wait()
+            if not more:  # a day that is over has ratings, too
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(DAY_S - self.clocks.now() % DAY_S):
+                        await self._changed.wait()
 
     def read(self, journal: Address) -> tuple[dict[str, History], set[str]]:
         """Read the games of a journal; also return which of them ended since this began.
@@ -279,7 +293,8 @@ class Ladder:
         for label in self._resumed:
             if label[LABEL] in self.tables:
                 for side in label["sides"]:
-                    self.tables[label[LABEL]].plays(side["name"])
+                    if side["name"] not in self._wishes:
+                        self.tables[label[LABEL]].plays(side["name"])
         self._resumed.clear()
 
     async def rate(self) -> bool:

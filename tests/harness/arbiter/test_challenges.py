@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 import pytest
@@ -335,6 +335,15 @@ def test_a_flag_that_falls_on_an_out_play_accepts_it() -> None:
     play = out_play("Q", initial_ms=3_000)
     play.wait(3_001)
     assert outcome(play) == ("out", 0)
+
+
+@pytest.mark.parametrize("code", ["crash", "stall"])
+def test_who_fails_on_an_out_play_accepts_it(code: Literal["crash", "stall"]) -> None:
+    play = out_play("Q")
+    for _ in range(2):
+        play.carry_out(play.table.fail(1, code, "it died", play.now))
+    assert outcome(play) == ("out", 0)
+    assert [fault.code for fault in play.result.faults] == [code] * 2
 
 
 def test_a_challenge_during_a_lost_connection() -> None:

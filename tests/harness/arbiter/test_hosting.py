@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
+import time
 import urllib.request
 import weakref
 from collections.abc import Sequence
@@ -21,7 +23,7 @@ from bot.seat_text import parse_seat
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.lag import LagMeter
+from harness.arbiter.lag import EVERY_MS, LagMeter
 from harness.arbiter.lease import LeaseLost
 from harness.arbiter.records import Draws, Ended, Record, RefusedMove, Thought, Turn, new_game
 from harness.arbiter.scorebook import Scorebook
@@ -626,6 +628,45 @@ def test_what_is_stamped_when_a_block_ends_may_have_come_at_its_beginning() -> N
     assert lag.late_at(1_400) == 400
     assert lag.late_at(1_403) == 400
     assert lag.late_at(1_450) == 0
+
+
+class Late(Passer):
+    """A seat whose move comes by a socket while the host is blocked."""
+
+    BLOCK_S = 0.3
+
+    def send(self, message: Message) -> None:
+        if not isinstance(message, YourTurn):
+            super().send(message)
+            return
+        ours, theirs = socket.socketpair()
+        loop = asyncio.get_running_loop()
+
+        def read() -> None:
+            loop.remove_reader(ours)
+            self.say(Move(game=message.game, seq=message.seq, move="-"))
+            ours.close()
+            theirs.close()
+
+        loop.add_reader(ours, read)
+        loop.call_later(0.04, self.block, theirs)
+
+    def block(self, theirs: socket.socket) -> None:
+        theirs.send(b"-")
+        time.sleep(self.BLOCK_S)
+
+
+async def test_nobody_is_charged_while_the_host_is_blocked(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
+    opened = new_game(("a", "b"), load_lexicon(), TimeControl(), Draws.fresh())
+    await journal.create(opened, {})
+    async with LagMeter() as lag:
+        host = GameHost(Scorebook(opened, load_lexicon()), (Late("a"), Late("b")), journal, lag)
+        await host.run()
+    journal.close()
+    charged = [turn.host_lag_ms for turn in host.book.turns]
+    assert len(charged) == 6
+    assert min(charged) >= 1_000 * Late.BLOCK_S - 2 * EVERY_MS
 
 
 def test_a_loop_that_is_hardly_late_is_not_late() -> None:

@@ -335,13 +335,22 @@ async def test_what_an_admin_is_told_fits_into_a_message(tmp_path: Path) -> None
 def test_an_address_is_banned_however_it_is_written(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "serve.db")
     bans = Bans(journal)
-    for whom in ("192.0.2.0/24", "::ffff:198.51.100.7"):
+    for whom in ("192.0.2.0/24", "::ffff:198.51.100.7", "::ffff:233.252.0.0/120"):
         asyncio.run(bans.add(whom, None, "loud"))
-    for address in ("192.0.2.1", "::ffff:192.0.2.1", "198.51.100.7"):
+    for address in ("192.0.2.1", "::ffff:192.0.2.1", "198.51.100.7", "233.252.0.9"):
         with pytest.raises(PeerError):
             bans.check("ann", address)
     bans.check("ann", "::ffff:203.0.113.1")
     journal.close()
+
+
+@pytest.mark.parametrize("name", ["0.0.0.0/0", "dead:beef", "1.2.3.400", "::1"])
+async def test_a_name_that_a_ban_would_not_take_for_one_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    async with running(tmp_path) as there:
+        with pytest.raises(ChannelClosed, match="bad_message"):
+            await Client.login(there.url, name)
 
 
 def test_bans_that_are_over_are_forgotten(tmp_path: Path) -> None:

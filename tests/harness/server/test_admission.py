@@ -325,6 +325,12 @@ def test_an_address_does_not_let_opponents_wait_by_ever_new_names() -> None:
     assert may_seek(house, "new", "192.0.2.2") == "yes"
     house.clock.now += 60
     assert may_seek(house, "new") == "yes"
+    for number in range(4):
+        house.gate.note_absence(f"q{number}", "192.0.2.3", 120)
+    assert may_seek(house, "new", "192.0.2.3") == "yes", "each counts for a minute"
+    for number in range(4):
+        house.gate.note_absence(f"r{number}", "192.0.2.3", 120)
+    assert may_seek(house, "new", "192.0.2.3").endswith("seek again in 60 s")
 
 
 def test_how_many_games_an_address_may_have() -> None:
@@ -411,8 +417,10 @@ def test_of_a_table_of_ones_own_keys_the_wrong_one_is_named(
 # --- a bot that is lent ---------------------------------------------------------------------------
 
 
-def offer(game: str, initial_ms: int) -> NewGame:
-    time = TimeControl(initial_ms=initial_ms, max_overtime_ms=0, ready_ms=1_000)
+def offer(game: str, initial_ms: int, increment_ms: int = 0) -> NewGame:
+    time = TimeControl(
+        initial_ms=initial_ms, increment_ms=increment_ms, max_overtime_ms=0, ready_ms=1_000
+    )
     return NewGame(game=game, seq=0, players=("a", "b"), you=0, lexicon="words", time=time)
 
 
@@ -429,6 +437,9 @@ async def test_how_long_a_lent_bot_waits() -> None:
     assert watch.patience_s == 60
     watch.carried(offer("one", 300_000))
     assert watch.patience_s == 361
+    watch.carried(offer("two", 60_000, increment_ms=30_000))
+    assert watch.patience_s == LONGEST_TURN_S, "a clock may grow"
+    watch.carried(over("two"))
     watch.carried(offer("two", 2**40))
     assert watch.patience_s == LONGEST_TURN_S
     watch.carried(over("one"))

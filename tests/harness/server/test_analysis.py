@@ -29,6 +29,7 @@ from harness.server.analysis.live_games import LiveGames
 from harness.server.analysis.messages import MOST_DATA, SUBPROTOCOL, Analyse, decode
 from harness.server.analysis.queue import AnalysisQueue, Job
 from harness.server.analysis.settings import AnalysisSettings
+from harness.server.players import Players
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
@@ -236,7 +237,7 @@ def test_a_position_of_a_game_that_is_on_is_known_also_transposed() -> None:
     host = SimpleNamespace(game="g", book=SimpleNamespace(game=live, ended=None))
     tables = SimpleNamespace(find=lambda _table: SimpleNamespace(rules=rules))
     hosting = SimpleNamespace(tables=tables, games={"g": host})
-    games = LiveGames(cast("Any", hosting), cast("Any", []))
+    games = LiveGames(cast("Any", hosting), Players())
     for board in (across, f"{down} AEIQRST/ 20/5 1"):
         assert "a game that is on" in games.why_not_analyse(board, "main", "192.0.2.1")
     other = across.replace("HOUSE", "MOUSE").replace("3M", "4M").replace("E7", "E6")

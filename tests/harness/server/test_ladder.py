@@ -207,6 +207,20 @@ def test_who_has_a_game_from_before_the_start_plays_and_is_not_paired() -> None:
     assert (table.state(ann), table.state(static)) == ("away", "waits")
 
 
+def test_who_has_a_new_game_while_the_old_one_closes_still_plays() -> None:
+    season = Season()
+    season.put("ann", "bob")
+    assert len(season.pair()) == 1
+    season.put("ann", "cid")  # its game has ended, and stops its seats
+    assert len(season.pair()) == 1
+    table = season.ladder.tables["ladder"]
+    ann, bob = (table.history.player(name) for name in ("ann", "bob"))
+    season.play("ann", "bob", ended(0))
+    assert (table.state(ann), table.state(bob)) == ("plays", "away")
+    season.play("ann", "cid", ended(0))
+    assert table.state(ann) == "away"
+
+
 # --- what counts ----------------------------------------------------------------------------------
 
 
@@ -341,6 +355,26 @@ def test_nothing_is_computed_anew_without_games() -> None:
     season.rate()
     season.rate()
     assert season.computed == 1
+
+
+async def test_a_day_that_is_over_has_ratings_without_another_game(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.server.ladder.ladder.PAUSE_S", 0.0)
+    season, days = Season(at=MIDNIGHT + DAY_S - 0.05), asyncio.Queue[int]()
+
+    async def compute(task: RatingTask) -> list[RatingList]:
+        days.put_nowait(len(task.after))
+        return rated(task)
+
+    season.ladder._compute = compute
+    running = asyncio.create_task(season.ladder.run(journal.address, lambda: None))
+    season.play("ann", "bob", ended(0))
+    async with asyncio.timeout(10):
+        await days.get()
+        season.at += DAY_S
+        await days.get()
+    running.cancel()
 
 
 async def test_ratings_are_computed_in_another_process(

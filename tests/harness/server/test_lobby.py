@@ -49,11 +49,11 @@ class Guest:
         self.player: Player = lobby.players.named(name)
         self.told: list[object] = []
         _, channel = MemoryChannel.pair()
+        channel.peer = f"{address}:54312"
         link = Link(channel, lambda _message, _at_ms: None)
         self._is_told = asyncio.Event()
         link.send = self._hear  # type: ignore[method-assign]
         lobby.arrive(self.player, link)
-        self.player.peer = f"{address}:54312"
 
     def _hear(self, message: object) -> None:
         self.told.append(message)

@@ -371,3 +371,23 @@ async def test_two_tokens_in_the_header_are_refused_with_a_sentence(running: Run
         assert isinstance(answer, Error)
         assert answer.code == "forbidden"
         assert answer.message == "2 Authorization headers were sent, and one is meant"
+
+
+async def status(url: str, client: str) -> int:
+    """Ask a server, as a proxy for a client; return the status of its answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+    writer.write(
+        f"GET /healthz HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {client}\r\n\r\n".encode()
+    )
+    head = await reader.read()
+    writer.close()
+    return int(head.split()[1])
+
+
+@pytest.mark.parametrize(
+    "running", [Admission(proxies=("127.0.0.1",), handshakes_per_s=0.4)], indirect=True
+)
+async def test_who_asks_too_often_behind_a_proxy_is_refused_alone(running: Running) -> None:
+    told = [await status(running.url, "192.0.2.1") for _ in range(6)]
+    assert (told[0], told[-1]) == (200, 503)
+    assert await status(running.url, "192.0.2.2") == 200

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
+from postgres import tamper
 from tables import GAME, Play, random_policy, tables
 from websockets.datastructures import Headers
 from websockets.http11 import Request
@@ -189,10 +190,15 @@ async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
     assert [game["game"] for game in earlier["past"]] == ["g1", "g0"]
     assert earlier["before"] is None
     assert (await served.json("/api/games?before=g0"))["past"] == []
+    tamper(served.journal.address, "UPDATE records SET content = '{' WHERE game = ?", names[-1])
+    served.now += 1
+    damaged = await served.json("/api/games")
+    assert [game["game"] for game in damaged["past"]] == names[-2:1:-1]
+    assert damaged["before"] == listed["before"], "those before it can still be had"
     told = (await served.json("/api/games?before=nobody", 400))["error"]
     assert told == "before must be the id of a game (got 'nobody')"
     await keep(served.journal, play, "late")
-    assert await served.json("/api/games") == listed, "within a second"
+    assert await served.json("/api/games") == damaged, "within a second"
     served.now += 1
     assert (await served.json("/api/games"))["past"][0]["game"] == "late"
 
