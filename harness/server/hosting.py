@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import structlog
@@ -37,6 +38,8 @@ TABLE = "table"
 WORDS = "words"
 """The key of a game's label that says where its words are: a name, or a path."""
 
+MOST_LISTED = 500
+"""Games of a list: as many as a message holds."""
 KEPT_GAMES = 64
 """Finished games that can still be watched."""
 
@@ -179,6 +182,6 @@ class Hosting:
                 rules=host.book.opened.rules.name,
                 lexicon=host.book.opened.lexicon,
             )
-            for host in self.games.values()
+            for host in islice(self.games.values(), MOST_LISTED)
         )
-        return GameList(games=games[:500])
+        return GameList(games=games)

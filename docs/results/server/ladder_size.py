@@ -25,6 +25,7 @@ from harness.server.ladder.publishing import Publisher
 from harness.server.ladder.rating_process import rate
 from harness.server.ladder.settings import LABEL, LadderSettings
 from protocol.parts import TimeControl
+from protocol.websocket import HttpAnswer
 
 
 def make_journal(path: Path, players: int, games: int) -> None:
@@ -95,6 +96,7 @@ async def measure(path: Path) -> list[tuple[str, str]]:
     for path_of, name in (([], "the list"), (["players", "bot-0000"], "a player")):
         began = time.process_time()
         answer = publisher.answer(path_of, {"all": "1"})
+        assert isinstance(answer, HttpAnswer), "no single game is asked for"
         took_ms = 1_000 * (time.process_time() - began)
         size = len(answer.text) / 1_000
         rows.append((f"{name} as JSON, CPU ms; KB", f"{took_ms:.0f}; {size:.0f}"))

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 BOT = """
 from bot.player import Choice, Player
@@ -60,7 +61,7 @@ def lines(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def outcome(folder: Path) -> tuple[object, ...]:
+def outcome(folder: Path) -> tuple[Any, ...]:
     """Return what may not depend on when it was played: results, games, standings."""
     results = [json.loads(line) for line in (folder / "results.jsonl").read_bytes().splitlines()]
     numbers = [result["number"] for result in results]

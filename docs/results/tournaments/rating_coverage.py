@@ -170,7 +170,8 @@ def baseball() -> float:
             rows += [(*at, 1.0, int(won)), (*at, 0.0, int(lost))]
     ratings = rate_games(names, _games(rows), {"Baltimore": 0})
     published = [0.0, *BASEBALL_FIT.values(), BASEBALL_HOME]
-    ours = [*(player.rating for player in ratings.players), ratings.first_move]
+    assert ratings.first_move is not None, "both have begun"
+    ours = [*(player.rating or 0.0 for player in ratings.players), ratings.first_move]
     return max(abs(one - ELO * other) for one, other in zip(ours, published, strict=True))
 
 
@@ -238,12 +239,12 @@ def main() -> None:
         "unknown",
         "weaker called stronger",
     )
-    rows = [
+    covered: list[tuple[str, ...]] = [
         coverage(event, correlation, given.events, chance)
         for event in EVENTS
         for correlation in CORRELATIONS
     ]
-    print(table(head, rows))
+    print(table(head, covered))
 
 
 if __name__ == "__main__":

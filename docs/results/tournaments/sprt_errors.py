@@ -24,6 +24,7 @@ from harness.lab.study_context import Field
 from harness.matches.sequential import (
     FEWEST_PAIRS,
     PAIR_POINTS,
+    Measure,
     SequentialTest,
     parse_hypotheses,
     points_llr,
@@ -32,7 +33,7 @@ from harness.matches.sequential import (
 from lexicons.arrays import F64, I64
 from lexicons.store import load_lexicon
 
-TESTS = (
+TESTS: tuple[tuple[Measure, str], ...] = (
     ("points", "0,10"),
     ("points", "0%,1%"),
     ("points", "0,100"),
@@ -71,7 +72,7 @@ def tilted(shares: F64, mean: float) -> F64:
 
     def weighted(tilt: float) -> F64:
         weights = shares * np.exp(tilt * PAIR_POINTS)
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())
 
     return weighted(brentq(lambda tilt: weighted(tilt) @ PAIR_POINTS - mean, -50, 50))
 
