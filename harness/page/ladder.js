@@ -75,11 +75,14 @@ export class LadderPlayer extends Asking {
     /** @type {{ games: Rated[] }} */
     const { games } = await ask(`api/ladder/games?${query}`);
     if (!this.isConnected) return;
-    const went = Object.entries({ ...told.forfeits, ...told.faults }).map(([code, count]) => `${code} ${count}`);
+    const counts = (/** @type {string} */ what, /** @type {Record<string, number>} */ codes) => {
+      const each = Object.entries(codes).map(([code, count]) => `${code} ${count}`);
+      return each.length ? h("p", { class: "note" }, `${what}: ${each.join(", ")}`) : "";
+    };
     this.redraw(
       h("h1", { tabindex: -1 }, h("bdi", {}, told.name)), this.trouble,
       h("p", {}, `${rating(told)} · ${texts.record(told.wins, told.losses, told.ties)}`),
-      went.length ? h("p", { class: "note" }, `${texts.faults}: ${went.join(", ")}`) : "",
+      counts(texts.forfeits, told.forfeits), counts(texts.faults, told.faults),
       overTime(told),
       h("h2", {}, texts.opponents),
       table(texts.opponents, [texts.opponent, texts.played, texts.wonLost, texts.spread], told.opponents.map((each) => ({

@@ -92,7 +92,8 @@ export const texts = {
   ratedAt: (when) => `computed ${when}`,
   /** @param {number} wins @param {number} losses @param {number} ties */
   record: (wins, losses, ties) => `${wins} won, ${losses} lost, ${ties} tied`,
-  faults: "Forfeits and faults",
+  faults: "Faults",
+  forfeits: "Games lost by",
   ratingOverTime: "Rating over time",
   /** @param {string} name @param {string} rating @param {string} when */
   ratingIs: (name, rating, when) => `${name} has ${rating} on ${when}.`,
