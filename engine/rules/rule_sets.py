@@ -57,7 +57,8 @@ def load_rules(name_or_path: str | Path = "english") -> Rules:
         raise ValueError(f"{source} is not TOML: {error}; a text stands in quotes") from None
     except RecursionError:
         raise ValueError(f"{source} has lists or tables nested too deeply") from None
-    folder = Path(name_or_path).parent if Path(name_or_path).is_file() else None
+    embedded = isinstance(name_or_path, str) and name_or_path in rule_set_names()
+    folder = None if embedded else Path(name_or_path).parent
     rules = _read(name, said, source, folder)
     check_rules(rules, source)
     return rules

@@ -92,6 +92,17 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     assert (rules.rack_size, rules.exchange_minimum, rules.bingo_bonus) == (5, 2, 50)
 
 
+def test_files_in_this_folder_leave_an_embedded_rule_set_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    english = load_rules("english")
+    for name in ("english", "standard"):
+        (tmp_path / name).write_text(ONE_OF_TWO, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    load_rules.cache_clear()
+    assert load_rules("english") == english
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
