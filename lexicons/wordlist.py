@@ -145,7 +145,7 @@ def _word_lines(text: str) -> _Lines:
 
 
 def _read_tiles(lines: _Lines, alphabet: Alphabet, source: str) -> WordMatrix:
-    if max(map(len, alphabet.letters)) > 1:
+    if max(map(len, alphabet.letters)) > 1 or any("[" in word for word in lines.words):
         pairs = zip(lines.words, lines.numbers, strict=True)
         return pack_words([_tiles_of(word, alphabet, f"{source}, line {n}") for word, n in pairs])
     lengths = np.fromiter(map(len, lines.words), np.int64, len(lines.words))

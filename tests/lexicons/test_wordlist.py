@@ -48,6 +48,12 @@ def test_tiles_of_several_characters() -> None:
     assert found.text() == "AÑC\nCA\n[CH]A[CH]A\n"
 
 
+def test_brackets_may_stand_around_any_tile() -> None:
+    assert _parse("[C]AR[E]\nAA\n").checksum == _parse("AA\nCARE\n").checksum
+    with pytest.raises(ValueError, match="line 3: '1' at character 2 of 'B1'"):
+        _parse("[A]B\nAA\nB1\n")
+
+
 def test_accents_may_be_characters_of_their_own() -> None:
     german = load_distribution("german").alphabet
     assert _parse("A\u0308LTER\n", german).text() == "ÄLTER\n"
