@@ -17,15 +17,18 @@ def read_named(name_or_path: str | Path, suffix: str, what: str, form: str) -> t
     Raises:
         ValueError: the file is not UTF-8, or a folder.
         FileNotFoundError: neither an embedded name nor a file.
+        OSError: the file cannot be read.
     """
     path, name, embedded = Path(name_or_path), str(name_or_path), embedded_names(suffix)
     if isinstance(name_or_path, str) and name in embedded:  # whatever lies in this folder
         return name, embedded[name].read_text(encoding="utf-8"), name
+    is_file = is_folder = False
     with suppress(OSError):  # no file has so long a name
-        if path.is_file():
-            return path.stem, read_text(path), str(path)
-        if path.is_dir():
-            raise ValueError(f"{name} is a folder; name a {what} or {form}")
+        is_file, is_folder = path.is_file(), path.is_dir()
+    if is_file:
+        return path.stem, read_text(path), str(path)
+    if is_folder:
+        raise ValueError(f"{name} is a folder; name a {what} or {form}")
     raise FileNotFoundError(
         f"no {what} is called {name!r} (known: {', '.join(sorted(embedded))}), and no file is "
         f"there; name {form}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,22 @@ def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "marked.txt"
     path.write_bytes(b"\xef\xbb\xbfcaf\xc3\xa9\n")
     assert read_text(path) == "café\n"
+
+
+def test_a_file_that_cannot_be_read_is_not_told_as_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tiles.csv"
+    path.touch()
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(PermissionError, match="Permission denied"):
+        load_distribution(path)
+    with pytest.raises(FileNotFoundError, match="no file is there"):
+        load_distribution("x" * 5_000)
 
 
 @pytest.mark.parametrize(
