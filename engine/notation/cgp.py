@@ -31,6 +31,7 @@ from .move_text import NotationError, shown, tile_on_board
 KNOWN_OPERATIONS = {
     *("bb", "bdn", "cr", "etl", "gid", "id", "ld", "lex"),
     *("lm", "mcnz", "oru", "ti", "tmr", "to", "var"),
+    *("exchanges", "mcnp", "mex", "passes"),  # ours
 }
 _SQUARES = re.compile(r"[0-9]+|\[[^\[\]/]*\]|.", re.DOTALL)
 _SCORE = re.compile(r"[+-]?[0-9]{1,9}")
