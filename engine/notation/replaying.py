@@ -212,6 +212,9 @@ class _Replayer:
         move = parse_move(detail, self._board, self._rules.distribution.alphabet)
         if not isinstance(move, Place):
             raise ValueError(f"{shown(detail)} is no play; write '8D WORD'")
+        count, rack_size = len(move.placed), self._rules.rack_size
+        if count > rack_size:
+            raise ValueError(f"{count} tiles are placed; a rack holds {rack_size}")
         self._check_rack(step, rack_tiles(move.placed))
         play = score_play(self._board, move, self._rules)
         move = canonical(move, self._board)

@@ -161,6 +161,7 @@ REFUSED = {
     "exchange_not_on_rack": (4, "W is not on the rack 'ADEORSV'"),
     "exchange_of_a_letter_for_a_blank": (4, "exchange a blank as '?'"),
     "exchange_of_eight": (4, "8 tiles are exchanged; a rack holds 7"),
+    "play_of_eight": (4, "8 tiles are placed; a rack holds 7"),
     "exchange_of_no_tiles": (4, "'---' is not an exchange"),
     "too_many_of_a_tile": (5, "hold 2 of J; the english distribution has 1"),
     "rack_of_eight": (4, "anna's rack: 'ADEORSWT' is 8 tiles; a rack holds 7"),
