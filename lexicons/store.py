@@ -227,7 +227,6 @@ class _Kept:
         digest = hashlib.sha256("\0".join((_FORMAT, *distribution.alphabet.letters, "")).encode())
         digest.update(content)
         self.directory = user_cache() / "lexicons"
-        self._letters = len(distribution.alphabet)
         self._checksum_path = self.directory / f"{digest.hexdigest()}.checksum"
         self._graph_paths = {
             suffix: self.directory / f"{digest.hexdigest()}{suffix}" for suffix in GRAPH_SUFFIXES
@@ -250,7 +249,7 @@ class _Kept:
         for path in self._graph_paths.values() if checksums else ():
             # A damaged file, after a crash for instance, is as good as none.
             with suppress(OSError, ValueError):
-                return read_kwg(path, self._letters, sound=checksums[-1]), checksums[0]
+                return read_kwg(path, sound=checksums[-1]), checksums[0]
         return None
 
     def keep(self, checksum: str, graph: WordGraph | None = None) -> bool:

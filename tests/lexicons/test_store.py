@@ -84,6 +84,16 @@ def test_a_damaged_cache_is_mended(word_file: Path, own_cache: Path, suffix: str
     assert len(told) == 1
 
 
+def test_a_graph_of_other_words_in_the_cache_is_not_played_with(
+    word_file: Path, own_cache: Path
+) -> None:
+    graph = load_lexicon(word_file).graph
+    (kept,) = (own_cache / "lexicons").glob("*.kwg")
+    write_kwg(kept, build_word_graph([(1, 1)]))
+    assert texts(load_lexicon(word_file)) == ["AA", "AB", "CARE"]
+    assert kept.read_bytes() == graph.nodes.tobytes()
+
+
 def test_a_cache_that_cannot_be_written_costs_time_only(word_file: Path, own_cache: Path) -> None:
     own_cache.write_text("a file, where a directory should be", encoding="utf-8")
     told: list[str] = []
