@@ -260,6 +260,8 @@ def check_nodes(
         raise ValueError(f"{source}: a DAWG only; the GADDAG that moves are found with is missing")
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, _MAX_DEPTH, source):
         raise ValueError(f"{source}: a word of more than {MAX_WORD} letters")
+    if arcs.child[1] and not arcs.child[0]:
+        raise ValueError(f"{source}: a GADDAG only; the DAWG that judges words is missing")
 
 
 def check_lists(
