@@ -211,7 +211,11 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
         listed = list(islice(graph.words(), _MOST_WORDS + 1))
         if len(listed) > _MOST_WORDS:
             raise ValueError(f"{path}: more than {_MOST_WORDS:,} words; no lexicon has as many")
-        checksum = WordList(distribution.alphabet, pack_words(listed)).checksum
+        try:
+            matrix = pack_words(listed)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        checksum = WordList(distribution.alphabet, matrix).checksum
         kept.keep(checksum)
     return Lexicon(path.stem, distribution, graph, checksum)
 

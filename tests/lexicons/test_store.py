@@ -152,6 +152,14 @@ def test_a_graph_that_spells_too_many_words(
         load_lexicon(path)
 
 
+def test_a_graph_with_a_separator_in_a_word(tmp_path: Path) -> None:
+    nodes = [LAST | 2, LAST | 3, 1 << TILE_SHIFT | LAST | 3, ACCEPTS | LAST]
+    path = tmp_path / "swapped.kwg"
+    write_kwg(path, WordGraph(np.array(nodes, np.uint32)))
+    with pytest.raises(ValueError, match=r"swapped\.kwg: word 0 is \(1, 0\)"):
+        load_lexicon(path)
+
+
 def test_what_is_searched_is_derived_once_and_mapped(
     word_file: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
