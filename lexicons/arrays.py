@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
+import zipfile
+import zlib
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +20,14 @@ I32: TypeAlias = npt.NDArray[np.int32]
 I64: TypeAlias = npt.NDArray[np.int64]
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
+
+DAMAGED: tuple[type[Exception], ...] = (
+    *(ValueError, TypeError, KeyError, OverflowError, OSError, EOFError),
+    *(SyntaxError, tokenize.TokenError),  # of a header, which is written as Python
+    *(RuntimeError, zipfile.BadZipFile, zlib.error),
+    MemoryError,  # for arrays of a size that is none
+)
+"""What ``np.load`` raises for a damaged file."""
 
 
 def read_only(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:

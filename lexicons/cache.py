@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import DAMAGED
+
 Arrays: TypeAlias = Sequence[npt.NDArray[Any]]
 
 
@@ -61,7 +63,7 @@ def mapped_arrays(
 
 def _mapped(folder: Path, digest: str) -> Arrays:
     paths = sorted(folder.glob(f"{digest}.*.npy"))
-    with suppress(OSError, ValueError, EOFError):  # a damaged file is as good as none
+    with suppress(*DAMAGED):  # such a file is as good as none
         return [np.asarray(np.load(path, mmap_mode="r")) for path in paths]
     return ()
 
