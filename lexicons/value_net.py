@@ -15,8 +15,6 @@ It sees two things:
 from __future__ import annotations
 
 import hashlib
-import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -27,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import TileDistribution
-from .arrays import F32, I16, I32, I64, read_only
+from .arrays import DAMAGED, F32, I16, I32, I64, read_only
 from .cache import replacing
 from .layout import BoardLayout
 from .leaves import RACK_SIZE
@@ -56,7 +54,6 @@ MOST_HIDDEN = 32
 
 _FORMAT = "tilewire value net 2"
 _MOST_BYTES = 1 << 26
-_UNREADABLE = (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
 class Sights(NamedTuple):
@@ -208,7 +205,7 @@ def parse_value_net(
             about = file["about"].tolist()
             unit = float(file["unit"])
             arrays = {name: file[name] for name in _TYPES}
-    except _UNREADABLE as error:
+    except DAMAGED as error:
         raise ValueError(f"{source}: no value net, or damaged or cut short: {error}") from None
     if not isinstance(about, list) or len(about) != 5 or about[0] != _FORMAT:
         raise ValueError(f"{source}: no value net; those say {_FORMAT!r}")

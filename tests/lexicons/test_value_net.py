@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -63,6 +64,23 @@ def _is_read(content: bytes) -> bool:
         return False
     np.testing.assert_array_equal(read.lines, NET.lines)
     return True
+
+
+def test_a_damaged_file_is_refused_whatever_is_raised_for_it(written: Path) -> None:
+    """One is encrypted, one packed in an unknown way; one declares an array beyond any memory."""
+    content = written.read_bytes()
+    entry = content.index(b"PK\x01\x02")  # in the list of files at the end
+    encrypted, packed = bytearray(content), bytearray(content)
+    encrypted[entry + 8] |= 1
+    packed[entry + 10] = 99
+    huge = BytesIO()
+    with zipfile.ZipFile(huge, "w") as file:
+        header = {"descr": "<i4", "fortran_order": False, "shape": (10**15,)}
+        with file.open("about.npy", "w") as array:
+            np.lib.format.write_array_header_1_0(array, header)
+    for damaged in (bytes(encrypted), bytes(packed), huge.getvalue()):
+        with pytest.raises(ValueError, match=r"^net\.npz: no value net, or damaged"):
+            parse_value_net(damaged, "net.npz", RULES.layout, RULES.distribution)
 
 
 def test_no_net_is_refused() -> None:
