@@ -22,13 +22,22 @@ def user_cache() -> Path:
     """Return ``TILEWIRE_CACHE``, else ``tilewire`` under ``XDG_CACHE_HOME`` or ``~/.cache``.
 
     The directory may not exist yet.
+
+    Raises:
+        OSError: it is in a home folder, and there is none.
     """
     own = os.environ.get("TILEWIRE_CACHE")
-    if own:
-        return Path(own).expanduser().absolute()
     shared = os.environ.get("XDG_CACHE_HOME")
-    # The XDG specification has relative paths ignored.
-    base = Path(shared) if shared and Path(shared).is_absolute() else Path.home() / ".cache"
+    try:
+        if own:
+            return Path(own).expanduser().absolute()
+        # The XDG specification has relative paths ignored.
+        base = Path(shared) if shared and Path(shared).is_absolute() else Path.home() / ".cache"
+    except RuntimeError:
+        raise OSError(
+            "there is no home folder for the cache; set TILEWIRE_CACHE to a folder that may be "
+            "written"
+        ) from None
     return base / "tilewire"
 
 

@@ -117,8 +117,13 @@ def test_code_is_not_kept_where_others_can_write(own_cache: Path) -> None:
     assert jit._cache_directory(source) is None
 
 
-def test_kernels_work_where_nothing_can_be_kept(own_cache: Path) -> None:
+@pytest.mark.parametrize("home", [True, False])
+def test_kernels_work_where_nothing_can_be_kept(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch, home: bool
+) -> None:
     own_cache.write_text("a file, where a directory should be", encoding="utf-8")
+    if not home:
+        monkeypatch.setenv("TILEWIRE_CACHE", "~nobody-of-that-name/cache")
     jit._cache_directory.cache_clear()
 
     def add_one(value: int) -> int:

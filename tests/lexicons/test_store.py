@@ -193,6 +193,10 @@ def test_the_cache_directory(monkeypatch: pytest.MonkeyPatch, own_cache: Path) -
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", "/home/someone")
     assert user_cache() == Path("/home/someone/.cache/tilewire")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # as of a user who has no account
+    with pytest.raises(OSError, match="no home folder for the cache; set TILEWIRE_CACHE"):
+        user_cache()
 
 
 def test_a_replacement_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
