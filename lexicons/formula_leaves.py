@@ -25,6 +25,7 @@ from .arrays import I64
 from .leaves import LeaveMatrix, LeaveTable, cached_leaves, leave_places, possible_leaves
 
 _VERSION = "usual leaves 1"  # change it when a number below changes
+_ROWS = 1 << 15  # of leaves at once: 2 MiB an array
 
 BLANK_WORTH = 25_000
 ENGLISH: dict[str, int] = {
@@ -52,7 +53,9 @@ def _work_out(distribution: TileDistribution) -> LeaveTable:
     table = LeaveTable.zero(distribution)
     values = table.values.copy()
     for leaves in possible_leaves(distribution):
-        values[leave_places(leaves, table.arrays)] = _worths(leaves, distribution)
+        for first in range(0, len(leaves), _ROWS):
+            some = leaves[first : first + _ROWS]
+            values[leave_places(some, table.arrays)] = _worths(some, distribution)
     return LeaveTable(distribution, values)
 
 

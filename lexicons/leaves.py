@@ -132,17 +132,18 @@ def possible_leaves(
     distribution: TileDistribution, rack_size: int = RACK_SIZE
 ) -> Iterator[LeaveMatrix]:
     """Yield the leaves that a full bag can give, size by size from 0, in order of their tiles."""
-    counts = np.array(distribution.counts)
-    kinds = np.arange(len(counts))
+    # Narrow, since each leave has a number for each kind of tile: 80 million with 44 letters.
+    counts = np.array(distribution.counts, np.int16)
+    kinds = np.arange(len(counts), dtype=np.int16)
     leaves = np.zeros((1, 0), np.uint8)
-    greatest = np.zeros(1, np.int64)
-    taken = np.zeros(1, np.int64)  # of the greatest tile
+    greatest = np.zeros(1, np.int16)
+    taken = np.zeros(1, np.int16)  # of the greatest tile
     yield leaves
     for _ in range(rack_size - 1):
         left = counts - np.where(kinds == greatest[:, np.newaxis], taken[:, np.newaxis], 0)
         row, tile = np.nonzero((kinds >= greatest[:, np.newaxis]) & (left > 0))
         taken = np.where(tile == greatest[row], taken[row], 0) + 1
-        greatest = tile
+        greatest = tile.astype(np.int16)
         leaves = np.column_stack((leaves[row], tile.astype(np.uint8)))
         yield leaves
 

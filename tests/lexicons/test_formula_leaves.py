@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 
@@ -75,6 +76,16 @@ def test_other_languages_go_by_points(tmp_path: Path) -> None:
     for leave in ((), (0, 1, 1), (1, 1, 2, 3), (0, 0, 1, 2)):
         expected = by_the_definition(leave, distribution)
         assert round(formula_leaves(distribution).value(leave) * 1_000) == expected
+
+
+def test_it_takes_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        formula._work_out(ENGLISH)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 60 << 20  # it was 125 MiB, and 2.6 GiB with 44 letters
 
 
 def test_it_is_kept_and_made_again_when_what_is_kept_is_damaged(
