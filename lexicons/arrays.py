@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 U8: TypeAlias = npt.NDArray[np.uint8]
-U16: TypeAlias = npt.NDArray[np.uint16]
 U32: TypeAlias = npt.NDArray[np.uint32]
 U64: TypeAlias = npt.NDArray[np.uint64]
 I16: TypeAlias = npt.NDArray[np.int16]

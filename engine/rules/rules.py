@@ -73,9 +73,9 @@ class Rules:
 
 
 @cache
-def standard_rules(distribution: str = "english", layout: str = "standard") -> Rules:
-    """Return the tournament rules with an embedded distribution and layout."""
-    return Rules(load_distribution(distribution), load_layout(layout))
+def standard_rules() -> Rules:
+    """Return the rules of English tournaments."""
+    return Rules(load_distribution(), load_layout())
 
 
 def check_points(rules: Rules) -> None:
