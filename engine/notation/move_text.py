@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from engine.rules.position import Board
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet
+from lexicons.layout import MAX_SIDE
 
-MAX_COLUMNS = 26  # a column is one letter
 _TOKEN = re.compile(r"\[[^\[\]]*\]|.", re.DOTALL)
 _ACROSS = re.compile(r"([1-9][0-9]?)([A-Za-z])")
 _DOWN = re.compile(r"([A-Za-z])([1-9][0-9]?)")
@@ -44,7 +44,7 @@ def format_square(row: int, column: int, direction: Direction = Direction.ACROSS
     Raises:
         NotationError: the column has no letter (more than 26).
     """
-    if not 0 <= column < MAX_COLUMNS:
+    if not 0 <= column < MAX_SIDE:
         raise NotationError(f"column {column + 1} has no letter; columns are A to Z")
     letter = chr(ord("A") + column)
     return f"{letter}{row + 1}" if direction is Direction.DOWN else f"{row + 1}{letter}"
