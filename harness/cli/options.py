@@ -359,17 +359,24 @@ def equip(
 ) -> Equipment:
     """Return what local seats are given, with absolute paths; ``load_equipped`` reads the files."""
     from bot.equipment import Equipment
+    from engine.rules.rule_sets import rule_set_names
+    from lexicons.store import lexicon_names
     from lexicons.tables import TABLE_NAMES, table_location
 
-    path, rule_set = Path(lexicon), Path(rules)
     return Equipment(
-        lexicon=str(path.resolve()) if path.is_file() else lexicon,
+        lexicon=_file_location(lexicon, lexicon_names()),
         leaves=table_location(leaves, TABLE_NAMES),
         win_probabilities=table_location(winprob, TABLE_NAMES),
         threads=threads,
         ponder=ponder,
-        rules=str(rule_set.resolve()) if rule_set.is_file() else rules,
+        rules=_file_location(rules, rule_set_names()),
     )
+
+
+def _file_location(named: str, names: tuple[str, ...]) -> str:
+    """Return a file's path as absolute; names stay as they are, whatever lies in this folder."""
+    path = Path(named)
+    return str(path.resolve()) if named not in names and path.is_file() else named
 
 
 def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:

@@ -16,7 +16,7 @@ import pytest
 from command_line import CommandLine
 from lexicon_parts import leaves_worth
 
-from harness.cli.options import say_once
+from harness.cli.options import equip, say_once
 from harness.matches.config import read_config
 from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
@@ -152,6 +152,19 @@ def test_a_match_keeps_what_its_seats_are_given(tilewire: CommandLine, files: Pa
     (files / "zero.klv2").unlink()
     assert tilewire("match", "--resume", files / "out") == 2
     assert "there is no leave table" in tilewire.err
+
+
+def test_names_stay_names_whatever_lies_in_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("scowl", "english", "own"):
+        (tmp_path / name).touch()
+    for lexicon, rules in (("scowl", "english"), ("none", "none")):
+        given = equip(lexicon, rules=rules)
+        assert (given.lexicon, given.rules) == (lexicon, rules)
+    given = equip("own", rules="./english")
+    assert (given.lexicon, given.rules) == (str(tmp_path / "own"), str(tmp_path / "english"))
 
 
 @pytest.mark.parametrize(("named", "is_named"), [("formula", True), ("./formula", False)])
