@@ -7,7 +7,7 @@ import getpass
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -121,7 +121,9 @@ def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
             raise SeatError(f"{error}{_also_here(asked)}") from None
     if spec.kind == "guest":
         raise CommandFailed(f"{asked}: a guest dials in to a tournament; name a bot")
-    name = told_apart(specs[spec.name], spec)[1] if spec.name in specs else spec.name
+    if (name := spec.name) in specs:
+        namesake = replace(specs[name], name=name)  # club's own name is static
+        name = told_apart(namesake, spec)[1]
     return {name: spec} | specs, name
 
 

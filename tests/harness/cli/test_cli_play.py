@@ -27,6 +27,16 @@ def test_the_bot_that_is_asked_for_is_among_the_others() -> None:
     assert _bots(None)[1] is None
 
 
+@pytest.mark.parametrize("called", ["club", "champion-1s", "static"])
+def test_a_bot_called_like_one_of_the_house_is_the_bot_asked_for(called: str) -> None:
+    seat = f"siu:engine?name={called}"
+    specs, opponent = _bots(seat)
+    assert opponent is not None
+    assert opponent.startswith(f"{called} (engine")
+    assert specs[opponent].text == seat
+    assert specs[called] == _bots(None)[0][called]
+
+
 def test_a_person_has_the_name_of_the_login_unless_a_bot_has_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
