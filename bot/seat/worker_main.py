@@ -22,7 +22,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import syscalls
 from .runtime import NOTICE, log_to_stderr, loop_factory, read_pipe, set_pipes_aside, write_pipe
@@ -250,11 +250,15 @@ async def live(
         SeatError: the bot can't be loaded.
         Exception: as ``talk``, or of the player's code after its last game.
     """
-    loaded = asyncio.create_task(asyncio.to_thread(_load, spec, equipment))
+    from .player_thread import Bot, PlayerThread
+
+    # Not the loop's own threads, which it waits for in the end: compiling takes a minute.
+    thread = PlayerThread("loading")
+    loaded: asyncio.Future[Any] = asyncio.wrap_future(thread.submit(_load, spec, equipment))
+    thread.close()
     from bot.registry import create_player
 
     from .connection import BotRunner
-    from .player_thread import Bot
 
     bot = Bot(
         name or spec.name,
@@ -275,6 +279,7 @@ async def live(
         await talking
     finally:
         talking.cancel()
+        loaded.cancel()
         await runner.games.settle(SETTLE_S)
         runner.check()
 

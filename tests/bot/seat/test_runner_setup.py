@@ -12,11 +12,14 @@ import pytest
 from bot_players import Passes
 from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
 
+from bot.equipment import Equipment
 from bot.player import Budget, Choice, Player, View
 from bot.players.static import GreedyPlayer, StaticPlayer
+from bot.seat import worker_main
 from bot.seat.connection import BotRunner, TurnedAway
 from bot.seat.game_registry import MAX_GAMES
 from bot.seat.player_thread import Bot
+from bot.seat_text import parse_seat
 from engine.rules.moves import PASS
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
@@ -236,6 +239,28 @@ async def test_a_bot_seeks_no_game_before_it_is_loaded(table: TestArbiter) -> No
         await table.hear(Pong)  # and nothing before
         loaded.set_result(None)
         assert await table.hear(Seek) == Seek(opponent="static")
+
+
+def test_who_is_stopped_while_it_loads_does_not_wait_for_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, enough, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def load(*_given: object) -> None:
+        begun.set()
+        enough.wait(30)
+        ended.set()
+
+    async def stopped(_runner: BotRunner) -> str:
+        assert await asyncio.to_thread(begun.wait, 30)
+        raise ChannelClosed("stopped")
+
+    monkeypatch.setattr(worker_main, "_load", load)
+    with pytest.raises(ChannelClosed, match="stopped"):
+        asyncio.run(worker_main.live(parse_seat("static"), Equipment(), stopped))
+    assert not ended.is_set()
+    enough.set()
+    assert ended.wait(30)
 
 
 # --- one after another ----------------------------------------------------------------------------
