@@ -236,15 +236,18 @@ async def soak(
             for name, strength in STRENGTHS.items()
         ]
         attacks: list[str] = []
-        async with asyncio.TaskGroup() as tasks:
-            living = [tasks.create_task(bot.live()) for bot in bots]
-            living.append(tasks.create_task(_attack_now_and_then(url, chance, attacks)))
-            while time.monotonic() < began + seconds:
-                await asyncio.sleep(min(SAMPLE_S, seconds))
-                attack = attacks[-1] if attacks else ""
-                tell(watched.sample(piece, began, folder, attack))
-            for task in living:
-                task.cancel()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                living = [tasks.create_task(bot.live()) for bot in bots]
+                living.append(tasks.create_task(_attack_now_and_then(url, chance, attacks)))
+                while time.monotonic() < began + seconds:
+                    await asyncio.sleep(min(SAMPLE_S, seconds))
+                    attack = attacks[-1] if attacks else ""
+                    tell(watched.sample(piece, began, folder, attack))
+                for task in living:
+                    task.cancel()
+        except* ChannelClosed as died:
+            raise died.exceptions[0] from None
         await asyncio.sleep(SETTLE_S)
         last = watched.sample(piece, began, folder, "")
         ratings = await asyncio.to_thread(_ratings, url) if ladder else {}

@@ -20,6 +20,7 @@ from harness.lab.bench.visitors import Visitor
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
+from protocol.channel import ChannelClosed
 from protocol.messages import Ready
 from protocol.parts import TimeControl
 
@@ -140,3 +141,14 @@ async def test_a_very_short_soak_leaves_nothing(
     assert last.left[0] > 10
     soak.draw(samples, tmp_path / "soak.png")
     assert (tmp_path / "soak.png").stat().st_size > 10_000
+
+
+async def test_a_server_that_dies_ends_the_soak(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples: list[Sample] = []
+    monkeypatch.setattr(soak, "SAMPLE_S", 0.1)
+    monkeypatch.setattr(soak, "_start_of", lambda _pid: None)
+    with pytest.raises(ChannelClosed, match="the server has died"):
+        await soak.soak(tmp_path, 600.0, 1, 1, samples.append)
+    assert samples == []
