@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import App, Parameter
 from msgspec import Meta
@@ -222,6 +222,14 @@ def endgame(
 # --- conversations, and time ----------------------------------------------------------------------
 
 
+def _converse(main: Coroutine[Any, Any, _T]) -> _T:
+    """Run conversations with a process, or fail with a sentence if it ends or never comes up."""
+    from protocol.channel import ChannelClosed
+
+    with sentences(kinds=(ChannelClosed,), status=1):
+        return run(main)
+
+
 @app.command
 def deadlines(
     *,
@@ -249,7 +257,6 @@ def deadlines(
         raise CommandFailed("--to must be at least as long as --from")
     from bot.seat_text import parse_seat
     from harness.lab.bench.deadlines import Answer, Asking, ask_for_moves, summary
-    from protocol.channel import ChannelClosed
 
     log_to_stderr(verbose=False)
     with sentences():
@@ -263,9 +270,9 @@ def deadlines(
             say(f"{done:,} of {moves:,} moves")
 
     try:
-        with sentences(), sentences(kinds=(ChannelClosed,), status=1):
+        with sentences():
             asking = Asking(bot, given, moves, load, from_, to, playing.seed)
-            run(ask_for_moves(asking, playing.field(), answers, tell))
+            _converse(ask_for_moves(asking, playing.field(), answers, tell))
     finally:
         if answers:
             _print_deadlines(summary(asking, answers), playing.json_)
@@ -291,7 +298,7 @@ def faults(*, json_: JsonOption = False) -> None:
     from harness.lab.bench.faults import call_engine_faults, call_faults
 
     log_to_stderr(verbose=False)
-    calls = [*run(call_faults()), *run(call_engine_faults())]
+    calls = [*_converse(call_faults()), *run(call_engine_faults())]
     show_rows({"calls": calls}, json_)
 
 
@@ -316,7 +323,8 @@ def server(
     from harness.lab.bench.load import measure_load
 
     log_to_stderr(verbose=False)
-    show_figures(run(measure_load(connections, rate, seconds, searching)), json_)
+    with sentences():
+        show_figures(_converse(measure_load(connections, rate, seconds, searching)), json_)
 
 
 @app.command
@@ -352,7 +360,7 @@ def attack(
             say(f"{len(sieges)} of {len(names)}: {siege.attack}")
 
     try:
-        run(besiege(names, seconds, addresses, tell))
+        _converse(besiege(names, seconds, addresses, tell))
     finally:
         if sieges:
             show_rows({"attacks": sieges}, json_)
@@ -379,7 +387,6 @@ def watch(
     """
     from harness.lab.bench.watching import Watched, medians
     from harness.lab.bench.watching import watch as measure
-    from protocol.channel import ChannelClosed
 
     log_to_stderr(verbose=False)
     games: list[Watched] = []
@@ -388,8 +395,7 @@ def watch(
         games.append(game)
         say(f"game {len(games)} of {3 * rounds}, {game.game}: p99 {game.p99_ms} ms")
 
-    with sentences(kinds=(ChannelClosed,), status=1):
-        run(measure(load_words("scowl"), pages, rounds, think / 1_000, tell))
+    _converse(measure(load_words("scowl"), pages, rounds, think / 1_000, tell))
     if games:
         show_rows({"games": medians(games)}, json_)
 
@@ -414,7 +420,7 @@ def idle(
 
     log_to_stderr(verbose=False)
     with sentences():
-        show_figures(run(measure_idle(connections, rate, seconds)), json_)
+        show_figures(_converse(measure_idle(connections, rate, seconds)), json_)
 
 
 @app.command
@@ -441,7 +447,6 @@ def soak(
         json_: Print a list of JSON objects, one for each piece.
     """
     from harness.lab.bench import soak as soaking
-    from protocol.channel import ChannelClosed
 
     log_to_stderr(verbose=False)
     folder = writable_folder(out)
@@ -459,8 +464,7 @@ def soak(
             say(f"{sample.seconds:,.0f} s, {sample.games:,} games, {sample.memory_mb:.1f} MB")
 
     try:
-        with sentences(kinds=(ChannelClosed,), status=1):
-            run(soaking.soak(folder, seconds, piece, seed, tell, ladder=ladder))
+        _converse(soaking.soak(folder, seconds, piece, seed, tell, ladder=ladder))
     finally:
         if samples:
             soaking.draw(samples, folder / "soak.png")

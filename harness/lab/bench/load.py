@@ -16,6 +16,7 @@ from protocol.messages import Ping, Pong
 
 from .attack import end
 from .client import Client, serving
+from .idle import raise_files
 
 SETTINGS = """
 max_games = 2
@@ -47,7 +48,13 @@ class Load:
 
 
 async def measure_load(connections: int, rate: float, seconds: float, searching: int) -> Load:
-    """Time ``ping`` to ``pong``, ``rate`` a second over all clients; ``searching`` seats search."""
+    """Time ``ping`` to ``pong``, ``rate`` a second over all clients; ``searching`` seats search.
+
+    Raises:
+        ValueError: the system does not allow as many open files.
+        ChannelClosed: the server does not come up, or has died.
+    """
+    raise_files(connections + searching + 200)
     settings = SETTINGS.format(most=connections + searching + 10)
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

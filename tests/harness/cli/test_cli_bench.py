@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from engine.notation.cgp import write_cgp
 from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
+from harness.lab.bench import attack, faults, idle, load
+from harness.lab.bench.client import Served
 from harness.lab.bench.selfplay import sample_words
 from harness.lab.bench.sim import MID_GAME, stage_positions
 from harness.lab.positions import situation
@@ -19,6 +24,7 @@ from harness.lab.study_context import Field
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon
+from protocol.channel import ChannelClosed
 
 EMPTY = "/".join(["15"] * 15) + " ACEINST/ 0/0 0"
 CAREFUL = """
@@ -155,6 +161,32 @@ def test_seats_that_can_not_be_asked(
     assert tilewire("bench", "deadlines", "--lexicon", words, *options) == status
     assert says in tilewire.err
     assert tilewire.out == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [("server", load), ("attack", attack), ("idle", idle), ("faults", faults)],
+)
+def test_a_server_that_dies_is_a_sentence(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, command: str, module: ModuleType
+) -> None:
+    @asynccontextmanager
+    async def dying(*_given: object) -> AsyncIterator[Served]:
+        raise ChannelClosed("the server did not come up: no disk")
+        yield
+
+    monkeypatch.setattr(module, "serving", dying)
+    assert tilewire("bench", command) == 1
+    assert tilewire.err == "tilewire: the server did not come up: no disk\n"
+
+
+@pytest.mark.parametrize("command", ["server", "idle"])
+def test_more_connections_than_there_may_be_files(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _which: (1_000, 1_000))
+    assert tilewire("bench", command, "--connections", "5000") == 2
+    assert "open files, and this system allows 1,000" in tilewire.err
 
 
 def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
