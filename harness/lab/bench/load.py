@@ -19,7 +19,7 @@ from .client import Client, serving
 from .idle import raise_files
 
 SETTINGS = """
-max_games = 2
+max_games = {games}
 [bots]
 burner = "harness.lab.bench.bots:Burner?ms=5000"
 [time]
@@ -31,7 +31,8 @@ spectators = {most}
 handshakes_per_s = 1000
 frames_per_s = 100000
 """
-"""``most`` is how many connections there may be; all are from one address."""
+"""``most`` is how many connections there may be, all from one address; ``games`` is how many games,
+one for each seat that searches."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ async def measure_load(connections: int, rate: float, seconds: float, searching:
         ChannelClosed: the server does not come up, or has died.
     """
     raise_files(connections + searching + 200)
-    settings = SETTINGS.format(most=connections + searching + 10)
+    settings = SETTINGS.format(most=connections + searching + 10, games=max(1, searching))
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url, _ = await stack.enter_async_context(serving(folder, settings))

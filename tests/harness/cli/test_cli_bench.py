@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -178,6 +179,21 @@ def test_a_server_that_dies_is_a_sentence(
     monkeypatch.setattr(module, "serving", dying)
     assert tilewire("bench", command) == 1
     assert tilewire.err == "tilewire: the server did not come up: no disk\n"
+
+
+@pytest.mark.parametrize(("searching", "games"), [(0, 1), (2, 2), (5, 5)])
+def test_a_server_has_a_game_for_each_seat_that_searches(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, searching: int, games: int
+) -> None:
+    @asynccontextmanager
+    async def told(_folder: Path, settings: str) -> AsyncIterator[Served]:
+        assert tomllib.loads(settings)["max_games"] == games
+        raise ChannelClosed("that will do")
+        yield
+
+    monkeypatch.setattr(load, "serving", told)
+    assert tilewire("bench", "server", "--searching", searching) == 1
+    assert "that will do" in tilewire.err
 
 
 @pytest.mark.parametrize("command", ["server", "idle"])
