@@ -67,7 +67,7 @@ def plan_of(
     config, words = configure(seats, settings, guests_at=host)
     time = replace(config.time, ready_ms=said.get("no_show", NO_SHOW_MS))
     config = replace(config, time=time)
-    check_cores(config)
+    check_cores(config, directed=True)
     try_out(config)  # before there is a folder
     default = Path("tournaments") / clock.strftime("%Y%m%d-%H%M%S")
     folder = options.writable_folder(out or default)

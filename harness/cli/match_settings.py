@@ -496,13 +496,15 @@ def _plays_here(spec: SeatSpec) -> bool:
     return spec.kind not in ("remote", "guest")
 
 
-def check_cores(config: TournamentConfig) -> None:
+def check_cores(config: TournamentConfig, *, directed: bool = False) -> None:
     """Check that seats that ponder have their cores, also when a match is resumed."""
-    if config.ponder:
-        here = min(2, sum(_plays_here(parse_seat(seat)) for seat in config.seats))
-        options.check_pondering(
-            here * config.concurrency, config.threads, "--concurrency or --threads"
-        )
+    if not config.ponder:
+        return
+    here, games = sum(_plays_here(parse_seat(seat)) for seat in config.seats), config.concurrency
+    if directed:  # each entrant plays one game at a time
+        options.check_pondering(min(here, 2 * games), config.threads, "--max-games or threads")
+    else:
+        options.check_pondering(min(here, 2) * games, config.threads, "--concurrency or --threads")
 
 
 def check_cluster(config: TournamentConfig, address: str | None) -> None:

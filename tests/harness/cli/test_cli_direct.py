@@ -10,6 +10,7 @@ from command_line import CommandLine
 from match_samples import match_config
 
 from harness.cli.direct import _shown
+from harness.cli.directed import plan_of
 from harness.figures import plain_text
 from harness.matches.config import write_config
 from protocol.messages import StandingList
@@ -98,6 +99,19 @@ def test_a_file_that_differs_from_what_was_begun(tilewire: CommandLine, tmp_path
     assert f"{file} differs from the tournament that was begun in {tmp_path}: " in tilewire.err
     for what in ("clock", "words", "rounds"):
         assert what in tilewire.err.split(": ")[-1]
+
+
+def test_bots_of_the_house_that_ponder_need_a_core_each(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tournament(tmp_path, 'seats = ["greedy", "static"]\nponder = true\n')
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1})
+    plan, _ = plan_of(file, tmp_path / "out", "127.0.0.1", 2, None)
+    assert plan.config.ponder
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
+    assert tilewire("serve", "--tournament", file, "--port", 0, "--max-games", 1) == 2
+    assert "2 × 1 of them, and there are 1 here" in tilewire.err
+    assert "lower --max-games or threads" in tilewire.err
 
 
 def test_a_port_that_is_taken_leaves_no_folder(tilewire: CommandLine, tmp_path: Path) -> None:
