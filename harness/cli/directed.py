@@ -72,7 +72,7 @@ def plan_of(
     default = Path("tournaments") / clock.strftime("%Y%m%d-%H%M%S")
     folder = options.writable_folder(out or default)
     with sentences(kinds=(MatchError, *UNREADABLE), status=1):
-        config = _as_begun(config, folder, file)
+        config = _as_begun(config, folder, file, has_seed="seed" in said)
         directors = _director_tokens(said.get("directors", []), folder, tokens)
         files = MatchFolder(folder)
         write_config(config, folder)
@@ -87,12 +87,16 @@ def plan_of(
     return plan, words
 
 
-def _as_begun(config: TournamentConfig, folder: Path, file: Path) -> TournamentConfig:
+def _as_begun(
+    config: TournamentConfig, folder: Path, file: Path, *, has_seed: bool
+) -> TournamentConfig:
     """Return the settings that a folder's tournament began with, if it has one and they agree."""
     if not (folder / "match.json").exists():
         return config
     begun = read_config(folder)
-    anew = replace(config, seed=config.seed and begun.seed)  # by itself, seeds differ each time
+    anew = config
+    if not has_seed:  # it differs each time
+        anew = replace(config, seed=config.seed and begun.seed)
     free = ("concurrency", "transport")
     differ = [
         _IN_WORDS.get(field.name, field.name)

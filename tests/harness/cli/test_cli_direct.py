@@ -11,6 +11,7 @@ from match_samples import match_config
 
 from harness.cli.direct import _shown
 from harness.cli.directed import plan_of
+from harness.cli.failing import CommandFailed
 from harness.figures import plain_text
 from harness.matches.config import write_config
 from protocol.messages import StandingList
@@ -99,6 +100,20 @@ def test_a_file_that_differs_from_what_was_begun(tilewire: CommandLine, tmp_path
     assert f"{file} differs from the tournament that was begun in {tmp_path}: " in tilewire.err
     for what in ("clock", "words", "rounds"):
         assert what in tilewire.err.split(": ")[-1]
+
+
+def test_a_seed_that_differs_from_what_was_begun(tmp_path: Path) -> None:
+    seats, out = 'seats = ["greedy", "static"]\n', tmp_path / "out"
+
+    def begin(text: str, folder: Path) -> int | None:
+        plan, _ = plan_of(tournament(tmp_path, seats + text), folder, "127.0.0.1", 1, None)
+        return plan.config.seed
+
+    assert begin("seed = 5\n", out) == begin("seed = 5\n", out) == begin("", out) == 5
+    with pytest.raises(CommandFailed, match=r"was begun in .*: seed; mend that"):
+        begin("seed = 6\n", out)
+    drawn = begin("", tmp_path / "other")
+    assert begin("", tmp_path / "other") == drawn
 
 
 def test_bots_of_the_house_that_ponder_need_a_core_each(
