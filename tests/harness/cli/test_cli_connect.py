@@ -245,6 +245,11 @@ def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine, tmp_path: P
     assert tilewire.err.splitlines()[-1].startswith(f"tilewire: {ABSENT}; --wait ")
 
 
+def test_a_bot_that_can_not_be_made_asks_no_server(tilewire: CommandLine) -> None:
+    assert tilewire("connect", "ws://127.0.0.1:1", "--bot", "static?temperature=hot") == 2
+    assert "temperature is a number of points, 0 or more, not 'hot'" in tilewire.err
+
+
 def test_a_token_that_can_not_be_read(tilewire: CommandLine, tmp_path: Path) -> None:
     joining = ("connect", "ws://127.0.0.1:1", "--bot", "greedy", "--token-file")
     assert tilewire(*joining, tmp_path / "none") == 2
