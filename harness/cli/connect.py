@@ -93,7 +93,7 @@ def connect(
     tls = options.client_tls(url, ca)
     token = _token(token_file)
     options.warn_of_readers(url, token)
-    equipment = _checked(spec, rules, search)
+    equipment = _checked(spec, rules, search, seed)
     if equipment is not None:
         with sentences():
             maker = SeatMaker(spec, name or _usual_name(spec), equipment, notice=options.say)
@@ -118,13 +118,15 @@ def connect(
         raise CommandFailed(f"{misdealt} not dealt as {url} had committed itself to", status=1)
 
 
-def _checked(spec: SeatSpec, rules: str, search: options.SearchOptions) -> Equipment | None:
+def _checked(
+    spec: SeatSpec, rules: str, search: options.SearchOptions, seed: int | None
+) -> Equipment | None:
     """Return what a bot of this machine plays with (None: it is elsewhere), or fail."""
     if spec.kind == "remote":
-        if (rules, search) != ("english", options.SearchOptions()):
+        if (rules, search, seed) != ("english", options.SearchOptions(), None):
             raise CommandFailed(
                 f"{spec.text} is elsewhere and has words and tables of its own: leave out --rules, "
-                "--lexicon, --leaves, --winprob, --threads and --ponder"
+                "--lexicon, --leaves, --winprob, --threads, --ponder and --seed"
             )
         return None
     if search.ponder:

@@ -50,6 +50,12 @@ def files(
         exchange = FileExchange(folder, out, in_)
     if spec.kind == "engine":
         raise CommandFailed(f"--bot {bot}: an engine of its own can't sit here; name a bot")
+    given = tables.leaves, tables.winprob, threads, seed
+    if spec.kind == "remote" and given != (None, None, 1, None):
+        raise CommandFailed(
+            f"{spec.text} is elsewhere and has tables of its own: leave out --leaves, --winprob, "
+            "--threads and --seed"
+        )
     equipment = tables.equipment(threads)
     words = options.load_equipped(equipment)
     with sentences(kinds=(OSError, SeatError), status=1):
