@@ -49,7 +49,7 @@ STRATA: Final = {
     "15-40": range(15, 41),
     "41-86": range(41, 87),
 }
-"""Tiles in the bag."""
+"""Tiles in the bag; the last goes up to a full bag, which other rules have with other tiles."""
 PLIES = 10
 """Usual turns of the judge after a move."""
 PLAYED_OUT = 20
@@ -123,6 +123,14 @@ class Oracle(Study):
         for seat in self.seats:
             create(seat)
 
+    @property
+    def strata(self) -> dict[str, range]:
+        """Return the tiles in the bag of all strata under these rules, by name."""
+        rules = self.field.rules
+        *others, (last, tiles) = STRATA.items()
+        fullest = rules.distribution.total - 2 * rules.rack_size
+        return dict(others) | {last: range(tiles.start, fullest + 1)}
+
     def numbers(self, count_: int) -> Iterator[int]:
         """Return the positions of the strata, by turns: strata share out all numbers."""
         wanted = {which for which, name in enumerate(STRATA) if name in self.bags}
@@ -131,7 +139,7 @@ class Oracle(Study):
     def record(self, number: int) -> Record:
         """Ask both players for a move in one position, and judge the moves."""
         ready()
-        field, bags = self.field, tuple(STRATA.values())[number % len(STRATA)]
+        field, bags = self.field, tuple(self.strata.values())[number % len(STRATA)]
         situation = situation_in_play(field, self.seed, number, bags)
         generator = Generator(field.lexicon, field.rules, field.leaves)
         every = {ranked.move: ranked for ranked in generator.everything(situation.position)}
@@ -190,22 +198,23 @@ class Oracle(Study):
         return {"win": first.win - second.win, "points": first.equity - second.equity}
 
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Summarize positions by stratum, then a whole game."""
+        """Summarize positions by stratum, then all strata: with none missing, a whole game."""
         games = recorded_games(self.field, _GAMES, _GAMES_SEED).results.bags
         rows = [
-            _row(name, some, float(np.isin(games, STRATA[name]).sum()) / len(games) / 2)
-            for name in self.bags
-            if (some := [each for each in records if each["bag"] in STRATA[name]])
+            _row(tiles, some, float(np.isin(games, tiles).sum()) / len(games) / 2)
+            for name, tiles in self.strata.items()
+            if name in self.bags and (some := [each for each in records if each["bag"] in tiles])
         ]
-        return {"positions": [*rows, _game(rows)] if rows else []}
+        name = "a game" if len(rows) == len(STRATA) else "together"
+        return {"positions": [*rows, _total(name, rows)] if rows else []}
 
 
-def _row(bag: str, records: Sequence[Record], turns: float) -> OracleRow:
+def _row(bags: range, records: Sequence[Record], turns: float) -> OracleRow:
     differ = sum(len(set(record["moves"])) > 1 for record in records) / len(records)
     win, win_error = _mean([record["win"] for record in records])
     points, points_error = _mean([record["points"] for record in records])
     return OracleRow(
-        bag,
+        f"{bags.start}-{bags.stop - 1}",
         len(records),
         differ,
         win,
@@ -220,14 +229,14 @@ def _row(bag: str, records: Sequence[Record], turns: float) -> OracleRow:
     )
 
 
-def _game(rows: Sequence[OracleRow]) -> OracleRow:
-    """Sum up a game's turns; the gain a turn is that of the mean turn."""
+def _total(name: str, rows: Sequence[OracleRow]) -> OracleRow:
+    """Sum up a game's turns in strata; the gain a turn is that of the mean turn."""
     turns = sum(row.turns for row in rows)
     win, win_error = sum(row.game_win for row in rows), _root([row.game_win_error for row in rows])
     points = sum(row.game_points for row in rows)
     points_error = _root([row.game_points_error for row in rows])
     return OracleRow(
-        "a game",
+        name,
         sum(row.positions for row in rows),
         sum(row.turns * row.differ for row in rows) / turns,
         win / turns,

@@ -19,7 +19,8 @@ from engine.notation.cgp import read_cgp, write_cgp
 from engine.preendgame.judging import CASES, judge
 from engine.preendgame.solver import MOST_IN_BAG
 from engine.rules.moves import PASS
-from engine.rules.rules import standard_rules
+from engine.rules.rule_sets import load_rules
+from engine.rules.rules import Rules, standard_rules
 from harness.lab.in_process import view_of
 from harness.lab.positions import situation_in_play
 from harness.lab.rows import as_text
@@ -122,7 +123,7 @@ def test_gains_by_hand(field: Field) -> None:
     ]
     study = oracle(field, "static", "greedy")
     few, many, game = study.summary(records)["positions"]
-    assert (few.bag, many.bag, game.bag) == ("5-7", "15-40", "a game")
+    assert (few.bag, many.bag, game.bag) == ("5-7", "15-40", "together")
     assert (few.positions, few.differ, many.differ) == (2, 1, 0)
     assert (few.win, few.points) == pytest.approx((0.03, 3))
     assert few.win_error == pytest.approx(0.07), "0.14 / √2 / √2"
@@ -150,6 +151,24 @@ def test_each_stratum_has_its_positions(field: Field) -> None:
     assert late.settings() == study.settings()
 
 
+def test_all_strata_are_a_game_with_any_number_of_tiles(field: Field) -> None:
+    def turns(rules: Rules) -> list[float]:
+        study = oracle(Field.of(field.lexicon, rules), "static", "static")
+        records = [
+            {"bag": tiles.start, "win": 0.0, "points": 0.0, "moves": ["-", "-"]}
+            for tiles in study.strata.values()
+        ]
+        rows = study.summary(records)["positions"]
+        full = rules.distribution.total - 14
+        assert [row.bag for row in rows[-2:]] == [f"41-{full}", "a game"]
+        return [row.turns for row in rows]
+
+    *_, usual, _ = turns(RULES)
+    *few, many, game = turns(load_rules("super"))
+    assert many > 2 * usual
+    assert game == pytest.approx(sum(few) + many)
+
+
 def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Field) -> None:
     out = tmp_path / "oracle.jsonl"
     judge = ("--judge-plies", 2, "--judge-rollouts", 50, "--seed", 2)
@@ -159,12 +178,12 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
     assert tilewire(*command, "--positions", 3, "--json") == 0, tilewire.err
     assert out.read_bytes().startswith(before)
     rows = json.loads(tilewire.out)
-    assert (rows[-1]["bag"], rows[-1]["positions"]) == ("a game", 3)
+    assert (rows[-1]["bag"], rows[-1]["positions"]) == ("together", 3)
     assert sum(row["positions"] for row in rows[:-1]) == 3
     assert tilewire(*command, "--positions", 3, "--winprob", "trained") == 0
     assert "wins a game" in tilewire.out
     some = tilewire.json(*command, "--positions", 2, "--bag", "5-7", "--bag", "1-4")
-    assert [row["bag"] for row in some] == ["1-4", "5-7", "a game"]
+    assert [row["bag"] for row in some] == ["1-4", "5-7", "together"]
     table = win_probabilities_for(RULES.distribution)
     write_win_probabilities(tmp_path / "new.csv", replace(table, spreads=table.spreads + 1))
     assert tilewire(*command, "--positions", 3, "--winprob", tmp_path / "new.csv") == 2
