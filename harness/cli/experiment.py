@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from harness import figures
 
-from .failing import CommandFailed
+from .failing import CommandFailed, sentences
 from .options import Count, WinprobOption, say
 from .study_run import (
     Many,
@@ -69,6 +69,7 @@ def duel(
     tables = [name for name in names if _is_leave_table(name)]
     is_kept = run.out is not None or run.cluster is not None
     if not tables and (is_kept or not set(names) <= set(JUDGES)):
+        _check_cores(run, *names)
         study = Games(names, run.field(), run.seed)
         run.work([study], games or _GAMES, draw=_drawing(plot))
         return
@@ -84,6 +85,16 @@ def duel(
         row = play_duel(*judges, field, number, threads=run.workers, seed=run.seed)
     show_rows({"duels": [row]}, run.json_)
     _drawing(plot)({"duels": [row]})
+
+
+def _check_cores(run: StudyRun, *seats: str) -> None:
+    """Check that seats with a time for their searches have a core each, or fail."""
+    from harness.lab.studies.duel import is_timed
+
+    with sentences():
+        timed = any(map(is_timed, seats))
+    if timed:
+        run.check_cores()
 
 
 def _is_leave_table(name: str) -> bool:
@@ -219,6 +230,8 @@ def calibration(
         with explaining("--from", from_):
             given = read_games(from_, field.lexicon, seats)
         seed = given.seed
+    else:
+        _check_cores(run, seat)
     games = Games(seats, field, seed)
     rows = run.work(
         [Calibration(games, racks, doubt, given)],

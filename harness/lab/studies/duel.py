@@ -291,6 +291,11 @@ def create(seat: str) -> Player:
     return _maker(seat)()
 
 
+def is_timed(seat: str) -> bool:
+    """Return whether a seat searches against the clock; raise SeatError if it can't be read."""
+    return "time" in dict(_spec(seat).options)
+
+
 @cache
 def _maker(seat: str) -> Callable[[], Player]:
     spec = _spec(seat)

@@ -46,6 +46,30 @@ def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
     assert "leave --out and --cluster out" in tilewire.err
 
 
+@pytest.mark.parametrize(
+    "timed",
+    [
+        ("duel", "sim?time=10ms", "static"),
+        ("duel", "static", "full-knowledge?time=10ms"),
+        ("calibration",),
+    ],
+)
+def test_seats_with_a_time_have_a_core_each(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, timed: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
+    assert tilewire("experiment", *timed, "--workers", 2) == 2
+    assert "--workers 2: searches against the clock need a core each" in tilewire.err
+
+
+def test_seats_without_a_time_may_share_a_core(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
+    command = ("experiment", "duel", "rh", "mc?samples=2", "--games", 4, "--workers", 2)
+    assert tilewire(*command) == 0, tilewire.err
+
+
 def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
     command = ("experiment", "cs221", "--games", 4, "--workers", 2, "--out", tmp_path / "g.jsonl")
     assert tilewire(*command) == 0
