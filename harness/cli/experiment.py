@@ -18,7 +18,7 @@ from .options import Count, WinprobOption, say
 from .study_run import (
     Many,
     StudyRun,
-    check_plot,
+    check_writable,
     draw,
     explaining,
     load_chances,
@@ -64,7 +64,7 @@ def duel(
     """
     from harness.lab.studies.duel import JUDGES, Games, play_duel
 
-    check_plot(plot)
+    check_writable("--plot", plot)
     names = player, opponent
     tables = [name for name in names if _is_leave_table(name)]
     is_kept = run.out is not None or run.cluster is not None
@@ -219,7 +219,7 @@ def calibration(
             doubt by 0.1.
         plot: A picture (PNG).
     """
-    check_plot(plot)
+    check_writable("--plot", plot)
     from harness.lab.studies.calibration import Calibration, draw_calibration
     from harness.lab.studies.duel import Games
     from harness.lab.studies.replayed_beliefs import read_games

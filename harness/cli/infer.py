@@ -16,7 +16,7 @@ from engine.rules.rules import Rules
 from . import options
 from .failing import CommandFailed, sentences
 from .positions import GameFile, Judge, mind_words, read_game, read_position
-from .study_run import check_plot
+from .study_run import check_writable
 
 MOST_RACKS = 200_000
 """By default."""
@@ -80,7 +80,7 @@ def infer(
     """
     if racks is not None and time is not None:
         raise CommandFailed("--time says how long to look, and --racks at how much; give one")
-    check_plot(plot)
+    check_writable("--plot", plot)
     player = _model(model, margin, temperature)
     rules = board.load()
     lexicon = options.lexicon_for(lexicon, rules.distribution)

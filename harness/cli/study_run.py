@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -216,10 +217,16 @@ def draw(path: Path | None, drawing: Callable[[Path], None]) -> None:
             drawing(path)
 
 
-def check_plot(path: Path | None) -> None:
-    """Check that there is a folder for the picture of ``--plot``, before hours are spent."""
-    if path is not None and not path.parent.is_dir():
-        raise CommandFailed(f"--plot {path}: there is no folder {path.parent}")
+def check_writable(option: str, path: Path | None) -> None:
+    """Check that the file of an option, if given, can be written, before hours are spent."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise CommandFailed(f"{option} {path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise CommandFailed(f"{option} {path}: nothing can be written to {path.parent.absolute()}")
+    if path.is_dir():
+        raise CommandFailed(f"{option} {path} is a folder; a file is to be written")
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +31,7 @@ from .options import (
 from .study_run import (
     Many,
     StudyRulesOption,
+    check_writable,
     explaining,
     load_field,
     load_words_and_rules,
@@ -126,7 +126,7 @@ def leaves(
         floor: How often each leave should be seen at least.
         resume: Go on with a training that was stopped.
     """
-    _check_out(out)
+    check_writable("--out", out)
     from harness.lab.training.checkpoint import locked
     from harness.lab.training.leaves import Goal, LeaveTraining
     from harness.workers import open_workers
@@ -165,7 +165,7 @@ def winprob(
         check: How many more to hold the table against; 0 for none.
         json_: Print as JSON what the check found.
     """
-    _check_out(out)
+    check_writable("--out", out)
     lexicon, rules = playing.load()
     from harness.lab.training.winprob import (
         calibration,
@@ -213,7 +213,7 @@ def value(
         linear: Learn a few hundred weights that can be read, of hooks and letters near premiums.
         resume: Go on with a training that was stopped.
     """
-    _check_out(out)
+    check_writable("--out", out)
     if linear and resume:
         raise CommandFailed("--linear takes minutes and keeps nothing to --resume; begin anew")
     from harness.lab.training.checkpoint import locked
@@ -295,7 +295,7 @@ def features(
         games: How many to learn from. [default: 40,000; with simulation 3,000]
         with_simulation: Have mc+rh play, which samples before it moves; the weights are for it.
     """
-    _check_out(out)
+    check_writable("--out", out)
     lexicon, rules = terms.load()
     from harness.lab.training.features import draw_rack_weights, train_features
     from lexicons.rack_features import write_rack_weights
@@ -344,16 +344,6 @@ def _check_checkpoint(checkpoint: Path, resume: bool) -> None:
         raise CommandFailed(f"--resume: there is no {checkpoint} to go on with")
     for half_written in checkpoint.parent.glob(f".{checkpoint.name}.*"):
         half_written.unlink()  # nobody else writes it now
-
-
-def _check_out(out: Path) -> None:
-    """Check that --out can be written, before hours are spent."""
-    if not out.parent.is_dir():
-        raise CommandFailed(f"--out {out}: there is no folder {out.parent}")
-    if not os.access(out.parent, os.W_OK):
-        raise CommandFailed(f"--out {out}: nothing can be written to {out.parent.absolute()}")
-    if out.is_dir():
-        raise CommandFailed(f"--out {out} is a folder; a file is to be written")
 
 
 # --- what is told -------------------------------------------------------------------------------

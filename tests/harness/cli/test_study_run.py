@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.failing import CommandFailed
-from harness.cli.study_run import going_on, telling
+from harness.cli.study_run import check_writable, going_on, telling
 from harness.figures import folded, shortened, table
 from harness.lab.rows import with_error
 from harness.workers import WorkersError
@@ -32,6 +32,17 @@ def test_what_takes_two_cells_is_cut_and_put_in_columns_by_cells() -> None:
     assert shortened("日本語", 6) == "日本語"
     drawn = table(["name", "games"], [["日本語", "12"], ["plain", "7"]])
     assert drawn.splitlines() == ["name    games", "──────  ─────", "日本語  12", "plain   7"]
+
+
+def test_a_file_that_can_not_be_written_is_told_before_hours_are_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "x.png"
+    check_writable("--plot", file)
+    check_writable("--plot", None)
+    monkeypatch.setattr("os.access", lambda _path, _mode: False)  # root may write everywhere
+    with pytest.raises(CommandFailed, match=f"--plot {file}: nothing can be written to {tmp_path}"):
+        check_writable("--plot", file)
 
 
 def test_nothing_is_known_of_the_rest_at_first(capsys: pytest.CaptureFixture[str]) -> None:

@@ -178,6 +178,8 @@ WRONG = [
     ("experiment duel static", "OPPONENT is missing"),
     ("experiment duel static gredy", "no bot is called 'gredy'"),
     ("experiment duel static greedy --plot no/x.png", "--plot no/x.png: there is no folder no"),
+    ("experiment duel static greedy --plot folder", "--plot folder is a folder; a file is to be"),
+    (f"infer {OPENING} --plot folder", "--plot folder is a folder; a file is to be written"),
     ("bench sim --stages --position x", "--stages has positions of its own"),
     ("bench deadlines --bot gredy", "no bot is called 'gredy'"),
     # Matches and tournaments.
