@@ -239,12 +239,18 @@ def read_files(folder: Path) -> list[Record]:
 
     Raises:
         OSError: a file can't be read.
-        ValueError: it is no JSON.
+        ValueError: it is no JSON, or the index lists a puzzle that no file has.
     """
     files = [json.loads((folder / name).read_text("utf-8")) for name in FILES.values()]
     known = {key: puzzle for file in files for key, puzzle in file.items()}
     index = json.loads((folder / INDEX).read_text("utf-8"))
-    return [known[each["id"]] for each in index["puzzles"]]
+    listed = [each["id"] for each in index["puzzles"]]
+    if lacking := [name for name in listed if name not in known]:
+        raise ValueError(
+            f"{folder / INDEX} lists puzzle {lacking[0]}, which is in none of "
+            f"{', '.join(FILES.values())}"
+        )
+    return [known[name] for name in listed]
 
 
 def _write(path: Path, value: object) -> None:

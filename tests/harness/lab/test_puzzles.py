@@ -158,3 +158,14 @@ def test_the_command_lists_them_and_says_what_is_wrong(
     assert "puzzles.json" in run.err or str(tmp_path) in run.err
     assert run("puzzles", "make", "--out", tmp_path / "none") == 2
     assert "there is no such folder" in run.err
+
+
+def test_files_that_disagree_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run = CommandLine(capsys)
+    for name in (INDEX, *FILES.values()):
+        (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
+    (tmp_path / FILES["endgame"]).write_text("{}")
+    first = of_kind("endgame")[0]["id"]
+    for command in ("list", "check"):
+        assert run("puzzles", command, tmp_path) == 2
+        assert f"{tmp_path / INDEX} lists puzzle {first}, which is in none of" in run.err
