@@ -82,8 +82,11 @@ class Kind:
     positions: int
     placements: int
     seconds: float
+    """Mean over the threads."""
     us_per_position: float
+    """Time of a thread."""
     placements_per_s: float
+    """Of all threads together."""
 
 
 @dataclass(frozen=True)
@@ -249,11 +252,12 @@ def _play(field: Field, games: int, threads: int, seed: int) -> StaticGames:
 
 def _kind(shares: Sequence[tuple[int, int, float]]) -> Kind:
     positions, placements = sum(share[0] for share in shares), sum(share[1] for share in shares)
-    seconds = fmean(share[2] for share in shares)
+    spent = [share[2] for share in shares]
+    seconds = fmean(spent)
     return Kind(
         positions=positions,
         placements=placements,
         seconds=round(seconds, 4),
-        us_per_position=round(1e6 * seconds / positions, 2) if positions else 0.0,
+        us_per_position=round(1e6 * sum(spent) / positions, 2) if positions else 0.0,
         placements_per_s=round(placements / seconds) if seconds else 0,
     )

@@ -18,7 +18,7 @@ from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
 from harness.lab.bench import attack, faults, idle, load
 from harness.lab.bench.client import Served
-from harness.lab.bench.selfplay import sample_words
+from harness.lab.bench.selfplay import measure_generation, sample_words
 from harness.lab.bench.sim import MID_GAME, stage_positions
 from harness.lab.positions import situation
 from harness.lab.study_context import Field
@@ -239,6 +239,17 @@ def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path
     assert tilewire("bench", "generate", *given) == 0
     assert "all: us per position" in tilewire.out
     assert "compile seconds" in tilewire.out
+
+
+def test_a_position_takes_as_long_in_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def took_a_second(_field: Field, games: int, _seed: int) -> dict[str, tuple[int, int, float]]:
+        return dict.fromkeys(("all", "no_blank", "blank"), (10 * games, 200 * games, 1.0 * games))
+
+    monkeypatch.setattr("harness.lab.bench.selfplay.time_generation", took_a_second)
+    field = Field.of(load_lexicon(), standard_rules())
+    one, two = (measure_generation(field, 4, threads, 0).all for threads in (1, 2))
+    assert one.us_per_position == two.us_per_position == 100_000
+    assert (one.placements_per_s, two.placements_per_s) == (200, 400)
 
 
 def test_a_sample_of_words_is_of_the_lexicon_and_repeatable(words: Path) -> None:
