@@ -57,6 +57,8 @@ def show(
         return
     gcg, played, last = game.gcg, game.played, _last_line(game, turn)
     if json_:
+        if moves:
+            raise CommandFailed("--json has the score sheet and the position; leave --moves out")
         print_json(_as_json(gcg, played, last, rules))
         return
     view: list[RenderableType] = [*_heading(gcg), _sheet(played.steps[:last], rules)]

@@ -164,6 +164,7 @@ WRONG = [
     ("leaves --table no.klv2", "there is no leave table no.klv2"),
     ("token", "NAME is missing"),
     ("token ''", "NAME must not be empty"),
+    ("show game.gcg --json --moves", "--json has the score sheet and the position; leave --moves"),
     ("show ''", "WHAT must not be empty"),
     ("token 'two words'", "a name is one word of 1 to 64 characters"),
     ("token '#a'", "'#' begins a comment in a file of tokens"),
