@@ -47,7 +47,7 @@ def make(
     Args:
         games: Games (GCG) to take positions from. [default: games between static players]
         out: A folder for puzzles.json, endgames.json and preendgames.json; and for puzzles.jsonl,
-            which keeps what is known until all are made.
+            by which the same command goes on.
         endgames: How many with an empty bag, at most where games are given.
         preendgames: How many with one tile in the bag.
     """
