@@ -109,6 +109,14 @@ class _Playing:
             return measure(field, number, self.threads, self.seed)
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Asking(_Playing):
+    """The same for a seat that is asked."""
+
+    threads: Annotated[ThreadsOption, Parameter(help="Threads for each search of the seat.")] = 1
+
+
 # --- the engine alone -----------------------------------------------------------------------------
 
 
@@ -238,7 +246,7 @@ def deadlines(
     load: Annotated[int, Meta(ge=0, le=MOST_THREADS)] = 2,
     from_: Annotated[PositiveDuration, Parameter(name="--from")] = 20,
     to: PositiveDuration = 2_000,
-    playing: _Playing = _Playing(),
+    playing: _Asking = _Asking(),
 ) -> None:
     """Ask a seat for moves while all cores are busy; print how much of its time it leaves unused.
 
