@@ -24,6 +24,7 @@ from protocol.messages import Message, NewGame, Ping, Played, Pong, Ready, YourT
 
 from .attackers import ATTACKS, CLAIMED
 from .client import Client, serving
+from .memory import MB, own_memory
 
 PINGS_PER_S = 500
 """Of each honest bot."""
@@ -195,12 +196,6 @@ async def echoing(stack: AsyncExitStack) -> tuple[int, int]:
     return int(await echo.stdout.readline()), echo.pid
 
 
-def memory_mb(pid: int) -> float:
-    """Return the resident memory of a process."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1_024
-
-
 def cpu_s(pid: int) -> float:
     """Return the processor time that a process has taken, all threads together, to the microsecond.
 
@@ -225,10 +220,10 @@ class Field:
         """Attack the echo, then the server."""
         calm = await self._during(None, 0)
         control = await self._during(name, self.echo_port)
-        before_mb = memory_mb(self.pid)
+        before = own_memory(self.pid)
         span = await self._during(name, int(self.url.rpartition(":")[2]))
         back_s = await self._back(calm)
-        grown_mb = memory_mb(self.pid) - before_mb
+        grown_mb = (own_memory(self.pid) - before) / MB
         p99_held = span.p99_ms <= max(10.0, 1.5 * control.p99_ms)
         charge_held = span.overcharge_ms <= max(10, 1.5 * control.overcharge_ms)
         held = p99_held and charge_held and back_s is not None and back_s <= 5

@@ -8,12 +8,12 @@ is not timed; setting up the position is.
 from __future__ import annotations
 
 import gc
+import os
 import resource
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import Annotated, Any, ClassVar
 
@@ -29,14 +29,13 @@ from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from protocol.channel import now_ms
 
+from .memory import MB, own_memory
+
 TIMES_MS = (1_000, 5_000, 30_000)
 EARLY_MS = 1_000
 """Time at which values are compared with proven values."""
 NEAR = 2
 """Points."""
-
-_STATM = Path("/proc/self/statm")
-_MIB = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class EndgameStudy(Study):
         field = self.field
         position = endgame_position(field, self.seed, number)
         gc.collect()  # frees earlier solvers
-        before = _resident()
+        before = _memory()
         solver = EndgameSolver(field.lexicon, field.rules, memory=self.memory, threads=self.threads)
         trace, took_ms, most = _followed(solver, position, self.time_ms)
         solution = solver.solution
@@ -111,7 +110,7 @@ class EndgameStudy(Study):
             "depth": solution.depth,
             "nodes": solution.nodes,
             "ms": round(took_ms, 1),
-            "memory_mb": round(max(0, most - before) / _MIB, 1),
+            "memory_mb": round(max(0, most - before) / MB, 1),
             "trace": trace,
         }
 
@@ -138,17 +137,17 @@ def _followed(
             trace.append([round(ms, 1), *seen])
         return ms
 
-    took_ms, most = look(), _resident()
+    took_ms, most = look(), _memory()
     for _ in Anytime(solver, NODES).slices(budget.remaining_ms):
         took_ms = look()
-        most = max(most, _resident())
+        most = max(most, _memory())
     return trace, took_ms, most
 
 
-def _resident() -> int:
-    """Return the process's resident bytes; where unknown, its peak."""
+def _memory() -> int:
+    """Return this process's own bytes in memory; where unknown, its peak."""
     try:
-        return int(_STATM.read_text().split()[1]) * resource.getpagesize()
+        return own_memory(os.getpid())
     except OSError:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most << 10
@@ -187,7 +186,7 @@ def endgame_summary(records: Sequence[Record], time_ms: int, memory: int) -> End
         ),
         depth=median(unproven) if unproven else 0.0,
         memory_mb=max(record["memory_mb"] for record in records),
-        memory_told_mb=memory / _MIB,
+        memory_told_mb=memory / MB,
         same_early=_share(errors, 0),
         near_early=_share(errors, NEAR),
         held_early=_share(later, 0),

@@ -13,9 +13,10 @@ from typing import TypeVar
 
 from protocol.messages import Ping
 
-from .attack import cpu_s, echoing, memory_mb
+from .attack import cpu_s, echoing
 from .attackers import HANDSHAKE, frame, hello, said
 from .client import serving
+from .memory import MB, own_memory
 
 SETTINGS = """
 [admission]
@@ -161,9 +162,9 @@ async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
         served = await stack.enter_async_context(serving(folder, settings))
         port = int(served.url.rpartition(":")[2])
         warm = await open_peers(port, TALKING, Peer, 1)  # what the server needs for any connection
-        before_mb = memory_mb(served.pid)
+        before = own_memory(served.pid)
         peers = await open_peers(port, connections, Peer, 1)
-        grown_mb = memory_mb(served.pid) - before_mb
+        grown_mb = (own_memory(served.pid) - before) / MB
         busy_s = cpu_s(served.pid)
         await asyncio.sleep(KEEPALIVE_S)
         busy_s = cpu_s(served.pid) - busy_s

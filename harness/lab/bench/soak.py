@@ -32,6 +32,7 @@ from protocol.channel import ChannelClosed
 
 from .attackers import ATTACKS
 from .client import serving
+from .memory import MB, own_memory
 from .visitors import Visitor
 
 STRENGTHS = {f"bot{number}": number // 2 for number in range(12)}
@@ -67,8 +68,6 @@ SETTLE_S = 5.0
 """After the last bot has left, before what is left is counted."""
 
 _Rating: TypeAlias = tuple[float, float]
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-_MB = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -200,10 +199,10 @@ class _Watched:
             piece=piece,
             seconds=round(time.monotonic() - began, 1),
             games=self.games,
-            memory_mb=round(_memory(self.pid) / _MB, 2),
+            memory_mb=round(own_memory(self.pid) / MB, 2),
             descriptors=sum(1 for _ in Path(f"/proc/{self.pid}/fd").iterdir()),
             processes=len(processes),
-            journal_mb=round(sum(_size(file) for file in folder.glob("serve.db*")) / _MB, 2),
+            journal_mb=round(sum(_size(file) for file in folder.glob("serve.db*")) / MB, 2),
             attack=attack,
         )
 
@@ -306,12 +305,6 @@ def _rounds_of_attacks(chance: Random) -> Iterator[str]:
 
 
 # --- what a process has ---------------------------------------------------------------------------
-
-
-def _memory(pid: int) -> int:
-    """Return the bytes that a process has in memory and shares with no file."""
-    resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]
-    return (int(resident) - int(shared)) * _PAGE
 
 
 def _descendants(pid: int) -> dict[int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 
 import pytest
@@ -13,6 +14,7 @@ from websockets.server import ServerProtocol
 from harness.lab.bench.attack import Honest, seen
 from harness.lab.bench.attackers import HANDSHAKE, frame, hello, said
 from harness.lab.bench.idle import Peer
+from harness.lab.bench.memory import MB, own_memory
 from protocol.codec import MSGPACK
 from protocol.messages import Hello, Ping, Pong
 
@@ -80,6 +82,13 @@ async def test_an_idle_peer_answers_pings_and_counts_messages() -> None:
     with pytest.raises(ConnectionError, match="closed"):
         await gone
     assert not peer.is_open
+
+
+def test_memory_is_what_a_process_has_for_itself() -> None:
+    before = own_memory(os.getpid())
+    block = b"x" * (64 * MB)
+    grown = own_memory(os.getpid()) - before
+    assert len(block) - MB <= grown <= len(block) + 8 * MB
 
 
 def test_a_ping_that_nobody_answers_takes_until_now() -> None:

@@ -1,0 +1,19 @@
+"""What a process has in memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+MB = 1 << 20
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def own_memory(pid: int) -> int:
+    """Return the bytes that a process has in memory and shares with no file.
+
+    Raises:
+        OSError: there is no such process, or this system does not tell.
+    """
+    resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]
+    return (int(resident) - int(shared)) * _PAGE
