@@ -211,9 +211,10 @@ class FilesEngine(Engine):
         return number
 
     async def _answer_to(self, number: int) -> str:
+        self._exchange.look()
         while (answer := _answer_in(self._exchange.lines, self._game, number)) is None:
-            if not self._exchange.look():
-                await asyncio.sleep(POLL_S)
+            await asyncio.sleep(POLL_S)  # even if the file has changed: it may do so without end
+            self._exchange.look()
         self._recent.append(f"< {self._game} {number} {answer}")
         return answer
 

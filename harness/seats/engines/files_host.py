@@ -128,7 +128,8 @@ class FilesHost:
             if self._exchange.look() or self._waiting:
                 self._waiting = False
                 self._take()
-            else:
+            if not self._messages:
+                # even if the file has changed: it may do so without end
                 await asyncio.sleep(POLL_S)
         return Arrival(self._messages.popleft(), now_ms())
 

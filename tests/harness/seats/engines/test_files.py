@@ -255,6 +255,20 @@ async def test_what_counts_as_an_answer(
     assert in_words(host)[-1][1:5] == ["over", "unfinished", "0", "0"]
 
 
+async def test_a_bot_that_never_stops_writing_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([True] * 10)
+    monkeypatch.setattr(Files, "look", lambda _files: next(looks))
+    engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
+    starting = asyncio.create_task(engine.start(VIEW))
+    await asyncio.sleep(0)
+    assert not starting.done()
+    assert len(list(looks)) == 9
+    starting.cancel()
+    await engine.close()
+
+
 async def test_a_game_that_begins_in_a_position_is_declined(tmp_path: Path) -> None:
     engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
     begun = replace(VIEW, position=replace(VIEW.position, scores=(20, 5)))

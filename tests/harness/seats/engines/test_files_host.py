@@ -92,6 +92,18 @@ async def test_a_bot_says_why_it_will_not_play(host: FilesHost, tmp_path: Path) 
     ]
 
 
+async def test_a_host_that_never_stops_writing_keeps_nobody_waiting(
+    host: FilesHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([True] * 10)
+    monkeypatch.setattr(Files, "look", lambda _files: next(looks))
+    waiting = asyncio.create_task(host.receive())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    assert len(list(looks)) == 9
+    waiting.cancel()
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
