@@ -185,7 +185,7 @@ def _run(
     luck: bool,
     page: bool,
 ) -> None:
-    with sentences(kinds=UNREADABLE, status=1):
+    with sentences(kinds=(MatchError, *UNREADABLE), status=1):
         opened = MatchFolder(folder)
         write_config(terms, folder)
     is_told = False

@@ -9,6 +9,7 @@ failure.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from msgspec.structs import replace
 
 from bot.seat.containment import hide, unhide
 
-from .config import TournamentConfig
+from .config import MatchError, TournamentConfig
 from .results import GameResult, Luck
 
 CORRECTED = "corrected"
@@ -181,20 +182,26 @@ class MatchFolder(FolderContents):
     """The files of a match or tournament, to be gone on with.
 
     A folder with results is resumed: ``results`` begins with them, and an unfinished last line is
-    cut off; so it is with ``decisions`` and ``lucks``.
+    cut off; so it is with ``decisions`` and ``lucks``. Nobody else has it until this is left.
 
     Raises:
+        MatchError: another process goes on with it.
         OSError: the folder or a file can't be written.
         ValueError: a file is not what its name says.
     """
 
     def __init__(self, folder: str | Path) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        hide(folder)  # players would read what their opponents print
-        super().__init__(folder)
-        for path in (self._log, self._decided, self._lucks):
-            if path.exists():
-                _cut(path)
+        self._lock = _locked(Path(folder))  # first: else what another writes is missed, or cut
+        try:
+            hide(folder)  # players would read what their opponents print
+            super().__init__(folder)
+            for path in (self._log, self._decided, self._lucks):
+                if path.exists():
+                    _cut(path)
+        except BaseException:
+            os.close(self._lock)
+            raise
 
     def append(self, result: GameResult) -> None:
         """Store a game's result; raise ValueError if its number already has one that counts."""
@@ -224,6 +231,20 @@ class MatchFolder(FolderContents):
 
     def __exit__(self, *_: object) -> None:
         unhide(self.path)
+        os.close(self._lock)
+
+
+def _locked(folder: Path) -> int:
+    """Lock the results of a folder until the descriptor is closed; make them if there are none."""
+    file = os.open(folder / "results.jsonl", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(file)
+        if isinstance(error, BlockingIOError):
+            raise MatchError(f"{folder} is in use by another match or server") from None
+        raise
+    return file
 
 
 def _cut(path: Path) -> None:

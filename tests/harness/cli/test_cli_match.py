@@ -221,6 +221,19 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
     assert '"verdict": "accepted H1"' in tilewire.out
 
 
+def test_a_match_that_is_on_is_left_alone(tilewire: CommandLine, tmp_path: Path) -> None:
+    finished(tmp_path, games=2)
+    unfinished = b'{"number": 3'
+    with MatchFolder(tmp_path), (tmp_path / "results.jsonl").open("ab") as results:
+        results.write(unfinished)  # as it is when another is just writing it
+        results.flush()
+        assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
+        assert f"{tmp_path} is in use by another match or server" in tilewire.err
+        assert (tmp_path / "results.jsonl").read_bytes().endswith(unfinished)
+    assert read_config(tmp_path).games == 2
+    assert not list(tmp_path.glob("summary.*"))
+
+
 def test_a_match_without_a_game_has_no_table(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
