@@ -30,6 +30,12 @@ REPEAT_S = 0.005
 SETTLE_S = 5.0
 """Limit for changing the mode."""
 
+MOST_LINES = 40_000
+"""Lines of an answer; the longest lists 20,000 moves."""
+
+MOST_CHARACTERS = 1_000
+"""Kept of a line; none that counts has as many."""
+
 STOP_MS = 1_000
 """Limit for stopping a search. A simulation took 30 ms at most and an endgame 400, on a busy
 machine; a pre-endgame took seconds, or did not stop."""
@@ -101,7 +107,7 @@ class MagpieConsole:
         def taken(line: str) -> bool | None:
             if f"'{mark}'" in line:
                 return "async command" not in line
-            said.append(line)
+            self._keep(line, said)
             return None
 
         return await self.process.until(taken, SILENT_S) or False
@@ -110,10 +116,18 @@ class MagpieConsole:
         """Read a search's lines until its end, or return False at the end of the time."""
 
         def settled(line: str) -> str | None:
-            said.append(line)
+            self._keep(line, said)
             return _settled(line)
 
         return bool(await self.process.until(settled, max(0, until_ms - now_ms()) / 1_000))
+
+    def _keep(self, line: str, said: list[str]) -> None:
+        """Add a line to an answer, or raise EngineFailed if that has no end."""
+        if len(said) == MOST_LINES:
+            raise EngineFailed(
+                "stall", f"{self.process.name} says more than {MOST_LINES:,} lines in one answer"
+            )
+        said.append(line[:MOST_CHARACTERS])
 
 
 def error_in(said: Iterable[str]) -> str:

@@ -72,6 +72,10 @@ EXIT_S = 1.0
 LETTERS_ASKED = 14
 """Number of the commonest letters, each used once, in the check of words: thousands of words."""
 
+MOST_WORDS = 200_000
+LONGEST_WORD = 100
+"""Words of its list that are kept, and characters of each: the list may have no end."""
+
 
 _BUILT_IN = (
     *("layout", "rack_size", "bingo_bonus"),
@@ -150,8 +154,8 @@ class QuackleEngine(ProcessEngine):
         said: set[str] = set()
 
         def take(line: str) -> None:
-            if line and not set(line) & set(" .:"):
-                said.add(line.rstrip("#"))  # marks words of a part of its list
+            if line and not set(line) & set(" .:") and len(said) < MOST_WORDS:
+                said.add(line[:LONGEST_WORD].rstrip("#"))  # marks words of a part of its list
 
         await self._hear(["--mode=anagram", "--build", f"--letters={letters}"], take)
         if said != ours:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import deque
 
 from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
@@ -50,6 +51,12 @@ READY_SHARE = 0.8
 
 LONGEST = 5_000
 """Longest kept line about a move, in characters: there may be many."""
+
+MOST_OPTIONS = 1_000
+"""Options and modes of an engine that are known."""
+
+MOST_FAULTS = 20
+"""Complaints in answer to one question that are kept, the last."""
 
 LATE_MS = 50
 """How much a search may exceed its limit before it is stopped."""
@@ -106,9 +113,9 @@ class SiuEngine(ProcessEngine):
 
     def _introduced(self, line: str) -> bool | None:
         match parse_answer(line):
-            case Capability(names):
+            case Capability(names) if len(self._capabilities) < MOST_OPTIONS:
                 self._capabilities.update(names)
-            case Option(name) as option:
+            case Option(name) as option if len(self._options) < MOST_OPTIONS:
                 self._options[name.casefold()] = option
             case Done.SIU:
                 return True
@@ -127,7 +134,7 @@ class SiuEngine(ProcessEngine):
     async def _ready(self, limit_s: float) -> list[Fault]:
         """Wait until it has handled everything; return its complaints."""
         assert self.process is not None
-        faults: list[Fault] = []
+        faults = deque[Fault](maxlen=MOST_FAULTS)
 
         def ready(line: str) -> bool | None:
             answer = parse_answer(line)
@@ -137,7 +144,7 @@ class SiuEngine(ProcessEngine):
 
         self._say(Bare.ISREADY)
         await self.process.wait_for(ready, max(0.0, limit_s), "readyok")
-        return faults
+        return list(faults)
 
     async def _set(self, chosen: list[SetOption], limit_s: float) -> None:
         """Set its options; raise Declined if it refuses any."""
@@ -163,7 +170,7 @@ class SiuEngine(ProcessEngine):
 
         def tried(line: str) -> BestMove | Fault | None:
             answer = parse_answer(line)
-            if isinstance(answer, Provenance):
+            if isinstance(answer, Provenance) and not used:
                 used.append(answer.lexicon)
             elif isinstance(answer, InfoGen) and not wrong:
                 wrong.extend(score_error(answer, rules))

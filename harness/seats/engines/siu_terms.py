@@ -22,6 +22,9 @@ from protocol.siu.commands import SetOption, SetPosition
 
 from .engine import Context, EngineChoice, other_rule
 
+MOST_MOVES = 20_000
+"""Moves of a search that are kept: more than most racks have."""
+
 _NUMBERS = {"bingo_bonus": "bb", "exchange_minimum": "etl", "scoreless_limit": "mcnz"}
 """CGP's operations for numbers of the rules."""
 _LIMITS = {"pass_limit": "mcnp", "exchange_limit": "mex"}
@@ -140,13 +143,13 @@ class Found:
         self._simulated: dict[str, InfoSim] = {}
 
     def take(self, said: InfoGen | InfoSim | Fault) -> None:
-        """Take a line; the newest line of a move counts."""
+        """Take a line; the newest of a move counts, and ``MOST_MOVES`` are kept."""
         match said:
             case Fault():
                 self.fault = said
-            case InfoGen(move):
+            case InfoGen(move) if move in self._generated or len(self._generated) < MOST_MOVES:
                 self._generated[move] = said
-            case InfoSim(move):
+            case InfoSim(move) if move in self._simulated or len(self._simulated) < MOST_MOVES:
                 self._simulated[move] = said
 
     def answer(self, text: str, view: View) -> EngineChoice | str:

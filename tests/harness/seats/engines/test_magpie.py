@@ -22,7 +22,9 @@ from engine.rules.rules import score_play, standard_rules
 from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import words_of
+from harness.seats.engines.magpie_console import MagpieConsole
 from harness.seats.engines.magpie_terms import sample_racks, told
+from harness.seats.engines.process import EngineFailed, EngineProcess
 from protocol.channel import now_ms
 from protocol.parts import TimeControl
 
@@ -145,6 +147,21 @@ async def test_a_search_that_does_not_stop_is_killed_and_an_earlier_move_is_play
         assert (await ended).code == "crash"
     finally:
         await engine.close()
+
+
+async def test_an_endless_answer_is_not_kept(
+    games: EngineGames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.seats.engines.magpie_console.MOST_LINES", 1_000)
+    it, said = await EngineProcess.start(["yes"], name="it"), list[str]()
+    console = MagpieConsole(it)
+    with pytest.raises(EngineFailed, match="it says more than 1,000 lines in one answer"):
+        await console.ask("generate", 5)
+    with pytest.raises(EngineFailed, match="it says more than 1,000 lines in one answer"):
+        await console._finished([], now_ms() + 5_000)
+    await it.kill()
+    console._keep("x" * 60_000, said)
+    assert len(said[0]) == 1_000
 
 
 async def test_one_that_is_being_killed_when_the_game_ends_is_gone_all_the_same(

@@ -12,6 +12,7 @@ from search_views import opening, view_at
 
 from bot.player import Budget, ExchangedCount, Observed, Refusal
 from bot.registry import SeatError
+from bot.seat.offers import Declined
 from bot.seat_text import parse_seat
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
@@ -208,6 +209,19 @@ async def test_other_words_or_tiles_are_found_before_the_game(games: EngineGames
     engine = games.engine()
     with pytest.raises(Exception, match="standard bingo_bonus only"):
         await engine.start(replace(view_at(opening("AEINRTS")), rules=other))
+
+
+async def test_of_endless_words_some_are_kept(
+    games: EngineGames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.seats.engines.quackle.MOST_WORDS", 2)
+    (games.data / "lexica" / "scowl.dawg").write_text(f"EAT\nTEA\n{'A' * 60_000}\nEAST\n")
+    engine = games.engine()
+    try:
+        with pytest.raises(Declined, match="has 2, lacks"):
+            await engine.start(view_at(opening("AEINRTS")))
+    finally:
+        await engine.close()
 
 
 def test_a_board_that_it_lacks_is_refused_before_there_is_a_game(

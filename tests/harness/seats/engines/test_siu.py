@@ -141,6 +141,32 @@ async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
     await it.close()
 
 
+def test_of_ever_new_moves_some_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.seats.engines.siu_terms.MOST_MOVES", 2)
+    found = Found()
+    for move, score in (("8D.AT", 1), ("8D.TA", 1), ("8D.AA", 1), ("8D.AT", 2)):
+        found.take(InfoGen(move, score, 1.0, ""))
+    assert [(it.move, it.score) for it in found._generated.values()] == [("8D.AT", 2), ("8D.TA", 1)]
+
+
+async def test_of_endless_options_and_complaints_some_are_kept(
+    games: EngineGames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.seats.engines.siu.MOST_OPTIONS", 2)
+    monkeypatch.setattr("harness.seats.engines.siu.MOST_FAULTS", 2)
+    it = games.engine()
+    options = [f"option name {name} type button" for name in "abc"]
+    capabilities = [f"capability {name}" for name in ("gen", "sim", "auto")]
+    for line in (*options, *capabilities):
+        it._introduced(line)
+    assert list(it._options) == ["a", "b"]
+    assert it._capabilities == {"gen", "sim"}
+    complaints = [f"info string error {name}" for name in ("e1", "e2", "e3")]
+    it.process = await EngineProcess.start(["printf", "%s\n", *complaints, "readyok"], name="it")
+    assert [fault.code for fault in await it._ready(60)] == ["e2", "e3"]
+    await it.close()
+
+
 @pytest.mark.parametrize(("plan", "last", "most"), [(90, 100, 75), (5_000, 1_000, 800), (0, 0, 1)])
 async def test_an_answer_has_to_be_there_before_the_last_moment(
     games: EngineGames, plan: int, last: int, most: int
