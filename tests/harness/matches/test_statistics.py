@@ -9,6 +9,7 @@ from itertools import product
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -293,6 +294,21 @@ def test_the_interval_and_the_p_value_never_contradict_each_other(
         assert (low <= 0 <= high) == (p_value >= SIGNIFICANT)
     elif exact:
         assert p_value >= SIGNIFICANT
+
+
+def test_an_interval_of_level_pairs_costs_as_little_as_it_is_wide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    share, sizes = significance._exact_share, list[int]()
+
+    def counted(values: npt.NDArray[np.int64], observed: int) -> float:
+        sizes.append(int(values.sum()))
+        return share(values, observed)
+
+    monkeypatch.setattr(significance, "_exact_share", counted)
+    sums = [*[0] * 200, 300]
+    assert sign_flip_interval(sums, [2] * len(sums)) == (0.0, 1.6)
+    assert max(sizes) < 20_000  # 600,000 where each pair is as far from the mean as the last
 
 
 def test_three_pairs_that_were_all_won_say_nothing_yet() -> None:
