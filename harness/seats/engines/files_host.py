@@ -172,6 +172,7 @@ class FilesHost:
                 self.games -= 1
                 self._finished(line.rest)
                 self._leave(game)
+                return
 
     def _offered(self, line: _Line) -> None:
         match line.rest.split(maxsplit=2):

@@ -81,6 +81,14 @@ async def test_a_bot_that_comes_in_mid_game_is_told_all_of_it(
     assert (offer.game, offer.you) == ("e", 0)
 
 
+async def test_a_game_is_over_once(host: FilesHost, tmp_path: Path) -> None:
+    write(tmp_path, *MIDGAME)
+    await hear(host, ready)
+    write(tmp_path, "b 8 over out 6 4 that was it", "b 9 over out 6 4 that was it")
+    assert [type(one) for one in await hear(host, ready)] == [GameOver]
+    assert host.games == 1
+
+
 async def test_a_bot_says_why_it_will_not_play(host: FilesHost, tmp_path: Path) -> None:
     write(tmp_path, *MIDGAME)
     await hear(host, lambda game: Decline(game=game, code="x", message="no\ntime"))
