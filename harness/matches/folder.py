@@ -8,7 +8,6 @@ failure.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.seat.containment import hide, unhide
+from harness.appending import append_line
 
 from .config import MatchError, TournamentConfig
 from .results import GameResult, Luck
@@ -253,13 +253,9 @@ def _cut(path: Path) -> None:
 
 
 def _append(path: Path, value: Struct) -> None:
-    """Append a line, or nothing: half of one would spoil the next."""
-    line = msgspec.json.encode(value) + b"\n"
+    """Append a line."""
     with path.open("ab", buffering=0) as file:
-        end = file.seek(0, os.SEEK_END)
-        if file.write(line) != len(line):
-            os.truncate(path, end)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        append_line(file.fileno(), msgspec.json.encode(value) + b"\n", path)
 
 
 def _read(path: Path, kind: Any, what: str) -> Iterator[Any]:

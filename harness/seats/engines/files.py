@@ -20,6 +20,7 @@ from bot.player import Budget, Choice, ExchangedCount, Observed, Result, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
 from engine.notation.move_text import NotationError, format_exchange_count, format_move, parse_move
+from harness.appending import append_line
 
 from .engine import Context, Engine, check_beginning
 
@@ -64,7 +65,7 @@ class FileExchange:
 
     def say(self, text: str) -> None:
         """Append a line, which the other side sees whole or not at all."""
-        os.write(self._file, f"{text}\n".encode())
+        append_line(self._file, f"{text}\n".encode(), self.out)
 
     def look(self) -> bool:
         """Check whether the other side's lines have changed since the last look."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -300,6 +301,22 @@ def test_seats_that_make_no_sense(tmp_path: Path, options: str, sentence: str) -
     spec = parse_seat(f"files:{tmp_path}{options}")
     with pytest.raises(SeatError, match=sentence):
         engine_for(spec, Context("ann", "scowl", LEXICON))
+
+
+def test_a_line_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Where the disk is full in the middle of it."""
+    files, limits = Files(tmp_path, "a", "b"), resource.getrlimit(resource.RLIMIT_FSIZE)
+    files.open()
+    files.say("x 0 ready")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+    try:
+        with pytest.raises(OSError, match="/a'"):
+            files.say("x 3 8D RAINIEST")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    files.say("x 3 -")
+    files.close()
+    assert (tmp_path / "a").read_text() == "x 0 ready\nx 3 -\n"
 
 
 async def test_pipes_are_no_files(tmp_path: Path) -> None:
