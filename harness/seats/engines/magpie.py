@@ -236,12 +236,12 @@ class MagpieEngine(ProcessEngine):
             raise EngineFailed("crash", f"{self._name}, told {command!r}, says: {error}")
         try:
             listed = generated(said, view)
-            if not listed:
-                return " ".join(said)
-            turn = Turn(view, budget, listed)
-            await self._search_by_phase(turn)
         except Unreadable as line:
             return str(line)
+        if not listed:
+            return " ".join(said)
+        turn = Turn(view, budget, listed)
+        await self._search_by_phase(turn)
         return turn.answer()
 
     async def _search_by_phase(self, turn: Turn) -> None:
@@ -268,7 +268,13 @@ class MagpieEngine(ProcessEngine):
         if said is None:
             await self._kill()
             turn.note(f"{name} was killed, {took}")
-        elif moves := search.read(said, turn.view):
+            return
+        try:
+            moves = search.read(said, turn.view)
+        except Unreadable as line:  # an earlier answer is played
+            turn.note(f"{name} listed what is no move, {str(line)[:80]}, {took}")
+            return
+        if moves:
             turn.found(moves, f"{name}, {took}")
         else:
             turn.note(f"{name} found nothing that counts, {took}")

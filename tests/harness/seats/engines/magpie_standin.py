@@ -16,6 +16,7 @@ faults of its own:
 ``slow``        a search goes on until it is told to stop
 ``stubborn``    a search goes on for ever
 ``fails``       it can't search
+``garbled``     a simulation lists what is no move
 ``few``         a simulation has looked at each move once
 ``empty``       a solver is done before it has looked at a move
 ``tenth``       the pre-endgame solver has looked at a tenth of the moves
@@ -129,6 +130,8 @@ class Magpie(StandIn):
         samples = 1 if self.due("few") else 400
         numbers = f"84.47 0.4765 25.77 -nan 27.81 {samples} 8.50 12.02 0.00"
         rows = [f"{move} {leave} {score} - {numbers} " for move, leave, score in self._ranked()]
+        if self.due("garbled"):
+            rows = [f"14F Z1(N)E EEIL 33 - {numbers} "]
         return self._found(*(f"{n}: {row}" for n, row in enumerate(rows, 1)))
 
     def _peg(self, _words: list[str]) -> bool:

@@ -99,6 +99,8 @@ async def test_a_game_ends_as_it_should(
         ("drops", 1, 60_000, "peg"),
         ("slow", 0, 100, "endgame"),
         ("few", 86, 200, "generate; gsim found nothing that counts"),
+        ("garbled", 86, 200, "generate; gsim listed what is no move"),
+        ("garbled", 1, 60_000, "peg"),
         ("fails", 86, 200, "generate; gsim found nothing that counts"),
         ("empty", 1, 60_000, "gsim; peg found nothing that counts"),
         ("tenth", 1, 60_000, "gsim; peg found nothing that counts"),
