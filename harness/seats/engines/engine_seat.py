@@ -100,9 +100,11 @@ class EngineSeat(TaskSeat):
             log.exception("adapter", seat=self.name)
             gone = Gone(f"{type(error).__name__} in its adapter", "host_error")
         finally:
-            if self._session is not None:
-                await self._session.close()
-            await _to_the_end(engine.close())
+            try:
+                if self._session is not None:
+                    await self._session.close()
+            finally:  # the seat may be stopped meanwhile
+                await _to_the_end(engine.close())
         self._report(gone)
 
     async def _take_part(self, engine: Engine) -> NoReturn:

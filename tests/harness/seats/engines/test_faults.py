@@ -17,6 +17,9 @@ from tables import MINUTE, NONCES, Play
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Came, Given, Gone, Happening, Noted, Said
 from harness.lab.bench.faults import engine_seat
+from harness.seats.engines.engine import Engine
+from harness.seats.engines.engine_seat import EngineSeat
+from harness.seats.engines.process import EngineFailed
 from protocol.messages import Move, Ready
 from protocol.parts import TimeControl
 
@@ -112,6 +115,47 @@ async def test_who_fails_once_is_told_the_whole_game_and_plays_on(games: EngineG
     assert before.startswith(f"ex.{swapped[0]}.{swapped} pass rack.")
     assert after == before.replace(f".{swapped} ", " "), "what it held was known to the first"
     assert last.startswith(f"{before.rpartition(' ')[0].replace(f'.{swapped}', '')} ex.")
+
+
+class Failing(Engine):
+    """An engine that fails at once."""
+
+    is_closed = False
+
+    async def ended(self) -> EngineFailed:
+        return EngineFailed("crash", "it is gone")
+
+    def evidence(self) -> str:
+        return ""
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+class Closing:
+    """A game session whose searches do not end."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+
+    async def close(self) -> None:
+        self.begun.set()
+        await asyncio.Event().wait()
+
+
+async def test_a_seat_that_is_stopped_while_it_cleans_up_ends_its_engine(
+    games: EngineGames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.seats.engines.engine_seat.SETTLE_S", 0)
+    engine, session = Failing(), Closing()
+    seat = EngineSeat("it", lambda: engine, games.lexicon)
+    came = asyncio.Event()
+    seat.start(lambda _happening: came.set())
+    await came.wait()
+    monkeypatch.setattr(seat, "_session", session)
+    await session.begun.wait()
+    await seat.stop()
+    assert engine.is_closed
 
 
 # --- a millisecond --------------------------------------------------------------------------------
