@@ -316,6 +316,12 @@ class Tournament:
             self.look_again()
         self._absent[entrant] = 0
 
+    def take_back(self, entrant: int) -> None:
+        """Have an entrant that had withdrawn play again, whatever it missed before."""
+        self.schedule.take_back(entrant)
+        self._absent[entrant] = 0
+        self.look_again()
+
     def correct(self, correction: Corrected) -> None:
         """Have a result count otherwise, or be void and the game played again."""
         counted = correction.number in self._files.counted

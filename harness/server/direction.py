@@ -419,8 +419,7 @@ class Direction:
                 "who has withdrawn comes back only while it is on, and not in a knockout",
                 retry="no",
             )
-        self._schedule.take_back(entrant)
-        self.tournament.look_again()
+        self.tournament.take_back(entrant)
 
     def _correct(self, number: int, scores: tuple[int, int] | None, why: str) -> None:
         planned = self.tournament.planned.get(number)

@@ -211,6 +211,28 @@ async def test_a_game_that_was_on_is_played_whoever_has_withdrawn(tmp_path: Path
     hall.journal.close()
 
 
+async def test_who_is_taken_back_may_miss_a_game(tmp_path: Path) -> None:
+    hall = Waiting(tmp_path)
+    with MatchFolder(tmp_path) as files:
+        tournament = directed(tmp_path, files, "A", "B", games=4)
+        playing = asyncio.create_task(tournament.play(hall))
+        for number in range(3):
+            book = await hall.on.get()
+            if number == 1:
+                tournament.schedule.withdraw(Withdrawn(1, "gone home"))
+                tournament.take_back(1)
+            away = book.opened.players.index("B")
+            missed = accusation(away, "no_show", "it did not come")
+            book.end("no_show", 1 - away, "nobody came", 0, [missed])
+            hall.end(book)
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert (1 in tournament.absentees) == (number == 2)
+        playing.cancel()
+        await asyncio.wait([playing])
+    hall.journal.close()
+
+
 async def test_a_game_is_played_again_when_its_players_are_free(tmp_path: Path) -> None:
     hall = Waiting(tmp_path)
     with MatchFolder(tmp_path) as files:
