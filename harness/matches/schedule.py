@@ -165,6 +165,9 @@ class Schedule:
         winners = [self._winner(pairing, last.number, absent) for pairing in last.pairings]
         level = zip(last.pairings, winners, strict=True)
         if undecided := tuple(pairing for pairing, winner in level if winner is None):
+            times = sum(paired.number == last.number for paired in self.rounds)
+            if times * self.config.games % 2:  # who began first has begun once more
+                undecided = tuple(Pairing(each.second, each.first) for each in undecided)
             return Round(last.number, undecided)
         if len(last.pairings) + len(last.byes) == 1:
             return None

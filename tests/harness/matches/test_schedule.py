@@ -207,6 +207,16 @@ def test_a_pairing_of_a_knockout_plays_on_until_it_is_decided(tmp_path: Path) ->
     assert table[0].name == "B"
 
 
+@pytest.mark.parametrize("games", [1, 2, 3])
+def test_two_who_play_on_begin_in_turn(games: int, tmp_path: Path) -> None:
+    config = event(2, format="knockout", games=games)
+    scores = iter([(400, 400)] * 4 * games + [(400, 390)] * games)
+    played = play(config, tmp_path, lambda *_: next(scores))
+    begun = [planned.entrant(0) for planned in played]
+    assert begun == [at % 2 for at in range(5 * games)]
+    assert play(config, tmp_path, better_seed) == played
+
+
 @pytest.mark.parametrize(("spread", "winner"), [(0, "A"), (1, "A"), (-1, "B")])
 def test_a_knockout_between_equals_has_an_end(spread: int, winner: str, tmp_path: Path) -> None:
     config = event(4, format="knockout")
