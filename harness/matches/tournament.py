@@ -328,6 +328,9 @@ class Tournament:
         self._files.decide(correction)
         if correction.scores is None:
             self._voids[correction.number] += counted
+            with suppress(OSError):  # mostly nothing had failed in it, and there is none
+                kept = self._transcript(correction.number)
+                kept.rename(self._transcript(correction.number, correction.game))
             self._again.append([self.planned[correction.number]])
         self.look_again()
 
@@ -436,7 +439,8 @@ class Tournament:
         result = game_result(book, planned)
         number, (first, second) = planned.number, book.opened.players
         if book.evidence:
-            self._faults(number).write_text("\n".join(book.evidence), encoding="utf-8")
+            transcript = self._transcript(number, result.game if result.void else None)
+            transcript.write_text("\n".join(book.evidence), encoding="utf-8")
         if not result.void:
             gcg = game_record(book, f"Game {number}, {first} against {second}")
             self._games.joinpath(f"{number:05d}.gcg").write_text(gcg, encoding="utf-8")
@@ -461,8 +465,10 @@ class Tournament:
             f"game {planned.number} came to nothing {HOST_ERRORS} times: {book.ended.message}"
         )
 
-    def _faults(self, number: int) -> Path:
-        return self._games / f"{number:05d}.faults.txt"
+    def _transcript(self, number: int, void: str | None = None) -> Path:
+        """Return where a transcript is; that of a ``void`` game stays beside that of its replay."""
+        name = f"{number:05d}" if void is None else f"{number:05d}.{void}"
+        return self._games / f"{name}.faults.txt"
 
     def _count_absences(self, result: GameResult) -> None:
         """Count the games that an entrant has missed in a row before this was resumed."""
@@ -479,8 +485,9 @@ class Tournament:
             entrant = planned.entrant(seat)
             self._absent[entrant] = self._absent[entrant] + 1 if seat in absent else 0
             if self._absent[entrant] >= NO_SHOWS and entrant not in self.absentees:
-                faults = self._faults(planned.number)
-                clue = f"; {faults} has its last words" if faults.exists() else ""
+                result = game_result(book, planned)
+                faults = self._transcript(planned.number, result.game if result.void else None)
+                clue = f"; {faults} has its last words" if book.evidence else ""
                 name = book.opened.players[seat]
                 reason = _last_words(book, name) or book.ended.message
                 why = f"{name} did not come to {NO_SHOWS} games in a row: {reason}{clue}"

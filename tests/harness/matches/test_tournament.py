@@ -233,6 +233,36 @@ async def test_who_is_taken_back_may_miss_a_game(tmp_path: Path) -> None:
     hall.journal.close()
 
 
+async def test_what_went_wrong_in_a_void_game_stays_beside_its_replay(tmp_path: Path) -> None:
+    hall = Waiting(tmp_path)
+    with MatchFolder(tmp_path) as files:
+        tournament = directed(tmp_path, files, "A", "B", games=2)
+        playing = asyncio.create_task(tournament.play(hall))
+        void = await hall.on.get()
+        void.evidence.append("no process")
+        void.end("host_error", None, "no process", 0)
+        hall.end(void)
+        annulled = await hall.on.get()
+        annulled.evidence.append("a wrong clock")
+        hall.end(annulled)
+        second = await hall.on.get()
+        assert (tmp_path / "games" / "00001.faults.txt").read_text() == "a wrong clock"
+        tournament.correct(Corrected(1, annulled.opened.game, None, "a wrong clock"))
+        hall.end(second)
+        hall.end(await hall.on.get())
+        for _ in range(50):
+            await asyncio.sleep(0)
+        playing.cancel()
+        await asyncio.wait([playing])
+        assert files.counted == {1, 2}
+    kept = {path.name: path.read_text() for path in (tmp_path / "games").glob("*.faults.txt")}
+    assert kept == {
+        f"00001.{void.opened.game}.faults.txt": "no process",
+        f"00001.{annulled.opened.game}.faults.txt": "a wrong clock",
+    }
+    hall.journal.close()
+
+
 async def test_a_game_is_played_again_when_its_players_are_free(tmp_path: Path) -> None:
     hall = Waiting(tmp_path)
     with MatchFolder(tmp_path) as files:
