@@ -114,8 +114,6 @@ class Ratings:
     """Elo points that the first move is worth; None if it can't be told from strength."""
     first_move_error: float | None
     first_move_interval: Interval
-    log_likelihood: float | None
-    """Of the games between rated players."""
 
 
 class _Fit(NamedTuple):
@@ -237,7 +235,6 @@ def rate_games(
         first_move=first_move,
         first_move_error=first_error,
         first_move_interval=around(first_move, first_error),
-        log_likelihood=_log_likelihood(inside, fit) if inside.points.size else None,
     )
 
 
@@ -323,11 +320,6 @@ def expected_points(ahead: F64, log_tie: float) -> tuple[F64, F64, F64]:
 def log_tie_of(ties: int, games: int) -> float:
     """Return ln ν by which equal players tie as often as all did."""
     return math.log(2 * ties / max(games - ties, 1)) if ties else -math.inf
-
-
-def _log_likelihood(games: Games, fit: _Fit) -> float:
-    win, tie, loss = log_chances(_design(games, fit.at.size - 1) @ fit.at, fit.log_tie)
-    return float(np.select([games.points == 1, games.points == 0.5], [win, tie], loss).sum())
 
 
 def _fit(games: Games, component: I64, rated: Bools, held: F64) -> _Fit:
