@@ -78,6 +78,10 @@ class Reception:
         self._expected[token] = asyncio.get_running_loop().create_future()
         return token, self._expected[token]
 
+    def forget(self, token: str) -> None:
+        """Expect a process no longer, if it has not come."""
+        self._expected.pop(token, None)
+
     async def _receive(self, channel: WebSocketChannel, request: Request) -> None:
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
         future = self._expected.pop(token, None)
@@ -166,18 +170,22 @@ class SeatMaker:
             await asyncio.to_thread(self._say_what_is_contained)
         parent = await self._warm_parent()
         token, coming = (None, None) if self.reception is None else self.reception.expect()
-        process = await SeatProcess.start(
-            self.spec,
-            self.equipment,
-            name=self.name,
-            seed=seed,
-            connect=None if self.reception is None else self.reception.url,
-            token=token,
-            notice=self.notice,
-            printed=self.printed or (_Kept(self.kept, number).add if self.kept else None),
-            parent=parent,
-        )
-        channel = await self._welcome(process, coming)
+        try:
+            process = await SeatProcess.start(
+                self.spec,
+                self.equipment,
+                name=self.name,
+                seed=seed,
+                connect=None if self.reception is None else self.reception.url,
+                token=token,
+                notice=self.notice,
+                printed=self.printed or (_Kept(self.kept, number).add if self.kept else None),
+                parent=parent,
+            )
+            channel = await self._welcome(process, coming)
+        finally:
+            if self.reception is not None and token is not None:
+                self.reception.forget(token)
         # Without forks a user's player stays for games that are not of the same pair.
         lasts = self.spec.built_in or (parent is None and number > 0)
         return Worker(channel, process, idle if lasts else None)

@@ -18,7 +18,8 @@ from bot.seat.worker_handle import ForkServer, SeatProcess
 from bot.seat_text import parse_seat
 from engine.rules.rules import standard_rules
 from harness.seats import seat_factory
-from harness.seats.seat_factory import SeatMaker
+from harness.seats.seat_factory import Reception, SeatMaker
+from harness.seats.seats import WorkerFailed
 from lexicons.store import load_lexicon
 
 REMEMBERS = """
@@ -127,6 +128,18 @@ async def test_a_process_that_ended_while_it_waited_leaves_no_descriptor() -> No
         assert ended.process._lifeline == -1
         await other.kill()
     finally:
+        await maker.close()
+
+
+async def test_a_process_that_ends_before_it_comes_is_no_longer_expected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_handle, "worker_command", lambda *_, **__: ["false"])
+    async with Reception() as reception:
+        maker = SeatMaker(parse_seat("greedy"), "it", Equipment(), reception=reception)
+        with pytest.raises(WorkerFailed, match="it did not come up"):
+            await maker.worker()
+        assert not reception._expected
         await maker.close()
 
 
