@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,15 +65,6 @@ def test_each_table_has_its_words_and_bots() -> None:
     assert told(answers.words("AĄ,AB", "polish")) == {"words": {"AĄ": True, "AB": False}}
     assert "no table is called 'dutch'" in told(answers.words("AB", "dutch"), 400)["error"]
     assert told(play().settings())["tables"] == [], "there is nothing to choose"
-
-
-def test_words_that_players_judge_at_one_table_are_told_at_none() -> None:
-    main = tables().main
-    strict = replace(main, name="strict", rules=replace(main.rules, challenge="double"))
-    answers = PlayAnswers(Tables(main, [strict]), Offered(), TimeControl, needs_token=False)
-    for table in (None, "main", "strict"):
-        assert "the players judge words" in told(answers.words("CAT", table), 403)["error"]
-    assert told(answers.settings())["words"] is False
 
 
 def test_words_are_valid_or_not_blanks_among_them() -> None:
