@@ -1,8 +1,9 @@
 """What holds for all tests: checked kernels, and who runs beside whom in ``pytest -n``.
 
 With ``-n`` a file's tests stay together, in one process, and so do all tests whose clocks are real:
-these run first, one after another, before the others for the processor. They wait half of the time,
-so ``make test`` has one process more than it needs cores.
+these run first, one after another, before the others for the processor. Tests that start processes
+and wait for what they have done are a second such chain, beside the first. Both wait half of the
+time, so ``make test`` has one process more than it needs cores.
 """
 
 from __future__ import annotations
@@ -64,6 +65,27 @@ PATIENT = tuple(
 tests that come first none is.
 """
 
+CHAINS = "real clocks", "processes"
+
+PROCESSES = (
+    *(
+        f"tests/e2e/test_{name}.py"
+        for name in (
+            "examples",
+            "matches",
+            "privacy",
+            "tables",
+            "tournament_cluster",
+            "tournaments",
+        )
+    ),
+    "tests/harness/cli/test_cli_train.py",
+)
+"""Files among them whose tests count what processes have done, with a minute or two to spare.
+
+Their processes fill the cores, so no two of these files run side by side.
+"""
+
 WARM_UPS = (
     """
 from rollout_positions import scowl
@@ -109,12 +131,16 @@ part finds the generator compiled by the other program.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with real clocks: they are the longest chain."""
-    items.sort(key=lambda item: not _has_real_clocks(item.nodeid))
+    """Begin with the chains, real clocks before the other: they take the longest."""
+    items.sort(key=lambda item: (*CHAINS, None).index(_chain(item.nodeid)))
 
 
-def _has_real_clocks(nodeid: str) -> bool:
-    return nodeid.startswith(REAL_CLOCKS) and not nodeid.startswith(PATIENT)
+def _chain(nodeid: str) -> str | None:
+    """Return which chain a test is in, if in any."""
+    if nodeid.startswith(PROCESSES):
+        return "processes"
+    has_real_clocks = nodeid.startswith(REAL_CLOCKS) and not nodeid.startswith(PATIENT)
+    return "real clocks" if has_real_clocks else None
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -132,13 +158,13 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hand out whole files, those with real clocks as if they were one, in their order."""
+    """Hand out whole files, those of a chain as if they were one, in their order."""
     from xdist.scheduler import LoadFileScheduling
 
     class Files(LoadFileScheduling):  # type: ignore[misc]  # it has no types
         def _split_scope(self, nodeid: str) -> str:
-            if _has_real_clocks(nodeid):
-                return "real clocks"
+            if (chain := _chain(nodeid)) is not None:
+                return chain
             is_of_corpus = nodeid.startswith("tests/corpus/")  # a long file, of parts
             return nodeid.rpartition("/")[0] if is_of_corpus else super()._split_scope(nodeid)
 
