@@ -29,7 +29,7 @@ from lexicons.store import Lexicon
 
 RULES = standard_rules()
 COUNTS = (1, 2, 5, 20, MAX_KEPT)
-GAMES = 200
+GAMES = 50
 POSITIONS_A_GAME = 8
 NO_WORDS = WordGraph(np.zeros(2, np.uint32))
 
@@ -89,15 +89,15 @@ def test_the_best_moves_are_the_head_of_all_moves(game: int) -> None:
 
 def test_the_positions_are_of_every_kind() -> None:
     positions = [position for game in range(GAMES) for position in positions_of(game)]
-    assert len(positions) == 2_000
+    assert len(positions) == 500
     racks = [position.racks[position.on_turn] for position in positions]
     blanks = Counter(rack.count(BLANK) for rack in racks)
-    assert min(blanks[count] for count in range(3)) >= 30
-    assert sum(len(rack) < RULES.rack_size for rack in racks) >= 400
+    assert min(blanks[count] for count in range(3)) >= 8
+    assert sum(len(rack) < RULES.rack_size for rack in racks) >= 100
     assert sum(position.board.is_empty for position in positions) >= GAMES
     bags = [bag_count(position, RULES) for position in positions]
-    assert bags.count(0) >= 200
-    assert sum(0 < bag < RULES.exchange_minimum for bag in bags) >= 50
+    assert bags.count(0) >= 50
+    assert sum(0 < bag < RULES.exchange_minimum for bag in bags) >= 13
 
 
 def test_a_pass_is_the_best_move_of_those_who_have_no_other() -> None:
@@ -203,7 +203,7 @@ def vowels_beside_premium_squares(place: Place) -> int:
 )
 def test_equities_are_what_they_are_defined_to_be(evaluation: Evaluation) -> None:
     finder = Generator(scowl(), RULES, leaves(), evaluation)
-    for game in (1, *range(4, 14)):
+    for game in (1, 4, 5, 6):
         for position in positions_of(game):
             bag = bag_count(position, RULES)
             everything = finder.everything(position)
@@ -255,7 +255,7 @@ def any_leaves(distribution: TileDistribution, rack_size: int) -> LeaveTable:
     return LeaveTable(distribution, worths.astype(np.int32), rack_size)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(small_games(), st.sampled_from([0, 4, 7]), st.booleans())
 def test_small_boards_and_alphabets(
     game: tuple[Position, Words, Rules], table: int, adjusted: bool
