@@ -31,7 +31,7 @@ from lexicons.leaves import synthetic_leaves
 from lexicons.store import Lexicon
 
 RULES = standard_rules()
-GAMES = 1_000
+GAMES = 200
 BATCH = 50
 
 
@@ -160,7 +160,7 @@ def games() -> list[npt.NDArray[np.uint64]]:
 
 
 @pytest.mark.parametrize("batch", range(GAMES // BATCH))
-def test_every_play_and_undo_of_a_thousand_games_leaves_a_board_as_if_set_up(batch: int) -> None:
+def test_every_play_and_undo_of_200_games_leaves_a_board_as_if_set_up(batch: int) -> None:
     kept, fresh = TrackedBoard(RULES, scowl()), Fresh(RULES, scowl())
     chance = random.Random(batch)
     for moves in games()[batch * BATCH : (batch + 1) * BATCH]:
@@ -246,7 +246,7 @@ def crossing(across: list[int], at: int) -> tuple[list[int], int]:
 # --- boards of any shape --------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(small_games(), st.randoms(use_true_random=False))
 def test_plays_and_undos_on_boards_of_any_shape(
     game: tuple[Position, Words, Rules], chance: random.Random
@@ -273,7 +273,7 @@ def test_plays_and_undos_on_boards_of_any_shape(
         assert_same(kept.state(), kept.states[-1])
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(small_games())
 def test_an_array_that_had_another_board_on_it_is_as_good_as_new(
     game: tuple[Position, Words, Rules],
