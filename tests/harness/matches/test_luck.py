@@ -213,7 +213,7 @@ def test_a_draw_of_all_that_is_left_has_no_luck(first: int) -> None:
 def test_over_many_games_of_unequal_players_luck_is_nil() -> None:
     generator = Generator(lexicon(), RULES, leaves())
     found, ahead, ended = [], [], Counter[str]()
-    for number in range(600):
+    for number in range(200):
         game, strong = dealt(shifted(number)), number % 2
         while game.over is None:
             # The other makes the last of the moves but the pass, often an exchange.
@@ -225,7 +225,7 @@ def test_over_many_games_of_unequal_players_luck_is_nil() -> None:
         found.append(sign * np.array(luck.balance))
         ahead.append(sign * (game.position.scores[0] - game.position.scores[1]))
         ended[game.over.reason] += 1
-    assert min(ended.values()) > 10
+    assert min(ended.values()) > 3
     error = np.std(found, axis=0) / len(found) ** 0.5
     assert (abs(np.mean(found, axis=0)) < 3 * error).all()
     assert np.mean(ahead) > 10 * np.std(ahead) / len(ahead) ** 0.5, "one is far better"
