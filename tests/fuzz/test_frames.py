@@ -1,4 +1,4 @@
-"""A hundred thousand broken frames: each is taken or refused, and nothing else happens."""
+"""Twenty thousand broken frames: each is taken or refused, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protocol.codec import CODECS, JSON, MSGPACK, Codec
 
-FRAMES = 100_000
+FRAMES = 20_000
 
 both = pytest.mark.parametrize("codec", [MSGPACK, JSON], ids=["msgpack", "json"])
 
@@ -31,7 +31,7 @@ def test_broken_frames_are_refused_and_nothing_else_happens(codec: Codec) -> Non
     assert outcomes.total() == FRAMES // 2
     assert outcomes["taken"] > FRAMES // 20
     for code in ("bad_frame", "bad_message", "unknown_type"):
-        assert outcomes[f"codec: {code}"] > 50
+        assert outcomes[f"codec: {code}"] > 10
 
 
 FEW = {codec: Frames(codec, random.Random(1)) for codec in CODECS.values()}
