@@ -136,11 +136,12 @@ class Ordeal:
             for mine, theirs in ("ab", "ba")
         ]
 
-    async def run(self, kills: int, measured: int = 0) -> None:
+    async def run(self, kills: int, measured: int = 0, thought_ms: int = 0) -> None:
         """Kill the server so many times, then let the games end, and read its journal.
 
         It kills up to four times as often until at least ``measured`` clocks were held against the
-        truth: whether a kill comes in the middle of a turn is up to chance.
+        truth, one of them after thought of ``thought_ms`` or more: whether a kill comes in the
+        middle of a turn, and of a long one, is up to chance.
         """
         # Compiled before clocks run: guests and the lines to the database are in this process.
         legal_moves(read_cgp(OPENING, self.rules).position, self.lexicon, self.rules)
@@ -152,7 +153,7 @@ class Ordeal:
                 playing = [tasks.create_task(guest.play()) for guest in self.guests]
                 watching = tasks.create_task(self._watch_itself())
                 while self.kills < kills or (
-                    len(self.restored) < measured and self.kills < 4 * kills
+                    self._lacks(measured, thought_ms) and self.kills < 4 * kills
                 ):
                     await self._kill()
                     await asyncio.to_thread(self.server.start)
@@ -167,6 +168,10 @@ class Ordeal:
         finally:
             self.server.close()
         self._audit()
+
+    def _lacks(self, measured: int, thought_ms: int) -> bool:
+        longest_ms = max((clock.thought_ms for clock in self.restored), default=0)
+        return len(self.restored) < measured or longest_ms < thought_ms
 
     async def _kill(self) -> None:
         """Wait until all are at play, and a moment more, so that it is in mid-turn; kill."""
