@@ -289,12 +289,12 @@ def install(wheel: Path, target: Path) -> None:
 
 
 def kill_after(wanted: int, folder: Path, *arguments: str | Path) -> None:
-    """Play a match until so many games have a result, and kill it."""
+    """Play a match or tournament until so many games have a result, and kill it."""
     results = folder / "results.jsonl"
     with subprocess.Popen([*COMMAND, *map(str, arguments)], stderr=subprocess.DEVNULL) as host:
         until = now_ms() + PATIENCE_S * 1_000
         while not results.exists() or results.read_bytes().count(b"\n") < wanted:
-            assert host.poll() is None, "the match ended before it was killed"
+            assert host.poll() is None, "it ended before it was killed"
             assert now_ms() < until
             time.sleep(0.01)
         host.kill()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
-from e2e.processes import COMMAND, PATIENCE_S, run_command
-from e2e.test_matches import check_games, games_of
+from e2e.processes import run_command
+from e2e.test_matches import check_games, games_of, kill_after
 
 from harness.matches.folder import FolderContents, MatchFolder, Paired
 
@@ -38,18 +36,8 @@ def play(*arguments: str | Path) -> dict[str, Any]:
 def test_a_round_robin_that_was_killed_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     whole = play(*FIELD, *PLAY, "--out", tmp_path / "whole")
     folder = tmp_path / "killed"
-    results = folder / "results.jsonl"
-    for wanted in (1, 4):
-        begin = ["--resume", folder] if results.exists() else [*FIELD, *PLAY, "--out", folder]
-        command = [*COMMAND, "tournament", *map(str, begin)]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as host:
-            until = time.monotonic() + PATIENCE_S
-            while not results.exists() or results.read_bytes().count(b"\n") < wanted:
-                assert host.poll() is None, "the tournament ended before it was killed"
-                assert time.monotonic() < until
-                time.sleep(0.01)
-            host.kill()
-        assert wanted <= len(FolderContents(folder).results) < 6
+    kill_after(3, folder, "tournament", *FIELD, *PLAY, "--out", folder)
+    assert len(FolderContents(folder).results) < 6
     resumed = play("--resume", folder)
     check_games(folder, 6)
     assert games_of(folder) == games_of(tmp_path / "whole")
