@@ -34,7 +34,7 @@ overtime_games time_penalty bingos_mean challenges"""
 
 GCG_FILES = Path(__file__).parents[1] / "fixtures" / "gcg"
 GAMES = 12
-PLAY = ("static", "greedy", "--seed", "11")
+PLAY = ("static?temperature=3", "greedy", "--seed", "11")
 
 BOT = """
 from bot.player import Choice, Player
@@ -108,16 +108,16 @@ def test_a_match_between_players_of_the_house(
     check_games(folder, GAMES)
 
 
-def test_a_file_of_settings_and_the_way_of_the_messages_change_nothing(tmp_path: Path) -> None:
-    socket, pipe, config = tmp_path / "socket", tmp_path / "pipe", tmp_path / "match.toml"
-    seats = ("static?temperature=3", "greedy")
-    given = ("--games", "4", "--seed", "3", "--transport", "websocket")
-    play_match(*seats, *given, "--out", socket)
+def test_a_file_of_settings_and_the_way_of_the_messages_change_nothing(
+    undisturbed: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    pipe, config = tmp_path / "pipe", tmp_path / "match.toml"
+    seats, seed = PLAY[:2], PLAY[2:]
     config.write_text(f'seats = {list(seats)}\ngames = 4\nseed = 8\nmove_cap = "40s"\n')
-    play_match("--config", config, "--seed", "3", "--transport", "pipe", "--out", pipe)
-    for folder in (socket, pipe):
-        check_games(folder, 4)
-    assert games_of(socket) == games_of(pipe)
+    play_match("--config", config, *seed, "--transport", "pipe", "--out", pipe)
+    check_games(pipe, 4)
+    socket = undisturbed[0]
+    assert games_of(pipe) == games_of(socket)[:4]
 
 
 def test_a_match_by_rules_of_ones_own_with_tiles_of_several_characters(
@@ -215,17 +215,6 @@ def test_what_a_bot_prints_is_kept_and_its_exceptions_are_counted(tmp_path: Path
     assert kept.count("I have 7 tiles") == 4
 
 
-def test_what_fails_after_a_game_is_told(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.py"
-    hook = "    def game_over(self, view, result):\n        raise OSError('no room')\n"
-    bad.write_text(f"{BOT.format(name='Learns')}\n{hook}")
-    command = [*COMMAND, "match", f"{bad}:Learns", "greedy", "--out", str(tmp_path / "match")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert done.returncode == 0, "the games are played"
-    said = f"tilewire: Learns: {bad}, line 9, in game_over: OSError: no room"
-    assert said in done.stderr.splitlines()
-
-
 def test_a_bot_that_fails_before_its_games_is_told_what_it_raised(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     hook = "    def warm_up(self, lexicon):\n        pass\n"
@@ -244,19 +233,33 @@ def test_a_bot_that_fails_before_its_games_is_told_what_it_raised(tmp_path: Path
 
 
 def test_other_peoples_bots(tmp_path: Path) -> None:
-    """One is installed from a wheel, the other a file named like our own package."""
+    """One is installed from a wheel, the other a file named like our own package.
+
+    The other fails after each game, which is told, and changes nothing.
+    """
     site, day = tmp_path / "site", tmp_path / "day"
     day.mkdir()
     install(build_wheel(tmp_path), site)
-    (day / "bot.py").write_text(BOT.format(name="Mine"))
+    mine = day / "bot.py"
+    hook = "    def game_over(self, view, result):\n        raise OSError('no room')\n"
+    mine.write_text(f"{BOT.format(name='Mine')}\n{hook}")
     (day / "engine.py").write_text("raise AssertionError('not ours')")
-    result = play_match(
-        *("their-first", f"{day / 'bot.py'}:Mine", "--out", tmp_path / "match"),
+    done = run_command(
+        *("match", "their-first", f"{mine}:Mine", "--out", tmp_path / "match", "--json"),
         python_path=os.pathsep.join([str(site), str(day)]),
     )
+    said = f"tilewire: Mine: {mine}, line 9, in game_over: OSError: no room"
+    assert said in done.stderr.splitlines()
+    result = json.loads(done.stdout.splitlines()[-1])
     assert (result["a"], result["b"], result["games"]) == ("their-first", "Mine", 2)
     assert result["faults"] == {"a": {}, "b": {}}
-    assert not (tmp_path / "match" / "seats").exists(), "they print nothing, at the end either"
+    (log,) = (tmp_path / "match" / "seats").iterdir()
+    assert log.name == "Mine.log", "who doesn't fail prints nothing, at the end either"
+    before, *printed = re.split(r"--- game \d ---\n", log.read_text(encoding="utf-8"))
+    assert (before, len(printed)) == ("", 2)
+    for text in printed:
+        assert text.startswith("Traceback ")
+        assert text.endswith(f"{mine}, line 9, in game_over\n    raise OSError('no room')\n")
     check_games(tmp_path / "match", 2)
 
 
