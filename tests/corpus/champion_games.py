@@ -26,7 +26,7 @@ from corpus.product import (
     standard_rules,
 )
 
-GAMES = 20
+GAMES = 8
 AGAINST_ITSELF = 4
 """Of these games, in which both are champions."""
 PONDERED = 3
