@@ -38,6 +38,8 @@ rub rug run sad sea see shy sir sit six ski sky son soy spy sun tab tag tan tap 
 tie tip toe ton too top toy try tub tug two use van vat veil vet view vine void vow wag war was wax
 way web wet who why wig win wit won yak yes yet you zap zen zero zip zoo retains stainer nastier
 """
+SEEDS = range(140, 200)
+"""Of these games two end as somebody goes out, the others by zeroes."""
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +76,10 @@ def games(
 
 @pytest.fixture(scope="module")
 def played(lexicon: Lexicon, rules: Rules) -> list[list[Game]]:
-    return [list(games(seed, lexicon, rules)) for seed in range(200)]
+    return [list(games(seed, lexicon, rules)) for seed in SEEDS]
 
 
-def test_200_games_are_written_read_and_replayed(played: list[list[Game]], rules: Rules) -> None:
+def test_60_games_are_written_read_and_replayed(played: list[list[Game]], rules: Rules) -> None:
     reasons = set()
     for number, game in enumerate(line[-1] for line in played):
         assert game.over is not None
@@ -104,7 +106,7 @@ def test_200_games_are_written_read_and_replayed(played: list[list[Game]], rules
 def test_every_position_of_a_replay_is_the_one_played(
     played: list[list[Game]], rules: Rules
 ) -> None:
-    for line in played[::10]:
+    for line in played[::3]:
         found = replay(gcg_from_game(line[-1], ("a", "b")), rules)
         before = [step.before for step in found.steps if step.move]
         assert before == [game.position for game in line[:-1]]
@@ -163,7 +165,7 @@ def test_every_legal_move_round_trips_as_text(
 ) -> None:
     alphabet = rules.distribution.alphabet
     kinds = set()
-    for position in (game.position for line in played[::40] for game in line[:-1]):
+    for position in (game.position for line in played[::12] for game in line[:-1]):
         for move, _ in legal_moves(position, lexicon, rules):
             kinds.add(type(move))
             assert parse_move(format_move(move, alphabet), position.board, alphabet) == move
