@@ -79,7 +79,7 @@ def test_what_was_found_is_refused(what: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reader", readers(), ids=lambda reader: reader.name)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=st.randoms(use_true_random=False))
 def test_broken_input_is_refused(reader: Reader, tmp_path: Path, chance: random.Random) -> None:
     content = reader.broken(chance)

@@ -53,7 +53,7 @@ def refused(codec: Codec, frame: bytes | str) -> PeerError:
 
 @both
 @pytest.mark.parametrize("kind", sorted(MESSAGES))
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(rng=st.randoms(use_true_random=False))
 def test_every_message_comes_back_as_it_was_sent(
     codec: Codec, kind: str, rng: random.Random

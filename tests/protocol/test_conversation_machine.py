@@ -248,5 +248,5 @@ class Talk(RuleBasedStateMachine):
             assert self.seat_to_move == 0
 
 
-Talk.TestCase.settings = settings(max_examples=150, stateful_step_count=60)
+Talk.TestCase.settings = settings(max_examples=60, stateful_step_count=60)
 TestTalk = Talk.TestCase

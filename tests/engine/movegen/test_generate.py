@@ -176,7 +176,7 @@ def test_the_rules_accept_every_move_with_its_score(game: int) -> None:
             assert (play.score if play is not None else 0) == score
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(small_games())
 def test_small_boards_and_alphabets_agree_with_the_twin_and_the_rules(
     game: tuple[Position, Words, Rules],

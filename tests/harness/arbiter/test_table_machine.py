@@ -9,7 +9,7 @@ from tables import Play, random_policy
 
 from protocol.messages import GameOver, Played, Started
 
-AtTheTable.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
+AtTheTable.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
 TestAtTheTable = AtTheTable.TestCase
 
 
