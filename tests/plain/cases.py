@@ -21,6 +21,7 @@ from engine.inference.likelihood import MODELS, Style
 from engine.kernels.board import new_board, set_up
 from engine.kernels.crosses import cross_everywhere, play
 from engine.kernels.moves import EXCHANGE
+from engine.kernels.value_games import Listed
 from engine.movegen.evaluation import PLAIN, STANDARD
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack, unpack
@@ -238,26 +239,29 @@ def valued(name: str) -> Any:
     return [[pack(candidate.move), candidate.equity] for candidate in ranked]
 
 
+@cache
+def shared() -> Listed:
+    """Moves of two games, listed; nobody modifies them."""
+    return play_share(Field(lexicon(), RULES, leaves()), Share((3, 0, 0), 2))
+
+
 def listed() -> Any:
-    found = play_share(Field(lexicon(), RULES, leaves()), Share((3, 0, 0), 2))
+    found = shared()
     seen = digest(found.lines), digest(found.counts)
     return [*seen, found.gains.tolist(), found.finals.tolist()]
 
 
 def learned() -> Any:
     training = ValueTraining(Field(lexicon(), RULES, leaves()), Goal(128, width=4, hidden=3))
-    found = play_share(training.field, Share((3, 0, 0), 2))
     losses = no_losses()
     for _ in range(2):
-        learn(training.weights, training.squares, training._sights, found, 0.01, losses)
+        learn(training.weights, training.squares, training._sights, shared(), 0.01, losses)
     return np.round(losses, 2).tolist()
 
 
 def linear() -> Any:
     field = Field(lexicon(), RULES, leaves())
-    return np.round(
-        learn_linear(field, [play_share(field, Share((3, 0, 0), 2))]).weights, 6
-    ).tolist()
+    return np.round(learn_linear(field, [shared()]).weights, 6).tolist()
 
 
 # --- inference ------------------------------------------------------------------------------------
