@@ -32,7 +32,7 @@ from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Position, unseen
 from engine.simulation.rollout_input import TO_THE_END
 from lexicons.store import Lexicon
-from lexicons.tables import leaves_for, win_probabilities_for
+from lexicons.tables import trained_leaves, trained_win_probabilities
 
 QUICK: dict[str, Any] = {"candidates": "5", "iterations": "12"}
 
@@ -103,12 +103,18 @@ def test_time_is_a_limit_for_each_turn(kind: Callable[..., Strategy], text: str,
 
 
 def test_warming_up_loads_the_tables() -> None:
-    """A turn that follows reads no file any more."""
+    """A turn that follows asks for them, and reads no file any more."""
+    tables = trained_leaves, trained_win_probabilities
     for player in players():
+        for table in tables:
+            table.cache_clear()
         player.warm_up(scowl(), RULES)
-        before = leaves_for(RULES.distribution), win_probabilities_for(RULES.distribution)
-        assert leaves_for(RULES.distribution) is before[0]
-        assert win_probabilities_for(RULES.distribution) is before[1]
+        before = [table.cache_info() for table in tables]
+        assert [info.misses for info in before] == [1, 1]
+        player.choose(view_at(position_of(5, 9)), unlimited())
+        after = [table.cache_info() for table in tables]
+        assert [info.misses for info in after] == [1, 1]
+        assert all(info.hits > known.hits for info, known in zip(after, before, strict=True))
 
 
 # --- turns ----------------------------------------------------------------------------------------
