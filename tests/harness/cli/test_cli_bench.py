@@ -205,7 +205,6 @@ def test_more_connections_than_there_may_be_files(
     assert "open files, and this system allows 1,000" in tilewire.err
 
 
-def test_what_plays_tell_by_tiles_kept(tilewire: CommandLine) -> None:
 def test_what_plays_tell_by_tiles_kept(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
