@@ -171,13 +171,16 @@ class Person(Player):
         question = f"challenge {' and '.join(play.words)}? (y/n, {self._challenge_ms // 1_000} s) "
         self._terminal.say(f"{name} plays {move} for {play.score}")
         try:
-            while (answer := self._ask(question).lower()) not in YES + NO:
+            while (answer := self._ask(question).lower()) not in NO:
+                if now_ms() - self._asked_ms > self._challenge_ms:
+                    self._terminal.say("too late: the play stands, and your move is next")
+                    break
+                if answer in YES:
+                    return play.words
                 self._terminal.say("y challenges the play; n accepts it, and your move is next")
         except _Woken:
-            return ()
-        if answer in YES and now_ms() - self._asked_ms > self._challenge_ms:
-            self._terminal.say("too late: the play stands")
-        return play.words if answer in YES else ()
+            pass
+        return ()
 
     def choose(self, view: View, budget: Budget) -> Choice:
         """Ask for a move until there is a legal one."""

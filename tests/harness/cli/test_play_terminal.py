@@ -149,13 +149,14 @@ def test_a_person_is_asked_whether_to_challenge() -> None:
     assert "you plays 8G QXZ for 56\nchallenge QXZ? (y/n, 1000 s) y challenges the play; n" in shown
     assert "too late" not in shown
     person.hear(msgspec.structs.replace(asked, challenge_ms=-1))
-    os.write(writing, b"y\n")
-    person.challenge(view, play)
+    os.write(writing, b"y\n8D WORDS\n")
+    for _ in range(2):  # a move, too, shows that the question was overtaken
+        assert person.challenge(view, play) == ()
+    assert out.getvalue().count("too late: the play stands, and your move is next") == 2
     person.hear(
         GameOver(game="g", seq=2, outcome="resign", winner=0, scores=(0, 0), message="over")
     )
     assert person.challenge(view, play) == (), "the game is over"
-    assert "too late: the play stands" in out.getvalue()
     os.close(writing)
     with pytest.raises(Left):
         person.challenge(view, play)
