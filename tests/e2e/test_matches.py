@@ -229,7 +229,8 @@ def test_a_bot_that_fails_before_its_games_is_told_what_it_raised(tmp_path: Path
         "positional arguments but 3 were given"
     )
     # Of the second game, or of the first once more if the other player was not ready either.
-    assert re.fullmatch(rf"{folder}/games/0000[12]\.[0-9a-f]+\.faults\.txt has its last words", clue)
+    file = rf"{folder}/games/0000[12]\.[0-9a-f]+\.faults\.txt"
+    assert re.fullmatch(f"{file} has its last words", clue)
 
 
 def test_other_peoples_bots(tmp_path: Path) -> None:
