@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from msgspec import UNSET
 
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec, known_bots
+from bot.registry import SeatError, SeatSpec, known_bots, load_factory
 from bot.seat.author_errors import in_words
 from bot.seat.connection import BotRunner, TurnedAway
 from bot.seat.draws import DrawsWitness
@@ -90,6 +90,8 @@ def connect(
     log_to_stderr("info" if verbose else "error")
     with sentences():
         spec = parse_seat(bot)
+        if spec.kind in ("engine", "guest"):
+            load_factory(spec)  # fails, and says why
     tls = options.client_tls(url, ca)
     token = _token(token_file)
     options.warn_of_readers(url, token)

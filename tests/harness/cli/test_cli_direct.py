@@ -107,7 +107,8 @@ def test_a_seed_that_differs_from_what_was_begun(tmp_path: Path) -> None:
 
     def begin(text: str, folder: Path) -> int | None:
         plan, _ = plan_of(tournament(tmp_path, seats + text), folder, "127.0.0.1", 1, None)
-        return plan.config.seed
+        with plan.files:
+            return plan.config.seed
 
     assert begin("seed = 5\n", out) == begin("seed = 5\n", out) == begin("", out) == 5
     with pytest.raises(CommandFailed, match=r"was begun in .*: seed; mend that"):
