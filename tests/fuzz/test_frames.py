@@ -1,4 +1,4 @@
-"""Twenty thousand broken frames: each is taken or refused, and nothing else happens."""
+"""Broken frames: each is taken or refused, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 from fuzz.frames import Ends, Frames
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import some
 
 from protocol.codec import CODECS, JSON, MSGPACK, Codec
 
-FRAMES = 20_000
+FRAMES = some(20_000, 100_000)
 
 both = pytest.mark.parametrize("codec", [MSGPACK, JSON], ids=["msgpack", "json"])
 
@@ -31,7 +32,7 @@ def test_broken_frames_are_refused_and_nothing_else_happens(codec: Codec) -> Non
     assert outcomes.total() == FRAMES // 2
     assert outcomes["taken"] > FRAMES // 20
     for code in ("bad_frame", "bad_message", "unknown_type"):
-        assert outcomes[f"codec: {code}"] > 10
+        assert outcomes[f"codec: {code}"] > FRAMES // 2_000
 
 
 FEW = {codec: Frames(codec, random.Random(1)) for codec in CODECS.values()}

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rollout_positions import scowl
 from small_games import Words, lexicon_of, small_games
+from thorough import some
 
 from engine.kernels.board import NO_CROSSING, SQUARE, clear_board, new_board, set_up, undo_to
 from engine.kernels.crosses import cross_everywhere, play
@@ -31,7 +32,7 @@ from lexicons.leaves import synthetic_leaves
 from lexicons.store import Lexicon
 
 RULES = standard_rules()
-GAMES = 200
+GAMES = some(200, 1_000)
 BATCH = 50
 
 
@@ -160,7 +161,7 @@ def games() -> list[npt.NDArray[np.uint64]]:
 
 
 @pytest.mark.parametrize("batch", range(GAMES // BATCH))
-def test_every_play_and_undo_of_200_games_leaves_a_board_as_if_set_up(batch: int) -> None:
+def test_every_play_and_undo_of_many_games_leaves_a_board_as_if_set_up(batch: int) -> None:
     kept, fresh = TrackedBoard(RULES, scowl()), Fresh(RULES, scowl())
     chance = random.Random(batch)
     for moves in games()[batch * BATCH : (batch + 1) * BATCH]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 from positions import legal_moves_of
+from thorough import some
 
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp, write_cgp
@@ -38,8 +39,8 @@ rub rug run sad sea see shy sir sit six ski sky son soy spy sun tab tag tan tap 
 tie tip toe ton too top toy try tub tug two use van vat veil vet view vine void vow wag war was wax
 way web wet who why wig win wit won yak yes yet you zap zen zero zip zoo retains stainer nastier
 """
-SEEDS = range(140, 200)
-"""Of these games two end as somebody goes out, the others by zeroes."""
+SEEDS = range(some(140, 0), 200)
+"""Games 158 and 195 end as somebody goes out, the others by zeroes."""
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def played(lexicon: Lexicon, rules: Rules) -> list[list[Game]]:
     return [list(games(seed, lexicon, rules)) for seed in SEEDS]
 
 
-def test_60_games_are_written_read_and_replayed(played: list[list[Game]], rules: Rules) -> None:
+def test_games_are_written_read_and_replayed(played: list[list[Game]], rules: Rules) -> None:
     reasons = set()
     for number, game in enumerate(line[-1] for line in played):
         assert game.over is not None
