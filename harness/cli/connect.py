@@ -29,7 +29,7 @@ from harness.figures import counted, plain
 from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult, counted_challenges
 from harness.matches.statistics import as_json_object, match_statistics
-from harness.seats.seat_factory import SeatMaker, open_remote
+from harness.seats.seat_factory import open_remote
 from harness.seats.seats import greeted
 from harness.server.relay import PLAYED, relay
 from lexicons.store import lexicon_names
@@ -96,10 +96,6 @@ def connect(
     token = _token(token_file)
     options.warn_of_readers(url, token)
     equipment = _checked(spec, rules, search, seed)
-    if equipment is not None:
-        with sentences():
-            maker = SeatMaker(spec, name or _usual_name(spec), equipment, notice=options.say)
-            options.run(maker.try_out())
     wish = Seek(opponent=opponent, games=games, table=table)
     lexicon = None if equipment is None else equipment.lexicon
     played = _Games(name or _usual_name(spec), games, wait, lexicon, table)

@@ -72,9 +72,9 @@ def plan_of(
     default = Path("tournaments") / clock.strftime("%Y%m%d-%H%M%S")
     folder = options.writable_folder(out or default)
     with sentences(kinds=(MatchError, *UNREADABLE), status=1):
+        files = MatchFolder(folder)
         config = _as_begun(config, folder, file, has_seed="seed" in said)
         directors = _director_tokens(said.get("directors", []), folder, tokens)
-        files = MatchFolder(folder)
         write_config(config, folder)
         plan = Plan(
             config=config,

@@ -189,7 +189,7 @@ export class GameView extends HTMLElement {
   go(turn) {
     const last = this.game?.last ?? 0;
     const to = Math.max(0, Math.min(turn, last));
-    const live = to === last && !this.game?.over;
+    const live = to === last && !(this.game?.over && this.hasAddress);
     if (this.hasAddress) history.replaceState(null, "", `#/game/${encodeURIComponent(this.id_)}${live ? "" : `/${to}`}`);
     this.look(live ? null : to);
   }

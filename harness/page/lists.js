@@ -81,6 +81,7 @@ export class GameList extends Asking {
     this.older = [];
     /** @type {string | null} The game before which there are more. */
     this.cursor = null;
+    this.isAsking = false;
     this.more = h("button", { type: "button", hidden: true, click: () => this.showMore() }, texts.earlier);
   }
 
@@ -103,7 +104,7 @@ export class GameList extends Asking {
       this.older = []; // so many are new that others lie between
     }
     this.older = this.older.filter(({ game }) => !newest.has(game));
-    if (this.older.length > length) { // as many as were asked for
+    if (this.older.length > length && !this.isAsking) { // as many as were asked for
       this.older.length = length;
       this.cursor = this.older.at(-1)?.game ?? null;
     }
@@ -115,6 +116,7 @@ export class GameList extends Asking {
 
   async showMore() {
     const before = this.cursor;
+    this.isAsking = true;
     try {
       const told = await ask(`api/games?before=${encodeURIComponent(before ?? "")}`);
       if (before !== this.cursor) return; // it was asked for twice
@@ -124,6 +126,8 @@ export class GameList extends Asking {
       this.trouble.hidden = false;
       this.trouble.textContent = error instanceof Trouble ? error.message : String(error);
       return;
+    } finally {
+      this.isAsking = false;
     }
     this.refresh();
   }

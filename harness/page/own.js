@@ -82,9 +82,9 @@ export class NowView extends HTMLElement {
   /** Whether the game that is shown is on, has just ended, or is looked through. */
   stays() {
     if (!this.view) return false;
-    const isOver = this.view.game?.over;
-    this.overSince = isOver ? this.overSince || performance.now() : 0;
-    return !isOver || this.view.turn !== null || performance.now() - this.overSince < STAYS_MS;
+    const isLeft = this.view.game?.over && this.view.turn === null;
+    this.overSince = isLeft ? this.overSince || performance.now() : 0;
+    return !isLeft || performance.now() - this.overSince < STAYS_MS;
   }
 
   /** @param {string | undefined} game */

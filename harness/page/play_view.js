@@ -211,8 +211,8 @@ export class PlayView extends HTMLElement {
     const { playing } = this;
     if (!playing) return;
     const isElsewhere = playing.phase === "elsewhere", { lostFor } = playing;
-    const sentence = SAID_ABOVE.has(playing.phase) ? playing.sentence : "";
-    this.entry.warn(playing.phase === "playing" ? playing.sentence : "");
+    const sentence = lostFor || SAID_ABOVE.has(playing.phase) ? playing.sentence : "";
+    this.entry.warn(playing.phase === "playing" && !lostFor ? playing.sentence : "");
     const text = [lostFor ? texts.lost(lostFor) : "", sentence].filter(Boolean).join(" ");
     if (this.banner.getAttribute("data-text") === text) return;
     this.banner.setAttribute("data-text", text);
@@ -225,7 +225,7 @@ export class PlayView extends HTMLElement {
     const { playing } = this, game = playing?.game;
     if (!playing) return this.settings ? "" : texts.loading;
     if (playing.phase === "connecting") return texts.connecting;
-    if (playing.phase === "seeking") return playing.sentence ? texts.waitsFor(playing.sentence) : texts.waits;
+    if (playing.phase === "seeking") return playing.sentence && !playing.lostFor ? texts.waitsFor(playing.sentence) : texts.waits;
     if (playing.phase === "offered") return texts.notBegun;
     if (playing.phase === "over" && game?.over) {
       const { winner, scores, message, outcome } = game.over, { seat } = playing;

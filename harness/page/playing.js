@@ -170,7 +170,7 @@ export class Playing {
   /** @param {string[]} games */
   async welcomed(games) {
     this.lostFor = 0;
-    if (this.phase === "connecting") this.sentence = ""; // why we were not let in before
+    this.sentence = ""; // what was said before, also of why we were not let in
     inWindow.set("login", this.login);
     inBrowser.set("name", this.login.name);
     const [first] = games;
@@ -369,7 +369,7 @@ export class Playing {
       this.resume(this.id);
     } else {
       this.sentence = sentence;
-      if (this.phase === "connecting") return; // what is wished for is asked once we are let in
+      if (this.phase === "connecting" || this.lostFor) return; // what is wished for is asked once we are let in
       this.wish = undefined;
       if (this.phase === "seeking") this.phase = "idle";
     }

@@ -385,7 +385,7 @@ export class ReviewView extends HTMLElement {
     const found = this.review?.found.get(line);
     if (found && this.whose?.value) {
       forgetAll([found.cgp]);
-      this.keep();
+      this.keep(found.cgp);
     }
     this.show(this.line);
   }
@@ -403,12 +403,13 @@ export class ReviewView extends HTMLElement {
     return h("p", {}, h("label", { for: "mistakes-of" }, texts.keepMistakes), " ", choice, " ", this.kept);
   }
 
-  keep() {
+  /** Keep the mistakes that were found. @param {string} [position] those in it alone: others may have been forgotten since */
+  keep(position) {
     const { review, whose } = this;
     if (!review || !whose || !this.kept) return;
     const more = whose.value ? review.mistakes(Number(whose.value), new Date().toISOString()) : [];
     if (more.length) inBrowser.set("equipments", { ...inBrowser.get("equipments"), [review.kind]: review.equipment });
-    const isKept = !more.length || keepMistakes(more);
+    const isKept = !more.length || keepMistakes(more.filter((each) => position === undefined || each.position === position));
     this.kept.textContent = !whose.value ? "" : isKept ? texts.keptMistakes(more.length) : texts.keepsNothing;
   }
 

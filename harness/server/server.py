@@ -351,7 +351,6 @@ class MatchServer:
                 raise forbidden("this server has no admins; it is started without --admins FILE")
             check_listed(self.admins.read(), hello.name, token, "admin")
         else:
-            check_name(hello.name)
             self._bans.check(hello.name, caller.address)
         keeps_place = hello.role == "admin" or (
             hello.role == "player" and self._lobby.players.has_game(hello.name)
@@ -363,6 +362,7 @@ class MatchServer:
                 with self._admissions.lent(caller):
                     await self._lend_bot(channel, _bot_name(request), caller)
             case "player":
+                check_name(hello.name)
                 if hello.name in self._bots:
                     raise forbidden(f"{hello.name!r} is a bot of this server's own")
                 if self.direction is not None:

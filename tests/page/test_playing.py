@@ -31,7 +31,8 @@ const ignore = () => {}, listener = { changed: ignore, played: ignore, said: ign
 const playing = new Playing({ name: "Ann", token: "" }, listener);
 if (kept.seeks) playing.seek("static");
 for (const message of told) {
-  playing.connection.hear(message);
+  if (message.type === "lost") playing.lost(1);
+  else playing.connection.hear(message);
   await playing.queue;
 }
 const { phase, sentence, witness, lostFor } = playing;
@@ -73,12 +74,16 @@ def test_a_witness_of_another_windows_game_accuses_nobody(tmp_path: Path) -> Non
 
 def test_a_full_server_is_asked_again_for_what_was_wished_for(tmp_path: Path) -> None:
     busy = {"type": "error", "code": "busy", "message": "there is no room", "retry": "later"}
+    lost = {"type": "lost"}
     full = heard(tmp_path / "full", busy, seeks=True)
     assert (full["phase"], full["said"]) == ("connecting", [])
     assert "there is no room" in full["sentence"]
     let_in = heard(tmp_path / "in", busy, WELCOME, seeks=True)
     assert (let_in["phase"], let_in["sentence"]) == ("seeking", "")
     assert [each["opponent"] for each in let_in["said"]] == ["static"]
+    again = heard(tmp_path / "again", WELCOME, lost, busy, lost, WELCOME, seeks=True)
+    assert (again["phase"], again["sentence"]) == ("seeking", "")
+    assert [each["opponent"] for each in again["said"]] == ["static"] * 2
 
 
 def test_a_game_that_ends_as_it_is_asked_for_is_over(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ class Ladder:
     def goes_on(self, label: Mapping[str, Any]) -> None:
         """Note, before ``run``, a rated game that a server has from before its start."""
         self._resumed.append(label)
-        for side in label["sides"]:
+        for side in label["sides"] if label[LABEL] in self.tables else ():
             self._on[label[LABEL], side["name"]] += 1
 
     def over(self, game: str, label: Mapping[str, Any], ended: Ended | None) -> None:
