@@ -286,12 +286,10 @@ async def live(
 
 def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
     """Import the player and kernels, load words and tables: most of the start's time."""
-    from bot.registry import check_options, create_player, load_factory
+    from bot.registry import check_options, load_factory
 
     factory = load_factory(spec)
     check_options(spec, factory)
-    if spec.options:
-        create_player(spec, factory)  # a wrong value is told before an opponent waits for it
     _load_ours(equipment)
     return factory
 

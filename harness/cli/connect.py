@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from msgspec import UNSET
 
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec, known_bots, load_factory
+from bot.registry import SeatError, SeatSpec, create_player, known_bots, load_factory
 from bot.seat.author_errors import in_words
 from bot.seat.connection import BotRunner, TurnedAway
 from bot.seat.draws import DrawsWitness
@@ -92,6 +92,8 @@ def connect(
         spec = parse_seat(bot)
         if spec.kind in ("engine", "guest"):
             load_factory(spec)  # fails, and says why
+        if spec.built_in and spec.options:
+            create_player(spec)  # a wrong value is told before an opponent waits for it
     tls = options.client_tls(url, ca)
     token = _token(token_file)
     options.warn_of_readers(url, token)

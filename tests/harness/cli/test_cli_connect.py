@@ -245,11 +245,8 @@ def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine, tmp_path: P
     assert tilewire.err.splitlines()[-1].startswith(f"tilewire: {ABSENT}; --wait ")
 
 
-def test_a_bot_that_can_not_be_made_waits_for_no_opponent(tilewire: CommandLine) -> None:
-    waits = Turning(Seeking(opponent="ann", games=1, absent=ABSENT))
-    joining = ("--bot", "static?temperature=hot", "--opponent", "ann", "--wait")
-    with Scripted(waits) as url:
-        assert tilewire("connect", url, *joining) == 2
+def test_a_bot_that_can_not_be_made_asks_no_server(tilewire: CommandLine) -> None:
+    assert tilewire("connect", "ws://127.0.0.1:1", "--bot", "static?temperature=hot") == 2
     assert "temperature is a number of points, 0 or more, not 'hot'" in tilewire.err
 
 
