@@ -280,6 +280,7 @@ async def live(
     finally:
         talking.cancel()
         loaded.cancel()
+        await asyncio.wait({talking})  # a connection that is being made is let go of first
         await runner.games.settle(SETTLE_S)
         runner.check()
 
