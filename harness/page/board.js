@@ -1,20 +1,20 @@
 // The board: a table for whoever can't see it, a grid of squares for whoever can.
 
 import { h } from "./dom.js";
-import { bare, isBlank } from "./notation.js";
+import { bare, capitalOf, isBlank, pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
-/** @typedef {{ layout: import("./game.js").Layout, points: Map<string, number> }} Equipped */
+/** @typedef {import("./scoring.js").Equipment} Equipment */
 /** @typedef {{ turn: number, board: import("./notation.js").Board, fresh: Set<number> }} Shown */
 
 export class TileBoard extends HTMLElement {
-  /** @param {Equipped} game @param {Shown} position */
-  show(game, position) {
-    const { columns, letter } = game.layout;
+  /** @param {Equipment} equipment @param {Shown} position */
+  show(equipment, position) {
+    const { columns, letter } = equipment.layout;
     const rows = Array.from({ length: letter.length / columns }, (_, row) =>
       line(
         h("div", { role: "rowheader", class: "edge" }, row + 1),
-        ...Array.from({ length: columns }, (_, column) => square(game, position, row * columns + column)),
+        ...Array.from({ length: columns }, (_, column) => square(equipment, position, row * columns + column)),
       ));
     const heads = Array.from({ length: columns }, (_, column) =>
       h("div", { role: "columnheader", class: "edge" }, String.fromCharCode(65 + column)));
@@ -33,11 +33,10 @@ export const tileList = (tiles, counted = String) =>
 /** @param {HTMLElement[]} cells */
 const line = (...cells) => h("div", { role: "row", class: "line" }, ...cells);
 
-/** @param {Equipped} game @param {Shown} position @param {number} at */
-export const square = (game, position, at) => {
+/** @param {Equipment} equipment @param {Shown} position @param {number} at */
+export const square = ({ layout: { letter, word, start }, tiles }, position, at) => {
   const tile = position.board.get(at);
-  if (tile !== undefined) return tileAt(game, tile, position.fresh.has(at));
-  const { letter, word, start } = game.layout;
+  if (tile !== undefined) return tileAt(tile, tiles, position.fresh.has(at));
   const words = word[at] ?? 1, letters = letter[at] ?? 1;
   const kind = words > 1 ? `w${words}` : letters > 1 ? `l${letters}` : "";
   const label = words > 1 ? texts.words(words) : letters > 1 ? texts.letters(letters) : "";
@@ -47,15 +46,15 @@ export const square = (game, position, at) => {
     h("span", { class: "hidden" }, at === start ? `${texts.start}, ${label}` : label));
 };
 
-/** @param {Equipped} game @param {string} tile @param {boolean} fresh */
-const tileAt = (game, tile, fresh) => {
-  const text = bare(tile), blank = isBlank(tile);
+/** A tile that lies on the board, a blank in capitals too: a small l would be taken for an I. @param {string} tile @param {import("./game.js").TileKind[]} tiles @param {boolean} fresh */
+const tileAt = (tile, tiles, fresh) => {
+  const text = bare(capitalOf(tile, tiles)), blank = isBlank(tile);
   const size = [...text].length > 1 ? ` long${Math.min([...text].length, 4)}` : "";
   return h("div", { role: "cell", class: `tile${fresh ? " fresh" : ""}${blank ? " blank" : ""}${size}` },
     h("span", {}, text),
     blank
       ? h("span", { class: "hidden" }, ` ${texts.blank}`)
-      : h("sub", {}, game.points.get(tile) ?? ""),
+      : h("sub", {}, pointsOf(tile, tiles)),
     fresh && h("span", { class: "hidden" }, `, ${texts.lastMove}`));
 };
 

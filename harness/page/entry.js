@@ -412,7 +412,7 @@ export class MoveEntry extends HTMLElement {
   refresh() {
     if (!this.draft) return;
     this.squares.show(this.draft);
-    this.hand.show(this.draft, this.squares.points, this.exchanged, this.chosen);
+    this.hand.show(this.draft, this.exchanged, this.chosen);
     this.showFormed();
     this.exchanging.hidden = this.asked.mostExchanged === 0;
     this.exchanging.textContent = this.exchanged ? texts.cancel : texts.exchangeLeft(this.asked.exchangesLeft);

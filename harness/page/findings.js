@@ -2,7 +2,7 @@
 
 import { TileBoard } from "./board.js";
 import { h, table, withError } from "./dom.js";
-import { pointsOf, readMove, withMove } from "./notation.js";
+import { readMove, withMove } from "./notation.js";
 import { decimal, percent, texts } from "./texts.js";
 import { INTERVAL, verdictText, whyText } from "./verdict.js";
 
@@ -33,11 +33,10 @@ export const figuresOf = (review, turn, found) => {
 
 /** The board with a move, or without. @param {Review} review @param {Turn} turn @param {string | null} move */
 export const boardWith = (review, turn, move) => {
-  const { layout, tiles } = review.equipment, board = new TileBoard();
+  const { layout } = review.equipment, board = new TileBoard();
   const before = review.board(turn), played = readMove(move ?? "-", layout.columns);
   const fresh = new Set(played.kind === "place" ? played.squares.filter(([, tile]) => tile !== ".").map(([square]) => square) : []);
-  const points = pointsOf(tiles);
-  board.show({ layout, points }, { turn: turn.line, board: withMove(before, played), fresh });
+  board.show(review.equipment, { turn: turn.line, board: withMove(before, played), fresh });
   return board;
 };
 

@@ -1,6 +1,6 @@
 // What is known of a game: built from /api/games/ID, carried on by the messages of the server.
 
-import { freshOn, fullPlace, onRack, pointsOf, readMove, readOpening, tilesOf, withMove } from "./notation.js";
+import { freshOn, fullPlace, onRack, readMove, readOpening, tilesOf, withMove } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {[number, number]} Pair By seat. */
@@ -36,7 +36,6 @@ export class Game {
   constructor(told, at) {
     this.told = told;
     this.layout = told.board;
-    this.points = pointsOf(told.tiles);
     /** Of a game that is on only for one's own screen; then the last may be the one that is on. */
     this.turns = told.turns;
     /** @type {[string, string] | null} What both hold now. */

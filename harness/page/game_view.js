@@ -285,7 +285,7 @@ export class GameView extends HTMLElement {
     const { game } = this;
     if (!game || !this.board) return;
     const position = game.position(this.shownTurn);
-    this.board.show(game, position);
+    this.board.show(game.equipment, position);
     this.sides?.show(position, Boolean(game.over) && position.turn === game.last);
     this.tick();
     this.showSteps(position.turn);

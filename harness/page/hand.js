@@ -1,7 +1,7 @@
 // The tiles of a rack as buttons, and the question what a blank stands for.
 
 import { button, h } from "./dom.js";
-import { bare, blankFor, capitalOf } from "./notation.js";
+import { bare, blankFor, capitalOf, pointsOf } from "./notation.js";
 import { squareName } from "./scoring.js";
 import { texts } from "./texts.js";
 
@@ -15,20 +15,19 @@ export class Hand {
 
   /**
    * @param {Draft} draft
-   * @param {Map<string, number>} points
    * @param {Set<number> | null} exchanged the tiles that are to be exchanged; null: a move is laid
    * @param {number | null} chosen the tile that is to be laid next
    */
-  show(draft, points, exchanged, chosen) {
+  show(draft, exchanged, chosen) {
     const focused = this.at(document.activeElement);
     const tiles = draft.held.map(({ tile, at }, index) => {
-      const isMarked = exchanged?.has(index) || chosen === index;
+      const points = pointsOf(tile, draft.equipment.tiles), isMarked = exchanged?.has(index) || chosen === index;
       return h("button", {
         type: "button", "data-held": index, class: `tile${at === null ? "" : " gone"}${isMarked ? " marked" : ""}`,
         "aria-pressed": exchanged || chosen === index ? String(Boolean(isMarked)) : null,
-        "aria-label": at === null ? texts.tileWorth(tile === "?" ? texts.blank : bare(tile), points.get(tile) ?? 0)
+        "aria-label": at === null ? texts.tileWorth(tile === "?" ? texts.blank : bare(tile), points)
           : texts.isLaid(bare(tile), squareName(draft.equipment.layout.columns, at, true)),
-      }, h("span", {}, tile === "?" ? "" : bare(tile)), h("sub", {}, tile === "?" ? "" : points.get(tile) ?? ""));
+      }, h("span", {}, tile === "?" ? "" : bare(tile)), h("sub", {}, tile === "?" ? "" : points));
     });
     this.element.replaceChildren(...tiles);
     if (focused !== null) tiles[focused]?.focus({ preventScroll: true });

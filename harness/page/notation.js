@@ -25,8 +25,8 @@ export const capitalOf = (text, tiles) => tiles.find(({ blanked }) => blanked ==
 /** What a tile is on a rack. @param {string} tile */
 export const onRack = (tile) => (isBlank(tile) ? "?" : tile);
 
-/** What each tile scores. @param {{ tile: string, points: number }[]} tiles */
-export const pointsOf = (tiles) => new Map(tiles.map(({ tile, points }) => [tile, points]));
+/** What a tile scores, a blank nothing. @param {string} tile @param {{ tile: string, points: number }[]} tiles */
+export const pointsOf = (tile, tiles) => tiles.find((each) => each.tile === tile)?.points ?? 0;
 
 /** @param {string} move @param {number} columns @returns {Place | Exchange | Pass} */
 export const readMove = (move, columns) => {

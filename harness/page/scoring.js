@@ -1,7 +1,7 @@
 // What tiles that are laid on a board make: the move's text, its score, the words. Whether the words
 // are words is another question.
 
-import { bare, capitalOf, isBlank, pointsOf } from "./notation.js";
+import { bare, capitalOf, pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -95,11 +95,10 @@ const misplaced = (layout, board, placed) => {
  * @returns {Formed}
  */
 const scored = ({ layout: { letter, word }, tiles: kinds }, all, placed, line) => {
-  const value = pointsOf(kinds);
   let sum = 0, times = 1;
   const tiles = squaresOf(line).map((at) => {
     const tile = all.get(at) ?? "";
-    const points = isBlank(tile) ? 0 : value.get(tile) ?? 0;
+    const points = pointsOf(tile, kinds);
     sum += placed.has(at) ? points * (letter[at] ?? 1) : points;
     if (placed.has(at)) times *= word[at] ?? 1;
     return tile;

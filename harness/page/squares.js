@@ -1,7 +1,6 @@
 // The squares of a board on which a move is laid: what each shows, which has the arrow, where a tile may fall.
 
 import { TileBoard, square } from "./board.js";
-import { pointsOf } from "./notation.js";
 import { squareName } from "./scoring.js";
 import { texts } from "./texts.js";
 
@@ -16,17 +15,14 @@ export class Squares {
     this.cells = [];
     /** @type {string[]} What the squares show, by square. */
     this.states = [];
-    /** @type {Map<string, number>} */
-    this.points = new Map();
     /** @type {Set<number>} */
     this.fresh = new Set();
   }
 
   /** @param {Equipment} equipment @param {{ board: Board, fresh?: Set<number>, turn?: number }} asked `fresh`: the last move */
   open(equipment, { board, fresh = new Set(), turn = 0 }) {
-    this.points = pointsOf(equipment.tiles);
     this.fresh = fresh;
-    this.board.show({ layout: equipment.layout, points: this.points }, { turn, board, fresh });
+    this.board.show(equipment, { turn, board, fresh });
     this.board.setAttribute("role", "grid");
     this.cells = /** @type {HTMLElement[]} */ ([...this.board.querySelectorAll("[role=cell]")]);
     this.states = [];
@@ -46,7 +42,7 @@ export class Squares {
       const state = [all.get(at), placed.has(at), way, at === reached].join();
       if (this.states[at] === state) return;
       this.states[at] = state;
-      const now = square({ layout, points: this.points }, shown, at);
+      const now = square(draft.equipment, shown, at);
       cell.tabIndex = at === reached ? 0 : -1;
       cell.className = [now.className, placed.has(at) && "placed", way].filter(Boolean).join(" ");
       cell.ariaLabel = [squareName(layout.columns, at, true), spoken(now) || texts.empty, placed.has(at) && texts.notPlayed,

@@ -388,6 +388,8 @@ async def test_a_blank_is_written_as_its_rules_write_it(shown: Opened) -> None:
             await page.keyboard.press(key)
         await page.keyboard.press("Enter")
         assert await page.evaluate("played") == [move], (rack, typed)
+        capital = {"i": "İ", "ı": "I"}.get(move[-1], move[-1])
+        assert await page.locator("[data-at='113'] > span").first.inner_text() == capital
     for asked, move in (("I", "8H Kı"), ("İ", "8H Ki")):
         await show(shown, TURKISH, row("15"), "?K")
         await page.locator("[data-at='112']").click()
