@@ -25,13 +25,16 @@ from .registry import DIALECTS, SeatError, SeatSpec, seat_of
 
 LONGEST_NAME = 64
 """The protocol's limit."""
+LIKE_AN_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
+"""What a ban takes for an address or a network, and a server for no name."""
 _SHOWN = 80
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is one printable word of at most ``LONGEST_NAME`` characters."""
-    return len(text) <= LONGEST_NAME and text.isprintable() and text.split() == [text]
+    """Return whether a text is one printable word, no longer than names are, and no address."""
+    is_word = len(text) <= LONGEST_NAME and text.isprintable() and text.split() == [text]
+    return is_word and not LIKE_AN_ADDRESS.fullmatch(text)
 
 
 def parse_seat(text: str) -> SeatSpec:
@@ -98,7 +101,8 @@ def _guest(text: str) -> SeatSpec:
     name = text.removeprefix("guest:")
     if not is_name(name):
         raise SeatError(
-            f"{text!r}: a guest's name is one word of 1 to {LONGEST_NAME} printable characters"
+            f"{text!r}: a guest's name is one word of 1 to {LONGEST_NAME} printable characters, "
+            "and doesn't read like an address"
         )
     return SeatSpec("guest", name, name, (), text)
 

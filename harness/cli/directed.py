@@ -63,7 +63,7 @@ def plan_of(
         raise CommandFailed(f'{file}: open = true needs format = "swiss"')
     for name in said.get("directors", []):
         if not is_name(name) or "/" in name:
-            raise CommandFailed(f"directors: {name!r} can't be a name: one word without /")
+            raise CommandFailed(f"directors: {name!r} can't be a name: one word, no / or address")
     config, words = configure(seats, settings, guests_at=host)
     time = replace(config.time, ready_ms=said.get("no_show", NO_SHOW_MS))
     config = replace(config, time=time)

@@ -36,7 +36,8 @@ def token(
     """
     if not is_name(name):
         raise CommandFailed(
-            f"{name!r} can't be a name: a name is one word of 1 to {LONGEST_NAME} characters"
+            f"{name!r} can't be a name: a name is one word of 1 to {LONGEST_NAME} characters, "
+            "and doesn't read like an address"
         )
     if name.startswith("#"):
         raise CommandFailed(f"{name!r} can't be a name: '#' begins a comment in a file of tokens")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass
 from ipaddress import (
@@ -14,11 +13,10 @@ from ipaddress import (
     ip_network,
 )
 
+from bot.seat_text import LIKE_AN_ADDRESS
 from harness.arbiter.journal import Journal
 from protocol.errors import PeerError
 from protocol.parts import Ban
-
-_LIKE_A_NETWORK = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 
 _MAPPED = 96
 """Bits of version 6 before those of version 4 (RFC 4291)."""
@@ -98,7 +96,7 @@ def check_name(name: str) -> None:
     Raises:
         PeerError: it is; the connection is to be closed.
     """
-    if _LIKE_A_NETWORK.fullmatch(name):
+    if LIKE_AN_ADDRESS.fullmatch(name):
         why = f"{name!r} reads like an address; choose a name that doesn't"
         raise PeerError("bad_message", why, close=1008)
 
@@ -109,7 +107,7 @@ def check_whom(whom: str) -> None:
     Raises:
         PeerError: ``bad_act``; it is neither.
     """
-    if _LIKE_A_NETWORK.fullmatch(whom) and _network(whom) is None:
+    if LIKE_AN_ADDRESS.fullmatch(whom) and _network(whom) is None:
         raise PeerError(
             "bad_act",
             f"{whom!r} is no address and no network, "

@@ -77,6 +77,7 @@ SWISS = 'seats = ["guest:ann", "guest:bob"]\nformat = "swiss"\nrounds = 3\n'
         (SWISS + 'name = ["A=Anna"]\n', (), "guest:ann would be called Anna"),
         ('seats = ["guest:a", "guest:a"]\n', (), "guest:a would be called a-1"),
         ('seats = ["guest:", "static"]\n', (), "a guest's name is one word of 1 to 64"),
+        ('seats = ["guest:dead:beef", "static"]\n', (), "doesn't read like an address"),
         (SWISS + "concurrency = 3\n", (), "concurrency is --max-games of the server; leave it out"),
         (SWISS + "seed = 3\n", (), "--seed would let a seat that goes on"),
         (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time; "),

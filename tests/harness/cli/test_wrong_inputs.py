@@ -247,6 +247,7 @@ WRONG = [
     ("leaves qU", "qU: q is a blank that was played; write Q or ?"),
     (f"token {'x' * 65}", "can't be a name"),
     ("token 'a\nb'", "can't be a name"),
+    ("token 192.0.2.1", "doesn't read like an address"),
     ("token 'a\x1b'", "can't be a name"),
     ("new bot Quick", "can't be the name of a package: write small letters"),
     ("new bot ../up", "can't be the name of a package"),
