@@ -307,7 +307,8 @@ class NewGame(_Message, frozen=True, tag="new_game"):
 
     game: GameId
     seq: Seq
-    """The number of the event that comes next; 0: the game has not started."""
+    """The number of the event that comes next; 0: the game has not started. Of a game that is over
+    it is that of ``game_over``."""
     players: tuple[Label, Label]
     """By seat."""
     you: Seat | None
@@ -430,8 +431,8 @@ class Challenge(_Message, frozen=True, tag="challenge"):
     seq: Seq
     """As in the ``your_turn`` that it answers."""
     words: Annotated[tuple[Tiles, ...], Meta(max_length=32)] = ()
-    """The words that are challenged, as in ``played.words``; none: all. They make no difference
-    where a turn is judged whole."""
+    """The words that are challenged, each of ``played.words``; none: all. A turn that is judged
+    whole is so whichever they are."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
     """As in the ``your_turn`` or ``refused`` that it answers."""
 
@@ -491,7 +492,7 @@ class Refused(_Message, frozen=True, tag="refused"):
     message: Sentence
     """Why, as a sentence."""
     attempts_left: Count
-    """Attempts that are left; the last refusal loses the game."""
+    """Attempts that are left, 1 or more; the last bad one loses the game."""
     deadline_ms: Ms
     """How long until the game is lost on time."""
 
@@ -531,7 +532,8 @@ class GameOver(_Message, frozen=True, tag="game_over"):
     nonces: tuple[Hex, Hex] | None = None
     """The seats' parts in the order of the bag, by seat."""
     moves: tuple[MoveText, ...] = ()
-    """Every move in full, with exchanged tiles, since those went back into the bag."""
+    """The move of each ``played``, in order and with exchanged tiles, since those went back into
+    the bag; empty where the secret is not opened."""
     mirrored: bool = False
     """Whether each seat drew from an end of its own (local pairs only)."""
     opening_racks: tuple[Tiles, Tiles] | None = None

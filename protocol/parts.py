@@ -195,7 +195,7 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     challenge_ms: Annotated[int, Meta(ge=1, le=2**40)] | UnsetType = UNSET
     """How long a play may be challenged, on the challenger's clock; left out: 20 s."""
     name: Label = "english"
-    """The rule set, by name: all that follows from it is told besides."""
+    """The name of the rule set, for people; the other fields say what it means."""
     distribution: Label = "english"
     """The tiles and what they score, by name."""
     tiles: Annotated[tuple[TileKind, ...], Meta(max_length=64)] = ()
@@ -207,7 +207,8 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     """The board, a text for each row from the top and a character for each square, as in
     ``SPEC.md``; empty: the layout ``standard``."""
     start: Annotated[str, Meta(max_length=8)] | None = None
-    """The square that the first placement covers, such as ``8H``; null: the centre."""
+    """The square that the first placement covers, such as ``8H``; null: the centre, of an even
+    board the square right of and below it."""
 
 
 class TimeControl(Struct, frozen=True, kw_only=True):
@@ -224,11 +225,11 @@ class TimeControl(Struct, frozen=True, kw_only=True):
     move_cap_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
     """The longest that one turn may take, whatever the clock shows; more loses the game."""
     margin_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
-    """By how much a move may come after the deadline without losing the game."""
+    """Time that every deadline has besides; ``deadline_ms`` includes it."""
     lag_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
     """The most that a turn is let off for the time its messages spent on the way."""
     ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 30_000
-    """How long a seat may take to say that it is ready; more is a no-show."""
+    """How long a seat may take, from the first offer, to be ready; more is a no-show."""
     first_move_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
     """The longest that a seat's first turn may take; more loses the game."""
 

@@ -64,7 +64,7 @@ def new_game(
     missed = [turn for turn in book.turns if turn.seq > seen]
     return NewGame(
         game=opened.game,
-        seq=book.next_seq if has_begun else 0,  # also if it ended without a start
+        seq=book.ended.seq if book.ended else book.next_seq,
         players=opened.players,
         you=recipient if isinstance(recipient, int) else None,
         lexicon=opened.lexicon,

@@ -26,7 +26,19 @@ from engine.rules.rules import standard_rules
 from harness.arbiter.scorebook import CHALLENGE_MS
 from harness.arbiter.table import REVEAL_MS
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
-from protocol.messages import MESSAGES, Committed, Direct, Info, Ready, Reveal
+from protocol.messages import (
+    MESSAGES,
+    Committed,
+    Direct,
+    Info,
+    Message,
+    NewGame,
+    Played,
+    Ready,
+    Resume,
+    Reveal,
+    YourTurn,
+)
 from protocol.metered import MOST_FRAGMENTS
 from protocol.parts import (
     MAX_LEAVES,
@@ -252,15 +264,39 @@ def test_the_state_table_is_that_of_the_code() -> None:
     assert written == _TABLE
 
 
-def test_the_conversation_is_one() -> None:
-    block = spec().partition("In JSON, as a player that dialled")[2].split("```")[1]
-    state = State.UNKNOWN
-    for line in block.strip().splitlines():
+def conversation(heading: str) -> tuple[State, list[Message]]:
+    """The messages of the first example after some words, and the state that they lead to."""
+    block = spec().partition(heading)[2].split("```")[1]
+    state, messages = State.UNKNOWN, []
+    for line in re.split(r"\n(?=[<>])", block.strip()):
         message = JSON.decode(line[2:].replace("{…}", "{}"))
+        messages.append(message)
         if hasattr(message, "game"):
             state = _TABLE[state][Side.BOT if line[0] == ">" else Side.ARBITER][type(message)]
+    return state, messages
+
+
+def test_the_conversation_is_one() -> None:
+    state, messages = conversation("In JSON, as a player that dialled")
     assert state is State.OVER
-    assert set(re.findall(r'"type": "(\w+)"', block)) >= {"seeking", "refused", "played", "move"}
+    said = {str(type(message).__struct_config__.tag) for message in messages}
+    assert said >= {"seeking", "refused", "played", "move"}
+
+
+def test_the_conversation_goes_on_after_a_cut() -> None:
+    _, before = conversation("In JSON, as a player that dialled")
+    state, messages = conversation("has lost its connection after its first move")
+    assert state is State.TO_MOVE
+    _, _, resume, offer, _, turn = messages
+    assert isinstance(resume, Resume)
+    assert isinstance(offer, NewGame)
+    assert isinstance(turn, YourTurn)
+    assert list(offer.history) == [one for one in before if isinstance(one, Played)]
+    assert resume.seen == offer.history[0].seq - 1
+    assert turn.seq == offer.seq == offer.history[-1].seq + 1
+    (asked,) = (one for one in before if isinstance(one, YourTurn) and one.seq == turn.seq)
+    assert turn.position == asked.position
+    assert turn.deadline_ms - asked.deadline_ms == turn.clocks[0] - asked.clocks[0]
 
 
 def illegal_codes(path: str) -> set[str]:
@@ -298,6 +334,7 @@ def test_every_error_is_listed() -> None:
         code
         for folder in ("protocol", "harness", "bot")
         for path in (REPOSITORY / folder).rglob("*.py")
+        if "analysis" not in path.parts  # that has a protocol of its own, with the page
         for code in re.findall(r'PeerError\(\s*"(\w+)"', path.read_text(encoding="utf-8"))
     }
     assert len(raised) > 10
