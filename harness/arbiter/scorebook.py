@@ -19,7 +19,7 @@ from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.challenges import Ruling, judge
 from engine.rules.game import Game
-from engine.rules.rules import IllegalMove, Rules, stalled
+from engine.rules.rules import IllegalMove, stalled
 from lexicons.store import Lexicon
 from protocol.parts import MAX_SENTENCE, UPHELD, WITHDRAWN, Accusation, Outcome, Style
 
@@ -373,7 +373,8 @@ class Scorebook:
             return "lost without a game"
         if outcome == "zeroes" and self.game is not None:
             turns = stalled(self.game.position, self.rules)
-            return turns.replace(f"{Rules.scoreless_limit} s", "six s")
+            if turns != "6 scoreless turns in a row":
+                return turns
         return SENTENCES[outcome]
 
     def withdraw_verdict(self) -> None:

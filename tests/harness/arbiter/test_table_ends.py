@@ -100,11 +100,13 @@ def test_six_scoreless_turns_end_the_game() -> None:
     assert play.result.message == "six scoreless turns in a row"
 
 
-def test_rules_say_after_how_many_scoreless_turns_a_game_ends() -> None:
-    play = Play(rules=RulesInPlay(scoreless_limit=2)).start()
-    play.move("-")
-    play.move("-")
-    assert (play.result.outcome, play.result.message) == ("zeroes", "2 scoreless turns in a row")
+@pytest.mark.parametrize("limit", [2, 16])
+def test_rules_say_after_how_many_scoreless_turns_a_game_ends(limit: int) -> None:
+    play = Play(rules=RulesInPlay(scoreless_limit=limit)).start()
+    for _ in range(limit):
+        play.move("-")
+    said = f"{limit} scoreless turns in a row"
+    assert (play.result.outcome, play.result.message) == ("zeroes", said)
 
 
 def test_passes_end_a_game_by_rules_that_limit_them() -> None:
