@@ -6,14 +6,8 @@ import asyncio
 from contextlib import suppress
 
 from harness.lab.bench.client import Client
-from harness.seats.seats import Worker
 from protocol.channel import ChannelClosed
 from protocol.messages import GameOver, Goodbye, NewGame, Ready, Seek, YourTurn
-
-
-async def no_bot(name: str) -> Worker:
-    """Lend no bot: nobody is to ask for one."""
-    raise AssertionError(f"nobody asks for {name}")
 
 
 class Guest:

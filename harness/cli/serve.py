@@ -21,7 +21,6 @@ from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import is_url
 from harness.config_file import read_config_file
-from harness.seats.seats import Worker
 from harness.server.admission import Admission
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.analysis.settings import AnalysisSettings
@@ -325,15 +324,11 @@ async def _serve_tournament(
     plan: Plan,
     read: Callable[[], ServerFile],
 ) -> None:
-    async def open_bot(name: str) -> Worker:
-        raise PeerError("unknown_bot", f"no bot is lent during a tournament, not {name}")
-
     with closing(Journal(plan.files.path / "match.db", RESERVE_BYTES)) as journal:
         server = MatchServer(
             Tables(TableKind(lexicon=lexicon)),
             journal,
             Gatekeeper(journal, doors.tokens),
-            open_bot,
             host=settings["host"],
             port=settings["port"],
             time=plan.config.time,

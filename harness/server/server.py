@@ -100,8 +100,8 @@ class MatchServer:
     journal: Journal
     """Of all games; its unfinished games are resumed."""
     gatekeeper: Gatekeeper
-    open_bot: Callable[[str], Awaitable[Worker]]
-    """Starts or dials a bot by name, for an arbiter elsewhere."""
+    open_bot: Callable[[str], Awaitable[Worker]] | None = None
+    """Starts or dials a bot by name, for an arbiter elsewhere; None: none is lent."""
     _: KW_ONLY
     host: str = "127.0.0.1"
     port: int = 0
@@ -390,6 +390,9 @@ class MatchServer:
                 await self._administration.serve(channel, hello.name)
 
     async def _lend_bot(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
+        if self.open_bot is None or not self._bots:
+            when = "here" if self.plan is None else "during a tournament"
+            raise PeerError("unknown_bot", f"no bot is lent {when}", close=1008)
         if name not in self._bots:
             known = ", ".join(sorted(self._bots))
             raise PeerError(

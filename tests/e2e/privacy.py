@@ -286,7 +286,6 @@ class Watch:
             tables(),
             journal,
             Gatekeeper(journal, None),
-            None,  # type: ignore[arg-type]  # it has no bots
             drain_s=0,
             admission=Admission(handshakes_per_s=100_000),
         )

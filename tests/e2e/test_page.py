@@ -323,7 +323,6 @@ class Running:
             tables(),
             self.journal,
             keeper,
-            None,  # type: ignore[arg-type]  # it has no bots
             port=self.port,
             drain_s=0,
             time=TimeControl(initial_ms=600_000),

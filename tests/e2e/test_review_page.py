@@ -26,7 +26,6 @@ from harness.server.analysis.process import AnalysisProcess
 from harness.server.answers import board_and_tiles
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
-from protocol.errors import PeerError
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Download, Locator, Page, Route, WebSocketRoute
@@ -60,15 +59,11 @@ class Running:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
-    async def no_bot(name: str) -> Any:
-        raise PeerError("unknown_bot", f"{name} is not lent here")
-
     journal = Journal(tmp_path_factory.mktemp("review") / "games.db")
     server = MatchServer(
         tables(),
         journal,
         Gatekeeper(journal),
-        no_bot,
         drain_s=0,
         analyst=lambda _kinds: Counted.start({MAIN: GameKind.of(Equipment())}, idle=False),
     )

@@ -329,7 +329,6 @@ async def open_server(folder: Path) -> AsyncIterator[MatchServer]:
         Tables(TableKind(lexicon=scowl())),
         journal,
         Gatekeeper(journal, None),
-        _no_bot,
         time=TimeControl(initial_ms=300, max_overtime_ms=0, ready_ms=300),
         max_games=8,
         drain_s=0,
@@ -341,10 +340,6 @@ async def open_server(folder: Path) -> AsyncIterator[MatchServer]:
     finally:
         await server.stop()
         journal.close()
-
-
-async def _no_bot(name: str) -> Any:
-    raise PeerError("unknown_bot", f"nobody is called {name!r} here", close=1008)
 
 
 async def fuzz_server(folder: Path, visitors: Visitors, count: int, at_once: int = 8) -> None:

@@ -17,7 +17,6 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from websockets.asyncio.client import connect
 from websockets.typing import Origin, Subprotocol
@@ -33,11 +32,6 @@ from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 
 GAME = Path(__file__).with_name("review.gcg")
-
-
-async def no_bot(name: str) -> Any:
-    """Lend nothing."""
-    raise OSError(f"{name} is not lent")
 
 
 async def review(data: bytes, port: int) -> None:
@@ -78,7 +72,6 @@ async def main(arguments: list[str]) -> None:
             Tables(TableKind(lexicon=load_lexicon())),
             journal,
             gate,
-            no_bot,
             drain_s=0,
             analyst=lambda _: start(),
         )

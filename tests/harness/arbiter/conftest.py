@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from guests import no_bot
 from tables import tables
 
 from harness.arbiter.journal import Journal
@@ -20,7 +19,7 @@ async def url(tmp_path: Path) -> AsyncIterator[str]:
     journal = Journal(tmp_path / "serve.db")
     await journal.claim_name("claimed", hash_token("the right one"))
     keeper = Gatekeeper(journal, None)
-    server = MatchServer(tables(), journal, keeper, no_bot, max_games=8, drain_s=0)
+    server = MatchServer(tables(), journal, keeper, max_games=8, drain_s=0)
     await server.start()
     yield f"ws://127.0.0.1:{server.port}"
     await server.stop()

@@ -14,7 +14,6 @@ from urllib.parse import quote
 
 import pytest
 from bot_table import MemoryChannel
-from guests import no_bot
 from passing_seats import Passer
 from tables import tables
 
@@ -298,7 +297,7 @@ async def test_a_game_is_freed_as_it_ends_without_the_collector(
     monkeypatch.setattr(GameHost, "run", noted)
     monkeypatch.setattr("harness.server.hosting.KEPT_GAMES", 0)
     journal = Journal(tmp_path / "serve.db")
-    server = MatchServer(tables(), journal, Gatekeeper(journal, None), no_bot)
+    server = MatchServer(tables(), journal, Gatekeeper(journal, None))
     await server.start()
     gc.disable()
     try:

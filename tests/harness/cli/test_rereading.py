@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guests import no_bot
 from tables import tables
 
 from harness.arbiter.journal import Journal
@@ -43,7 +42,7 @@ class Running:
         self.told: list[str] = []
         known = KnownTokens(self.tokens, self.told.append)
         self.keeper = Gatekeeper(journal, known)
-        self.server = MatchServer(tables(), journal, self.keeper, no_bot)
+        self.server = MatchServer(tables(), journal, self.keeper)
         certificate = Certificate(self.cert, TLS / "localhost.key")
         doors = Doors(known, None, certificate)
         self.hang_up = Rereading(

@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 from command_line import CommandLine
-from guests import no_bot
 from tables import tables
 
 from harness.arbiter.journal import Journal
@@ -105,7 +104,7 @@ async def test_what_a_bot_does_ends_its_game_as_it_should(
     enough_ms = 300 if outcome == "time" else 60_000
     clock = TimeControl(initial_ms=enough_ms, max_overtime_ms=0, ready_ms=60_000)
     keeper = Gatekeeper(journal, None)
-    server = MatchServer(tables(), journal, keeper, no_bot, time=clock, drain_s=0)
+    server = MatchServer(tables(), journal, keeper, time=clock, drain_s=0)
     await server.start()
     url = f"ws://127.0.0.1:{server.port}"
     odd = Visitor(url, "odd", "x" * 32, 0, Random(1), load_lexicon())

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guests import no_bot
 from tables import tables
 
 from harness.arbiter.database import Address
@@ -72,7 +71,6 @@ async def running(
         tables(),
         journal,
         Gatekeeper(journal, tokens),
-        no_bot,
         time=TimeControl(initial_ms=60_000),
         drain_s=0,
         tell=there.told.append,

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from guests import no_bot
 from positions import legal_moves_of
 from tables import tables
 from websockets.asyncio.client import ClientConnection, connect
@@ -286,7 +285,6 @@ async def running(tmp_path: Path, engine: Fake) -> AsyncIterator[Running]:
         tables(),
         journal,
         Gatekeeper(journal),
-        no_bot,
         drain_s=0,
         analyst=lambda _kinds: engine.start(),
     )
@@ -353,7 +351,7 @@ async def test_the_position_of_a_game_that_is_on_is_nobodys_to_analyse(running: 
 
 async def test_a_server_without_an_engine_says_so(running: Running, tmp_path: Path) -> None:
     journal = Journal(tmp_path / "other.db")
-    server = MatchServer(tables(), journal, Gatekeeper(journal), no_bot, drain_s=0)
+    server = MatchServer(tables(), journal, Gatekeeper(journal), drain_s=0)
     await server.start()
     async with Running(server, running.engine).connect() as page:
         assert json.loads(await page.recv())["message"] == "this server analyses nothing"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guests import Guest, no_bot
+from guests import Guest
 from match_samples import match_config
 from tables import tables
 
@@ -29,6 +29,7 @@ from protocol.messages import (
     Direct,
     Error,
     Goodbye,
+    Hello,
     Ping,
     Pong,
     Seek,
@@ -37,6 +38,7 @@ from protocol.messages import (
     Standings,
 )
 from protocol.parts import TimeControl
+from protocol.websocket import dial
 
 
 class Event:
@@ -122,7 +124,6 @@ async def event(
             Tables(TableKind(lexicon=lexicon)),
             journal,
             Gatekeeper(journal),
-            no_bot,
             drain_s=0,
             plan=plan,
             max_games=4,
@@ -387,6 +388,16 @@ async def test_strangers_are_refused(
             await Client.login(there.url, name, role, token=token)
 
 
+async def test_no_bot_is_lent_during_a_tournament(tmp_path: Path) -> None:
+    async with event(tmp_path, "ann", "bob") as there:
+        channel = await dial(f"{there.url}/static")
+        await channel.send(Hello(role="arbiter", name="afar"))
+        told, _ = await channel.receive()
+        assert isinstance(told, Error)
+        assert (told.code, told.message) == ("unknown_bot", "no bot is lent during a tournament")
+        await channel.close(1000, "told")
+
+
 async def refusal(client: Client, asked: Awaitable[None]) -> str:
     await asked
     return (await client.expect(Error)).code
@@ -445,7 +456,7 @@ async def test_players_and_spectators_ask_but_do_not_direct(tmp_path: Path) -> N
 async def test_a_server_without_a_tournament_has_no_standings(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "serve.db")
     gate = Gatekeeper(journal)
-    server = MatchServer(tables(), journal, gate, no_bot, drain_s=0)
+    server = MatchServer(tables(), journal, gate, drain_s=0)
     await server.start()
     watcher = await Client.login(f"ws://127.0.0.1:{server.port}", "watcher", "spectator")
     assert await refusal(watcher, watcher.channel.send(Standings())) == "no_tournament"

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import pytest
 from bot_players import Passes
-from guests import no_bot
 from passing_seats import Passer
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
@@ -64,7 +63,6 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         Tables(main),
         journal,
         Gatekeeper(journal, tokens),
-        no_bot,
         drain_s=0,
         tell=server.told.put_nowait,
         admission=admission,

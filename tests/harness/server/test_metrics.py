@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from guests import no_bot
 from tables import tables
 from websockets.datastructures import Headers
 from websockets.http11 import Request
@@ -31,7 +30,7 @@ def read(server: MatchServer) -> dict[str, float]:
 
 async def test_a_game_and_a_refusal_are_counted(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "games.db")
-    server = MatchServer(tables(), journal, Gatekeeper(journal), no_bot, drain_s=0)
+    server = MatchServer(tables(), journal, Gatekeeper(journal), drain_s=0)
     await server.start()
     url = f"ws://127.0.0.1:{server.port}"
     before = read(server)

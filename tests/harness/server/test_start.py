@@ -7,7 +7,6 @@ from asyncio import gather
 from itertools import cycle
 
 import pytest
-from guests import no_bot
 from msgspec.structs import replace
 from passing_seats import Passer
 from postgres import tamper
@@ -31,7 +30,7 @@ WITH_A_BOT = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "bot", "name"
 def server(journal: Journal, told: list[str]) -> MatchServer:
     main = TableKind(lexicon=words(), bots={"greedy": lambda: Passer("greedy")})
     keeper = Gatekeeper(journal, None)
-    return MatchServer(Tables(main), journal, keeper, no_bot, drain_s=0, tell=told.append)
+    return MatchServer(Tables(main), journal, keeper, drain_s=0, tell=told.append)
 
 
 async def leave_games(address: Address) -> None:
