@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from typing import Any, TypeAlias, cast
 
 from websockets.asyncio.server import Server, ServerConnection
@@ -59,6 +60,8 @@ HELD_BYTES = 4096
 
 RETRY_S = 1.0
 """Until sockets are accepted again, when the system had no room for one."""
+
+PLAIN_TEXT = "text/plain; charset=utf-8"
 
 log = logging.getLogger("websockets.server")
 
@@ -159,7 +162,7 @@ class Acceptor:
         with suppress(OSError):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, HELD_BYTES)
             if not self._tls and len(self._held) < MOST_TOLD:
-                sock.send(_refusal(why), socket.MSG_DONTWAIT)
+                sock.send(http_answer(503, f"{why}\n"), socket.MSG_DONTWAIT)
         self._held.append((self._loop.time() + HELD_S, sock))
         if len(self._held) > MOST_HELD:
             self._held.popleft()[1].close()
@@ -175,13 +178,17 @@ class Acceptor:
             self._releasing = self._loop.call_at(self._held[0][0], self._release)
 
 
-def _refusal(why: str) -> bytes:
-    body = f"{why}\n".encode()
+def http_answer(status: int, text: str, *headers: str, content_type: str = PLAIN_TEXT) -> bytes:
+    """Return the bytes of an answer after which the connection closes."""
+    body = text.encode()
     head = (
-        "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
-        f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        "Connection: close",
+        f"Content-Type: {content_type}",
+        f"Content-Length: {len(body)}",
+        *headers,
     )
-    return head.encode() + body
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + body
 
 
 async def serve(

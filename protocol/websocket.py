@@ -25,7 +25,7 @@ from websockets.exceptions import (
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from .accepting import TIMES, serve, without_number
+from .accepting import PLAIN_TEXT, TIMES, serve, without_number
 from .channel import Arrival, ChannelClosed
 from .codec import CODECS, JSON, MAX_FRAME, MSGPACK
 from .intake import Gate, open_gate, trusting_gate
@@ -200,7 +200,7 @@ class HttpAnswer(NamedTuple):
 
     status: int
     text: str
-    content_type: str = "text/plain; charset=utf-8"
+    content_type: str = PLAIN_TEXT
     headers: tuple[tuple[str, str], ...] = ()
     """Further headers."""
     packed: bytes = b""

@@ -12,12 +12,21 @@ import asyncio
 import json
 import ssl
 from collections.abc import Callable
+from http import HTTPStatus
 
-from protocol.accepting import HELD_S, OPEN_S, Acceptor, bind, without_number
+from protocol.accepting import (
+    HELD_S,
+    OPEN_S,
+    PLAIN_TEXT,
+    Acceptor,
+    bind,
+    http_answer,
+    without_number,
+)
 from protocol.intake import Visit
 
 from .admission import Admission, Admissions
-from .request_head import END_OF_HEAD, answer, passed_on, path_of, split_address, was_passed_on
+from .request_head import END_OF_HEAD, passed_on, path_of, split_address, was_passed_on
 from .splice import End
 
 HEAD_BYTES = 16 << 10
@@ -106,7 +115,7 @@ class Client(End):
         there.transport.write(head + self._received)
         self._received = b""
 
-    def reply(self, status: int, text: str, content_type: str = "text/plain") -> None:
+    def reply(self, status: int, text: str, content_type: str = PLAIN_TEXT) -> None:
         """Answer in the place of the host that serves; what the peer sends is read, and dropped.
 
         To close what is not read through would take the answer back.
@@ -115,7 +124,8 @@ class Client(End):
             return
         self._waiting.cancel()
         self._is_refused = True
-        self.transport.write(answer(status, text, content_type))
+        again = ("Retry-After: 1",) if status == HTTPStatus.SERVICE_UNAVAILABLE else ()
+        self.transport.write(http_answer(status, text, *again, content_type=content_type))
         if not self.transport.can_write_eof():
             self.finish()
             return

@@ -1,8 +1,6 @@
-"""What a host that stands by makes of a request that it passes on or answers itself, as bytes."""
+"""What a host that stands by makes of a request that it passes on, as bytes."""
 
 from __future__ import annotations
-
-from http import HTTPStatus
 
 END_OF_HEAD = b"\r\n\r\n"
 
@@ -25,16 +23,6 @@ def passed_on(head: bytes, address: str) -> bytes:
     """Return the head of a request with the address that it comes from."""
     lines = head.removesuffix(END_OF_HEAD)
     return b"\r\n".join((lines, b"X-Forwarded-For: " + address.encode(), _VIA)) + END_OF_HEAD
-
-
-def answer(status: int, text: str, content_type: str = "text/plain; charset=utf-8") -> bytes:
-    """Return an answer of this host's own."""
-    body = text.encode()
-    head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "Connection: close"]
-    head += [f"Content-Type: {content_type}", f"Content-Length: {len(body)}"]
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        head.append("Retry-After: 1")
-    return "\r\n".join(head).encode() + END_OF_HEAD + body
 
 
 def split_address(address: str) -> tuple[str, int]:

@@ -59,8 +59,6 @@ MOST_WAITING = 16
 DURABLE_S = 2.0
 """Whoever asks for a game waits no longer than this for its last record to be written down."""
 
-GCG = "text/plain; charset=utf-8"
-
 log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T")
@@ -249,7 +247,7 @@ class Web:
         assert book.ended is not None
         if self._own is None and not is_open(book.opened, book.ended):
             raise _Unknown("its racks stay hidden: it is void, or half of a pair with equal draws")
-        return HttpAnswer(200, game_record(book, " – ".join(book.opened.players)), GCG)
+        return HttpAnswer(200, game_record(book, " – ".join(book.opened.players)))
 
     def _ended(self, game: str) -> tuple[KeptGame, Scorebook]:
         kept = read_ended_game(self._journal, game)
