@@ -215,11 +215,17 @@ class Web:
         if game not in self._reviews:
             if len(self._reviews) == KEPT_REVIEWS:
                 del self._reviews[next(iter(self._reviews))]
-            self._reviews[game] = asyncio.ensure_future(self._told(self._review, game))
-        reading = self._reviews[game]
-        answer = await asyncio.shield(reading)
-        if answer.status != 200 and self._reviews.get(game) is reading:
-            del self._reviews[game]
+            self._reviews[game] = asyncio.ensure_future(self._reviewed(game))
+        return await asyncio.shield(self._reviews[game])
+
+    async def _reviewed(self, game: str) -> HttpAnswer:
+        """Read a game that ended; unless it can be told, the next who asks has it read anew."""
+        answer = None
+        try:
+            answer = await self._told(self._review, game)
+        finally:
+            if answer is None or answer.status != 200:
+                self._reviews.pop(game, None)
         return answer
 
     async def _told(self, tell: Callable[[_Asked], HttpAnswer], asked: _Asked) -> HttpAnswer:

@@ -138,6 +138,23 @@ async def test_all_who_watched_a_game_get_it_when_it_is_over(served: Served) -> 
     assert all(each == told[0] for each in told)
 
 
+async def test_a_game_whose_reading_failed_is_read_again(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = thinking(turns=2)
+    play.play_out(lambda _play: "-")
+    await keep(served.journal, play, "g1")
+
+    async def no_thread(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(asyncio, "to_thread", no_thread)
+        with pytest.raises(RuntimeError, match="new thread"):
+            await served.ask("/api/games/g1")
+    assert (await served.json("/api/games/g1"))["over"]
+
+
 async def test_of_a_game_that_is_on_nothing_is_told_but_what_spectators_see(
     served: Served,
 ) -> None:
