@@ -17,8 +17,8 @@ import contextlib
 import hmac
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, closing, contextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Self
 
@@ -110,7 +110,9 @@ class OwnScreen:
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             stack.enter_context(closing(self.journal))
-            stack.enter_context(_hidden(Path.home() / "snap"))
+            browsers = Path.home() / "snap"  # keeps its files where no dot hides them
+            hide(browsers)
+            stack.callback(unhide, browsers)
             await stack.enter_async_context(self._lag)
             gate = Admissions(Admission()).enter
             server = await listen(HOST, 0, self._on_channel, on_http=self._on_http, gate=gate)
@@ -230,14 +232,6 @@ def _over(result: GameResult) -> RoundGame:
         game=result.game,
         outcome=result.outcome,
     )
-
-
-@contextmanager
-def _hidden(browsers: Path) -> Iterator[None]:
-    """Keep bots in the home folder from what browsers keep where no dot hides it."""
-    hide(browsers)
-    yield
-    unhide(browsers)
 
 
 def _new_code() -> Code:
