@@ -22,9 +22,10 @@ from .options import (
     LeavesOption,
     PositiveDuration,
     RulesLexiconOption,
+    TableOptions,
     ThreadsOption,
     WinprobOption,
-    equip,
+    check_local,
     load_words,
     log_to_stderr,
     run,
@@ -263,14 +264,13 @@ def deadlines(
         )
     if to < from_:
         raise CommandFailed("--to must be at least as long as --from")
-    from bot.seat_text import parse_seat
     from harness.lab.bench.deadlines import Answer, Asking, ask_for_moves, summary
 
     log_to_stderr(verbose=False)
-    with sentences():
-        if parse_seat(bot).kind != "local":
-            raise CommandFailed(f"{bot!r} does not play on this machine; a match tries it")
-    given = equip(playing.lexicon, playing.leaves, playing.winprob, playing.threads)
+    check_local(bot)
+    field = playing.field()
+    tables = TableOptions(playing.lexicon, playing.leaves, playing.winprob).for_rules(field.rules)
+    given = tables.equipment(playing.threads, rules=playing.rules or field.rules.name)
     answers: list[Answer] = []
 
     def tell(done: int) -> None:
@@ -280,7 +280,7 @@ def deadlines(
     try:
         with sentences():
             asking = Asking(bot, given, moves, load, from_, to, playing.seed)
-            _converse(ask_for_moves(asking, playing.field(), answers, tell))
+            _converse(ask_for_moves(asking, field, answers, tell))
     finally:
         if answers:
             _print_deadlines(summary(asking, answers), playing.json_)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from harness import figures
 
-from .failing import CommandFailed, print_json, sentences
+from .failing import print_json, sentences
 from .options import (
     JsonOption,
     PositiveDuration,
     RulesOption,
     TableOptions,
+    check_local,
     load_given,
     load_rule_set,
     load_words,
@@ -49,14 +50,11 @@ def check(
         json_: Print one JSON object.
     """
     from bot.registry import SeatError
-    from bot.seat_text import parse_seat
     from harness.lab.seat_check import check_seat
     from harness.lab.study_context import Field
 
     log_to_stderr(verbose=False)
-    with sentences(kinds=(SeatError,)):
-        if parse_seat(seat).kind != "local":
-            raise CommandFailed(f"{seat!r} does not play on this machine; a match tries it")
+    check_local(seat)
     rule_set = load_rule_set(rules)
     equipment = tables.for_rules(rule_set).equipment(rules=rules)
     lexicon = load_words(equipment.lexicon, rule_set.distribution)

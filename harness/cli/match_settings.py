@@ -250,10 +250,12 @@ def configure(
     """
     rules = options.load_rule_set(settings.get("rules", "english"))
     rules = replace(rules, challenge=settings.get("challenge", rules.challenge))
-    equipment = options.equip(
+    tables = options.TableOptions(
         settings.get("lexicon") or options.own_lexicon(rules),
         settings.get("leaves"),
         settings.get("winprob"),
+    )
+    equipment = tables.equipment(
         settings.get("threads", 1),
         ponder=settings.get("ponder", False),
         rules=settings.get("rules", "english"),

@@ -253,8 +253,20 @@ class TableOptions:
     def equipment(
         self, threads: int = 1, *, ponder: bool = False, rules: str = "english"
     ) -> Equipment:
-        """Return what local seats are given; paths in it are absolute."""
-        return equip(self.lexicon, self.leaves, self.winprob, threads, ponder=ponder, rules=rules)
+        """Return what local seats are given, with absolute paths; ``load_equipped`` reads them."""
+        from bot.equipment import Equipment
+        from engine.rules.rule_sets import rule_set_names
+        from lexicons.store import lexicon_names
+        from lexicons.tables import TABLE_NAMES, table_location
+
+        return Equipment(
+            lexicon=_file_location(self.lexicon, lexicon_names()),
+            leaves=table_location(self.leaves, TABLE_NAMES),
+            win_probabilities=table_location(self.winprob, TABLE_NAMES),
+            threads=threads,
+            ponder=ponder,
+            rules=_file_location(rules, rule_set_names()),
+        )
 
 
 @Parameter(name="*")
@@ -348,31 +360,6 @@ def load_words_in(distribution: str | None, name_or_path: str) -> Lexicon:
     return load_words(lexicon_for(name_or_path, tiles), tiles)
 
 
-def equip(
-    lexicon: str,
-    leaves: str | None = None,
-    winprob: str | None = None,
-    threads: int = 1,
-    *,
-    ponder: bool = False,
-    rules: str = "english",
-) -> Equipment:
-    """Return what local seats are given, with absolute paths; ``load_equipped`` reads the files."""
-    from bot.equipment import Equipment
-    from engine.rules.rule_sets import rule_set_names
-    from lexicons.store import lexicon_names
-    from lexicons.tables import TABLE_NAMES, table_location
-
-    return Equipment(
-        lexicon=_file_location(lexicon, lexicon_names()),
-        leaves=table_location(leaves, TABLE_NAMES),
-        win_probabilities=table_location(winprob, TABLE_NAMES),
-        threads=threads,
-        ponder=ponder,
-        rules=_file_location(rules, rule_set_names()),
-    )
-
-
 def _file_location(named: str, names: tuple[str, ...]) -> str:
     """Return a file's path as absolute; names stay as they are, whatever lies in this folder."""
     path = Path(named)
@@ -400,6 +387,15 @@ def load_equipped(equipment: Equipment) -> Lexicon:
     lexicon = load_words(equipment.lexicon, load_rule_set(equipment.rules).distribution)
     load_given(equipment, lexicon)
     return lexicon
+
+
+def check_local(seat: str) -> None:
+    """Check that the text names a seat that plays on this machine, or fail with a sentence."""
+    from bot.seat_text import parse_seat
+
+    with sentences():
+        if parse_seat(seat).kind != "local":
+            raise CommandFailed(f"{seat!r} does not play on this machine; a match tries it")
 
 
 def check_pondering(seats: int, threads: int, remedy: str) -> None:

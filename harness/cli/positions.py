@@ -44,18 +44,13 @@ class Judge:
     @classmethod
     def load(cls, tables: TableOptions, rules: Rules) -> Judge:
         """Load what is named, or fail with a sentence."""
+        from bot.equipment import tables_for
         from lexicons.jit import announce_compilation
-        from lexicons.tables import leaves_for, win_probabilities_for
 
-        words = load_words(tables.lexicon, rules.distribution)
+        words, equipment = load_words(tables.lexicon, rules.distribution), tables.equipment()
         announce_compilation(say)
-        given = load_given(tables.equipment(), words)
-        return cls(
-            rules,
-            words,
-            given.leaves or leaves_for(rules.distribution),
-            given.win_probabilities or win_probabilities_for(rules.distribution),
-        )
+        load_given(equipment, words)
+        return cls(rules, words, *tables_for(equipment, rules.distribution))
 
     def generator(self, evaluation: Evaluation | None = None) -> Generator:
         """Make a generator of moves, or fail with a sentence."""

@@ -282,14 +282,12 @@ def _said(kind: TableSettings) -> TableWords:
 def _equipment(said: TableWords, settings: ServerFile) -> Equipment:
     """Return what the bots of a table are given, or fail with a sentence."""
     name = said.get("rules", "english")
-    return options.equip(
+    tables = options.TableOptions(
         said.get("lexicon") or options.own_lexicon(options.load_rule_set(name)),
         said.get("leaves"),
         said.get("winprob"),
-        settings["threads"],
-        ponder=settings["ponder"],
-        rules=name,
     )
+    return tables.equipment(settings["threads"], ponder=settings["ponder"], rules=name)
 
 
 def _run_tournament(

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from command_line import CommandLine
 
+from bot.equipment import Equipment
 from engine.notation.cgp import write_cgp
 from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
-from harness.lab.bench import attack, faults, idle, load
+from harness.lab.bench import attack, deadlines, faults, idle, load
 from harness.lab.bench.client import Served
 from harness.lab.bench.selfplay import measure_generation, sample_words
 from harness.lab.bench.sim import MID_GAME, stage_positions
@@ -146,6 +147,20 @@ def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path
         over, unused = one["overshoot_ms"], one["unused_ms"]
         assert over["p50"] <= over["p90"] <= over["p99"] <= over["max"] < 120_000
         assert 0 <= unused["p50"] <= unused["max"] <= 60
+
+
+def test_a_seat_loads_the_words_of_the_rules_that_it_is_asked_by(
+    tilewire: CommandLine, words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Equipment] = []
+
+    async def ask_for_moves(asking: deadlines.Asking, *_: object) -> None:
+        given.append(asking.equipment)
+
+    monkeypatch.setattr(deadlines, "ask_for_moves", ask_for_moves)
+    for rules in (("--rules", "german"), ()):
+        assert tilewire("bench", "deadlines", "--lexicon", words, *rules) == 0, tilewire.err
+    assert [equipment.rules for equipment in given] == ["german", "english"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from command_line import CommandLine
 from lexicon_parts import leaves_worth
 
-from harness.cli.options import equip, say_once
+from harness.cli.options import TableOptions, say_once
 from harness.matches.config import read_config
 from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
@@ -161,9 +161,9 @@ def test_names_stay_names_whatever_lies_in_the_folder(
     for name in ("scowl", "english", "own"):
         (tmp_path / name).touch()
     for lexicon, rules in (("scowl", "english"), ("none", "none")):
-        given = equip(lexicon, rules=rules)
+        given = TableOptions(lexicon).equipment(rules=rules)
         assert (given.lexicon, given.rules) == (lexicon, rules)
-    given = equip("own", rules="./english")
+    given = TableOptions("own").equipment(rules="./english")
     assert (given.lexicon, given.rules) == (str(tmp_path / "own"), str(tmp_path / "english"))
 
 
