@@ -87,15 +87,7 @@ def match(
     options.log_to_stderr(verbose)
     settings = cast("Settings", given or {})
     if resume is not None:
-        terms = taken_up(resume, "games", settings.get("games"))
-        if seat_a or config or out or settings.keys() - {"games"}:
-            raise CommandFailed(
-                f"--resume {resume} has its seats and settings already; only --games can be given"
-            )
-        if not terms.is_match:
-            raise CommandFailed(
-                f"{resume} has a tournament; tilewire tournament --resume {resume} goes on with it"
-            )
+        terms = taken_up(resume, "match", settings, anew=bool(seat_a or config or out))
         go_on(terms, resume, cluster, as_json=json_, luck=luck, page=page)
         return
     seats = [seat for seat in (seat_a, seat_b) if seat is not None]

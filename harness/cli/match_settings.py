@@ -397,10 +397,26 @@ def _test(settings: Settings) -> SequentialTest | None:
             raise ValueError(f"--{given[0].replace('_', '-')}: {error}") from None
 
 
-def taken_up(folder: Path, more: str, least: int | None) -> TournamentConfig:
-    """Read a configuration, with more games or rounds (``more``) if so many are given."""
+def taken_up(
+    folder: Path, kind: Literal["match", "tournament"], settings: Settings, *, anew: bool
+) -> TournamentConfig:
+    """Read the configuration in a folder, with more games or rounds if the settings say so.
+
+    ``anew``: whether seats or a folder are given too, as if it were to begin; that fails.
+    """
     with sentences(kinds=(MatchError,)):
         config = read_config(folder)
+    if config.kind != kind:
+        raise CommandFailed(
+            f"{folder} has a {config.kind}; tilewire {config.kind} --resume {folder} goes on "
+            "with it"
+        )
+    more: Literal["games", "rounds"] = "games" if kind == "match" else "rounds"
+    if anew or settings.keys() - {more}:
+        raise CommandFailed(
+            f"--resume {folder} has its seats and settings already; only --{more} can be given"
+        )
+    least = settings.get(more)
     if least is None:
         return config
     if more == "rounds" and config.format == "knockout":

@@ -45,15 +45,7 @@ def tournament(
     options.log_to_stderr(verbose)
     settings = cast("Settings", given or {})
     if resume is not None:
-        terms = taken_up(resume, "rounds", settings.get("rounds"))
-        if terms.is_match:
-            raise CommandFailed(
-                f"{resume} has a match; tilewire match --resume {resume} goes on with it"
-            )
-        if seats or out or settings.keys() - {"rounds"}:
-            raise CommandFailed(
-                f"--resume {resume} has its seats and settings already; only --rounds can be given"
-            )
+        terms = taken_up(resume, "tournament", settings, anew=bool(seats or out))
         go_on(terms, resume, cluster, as_json=json_, page=page)
         return
     entrants = list(seats)
