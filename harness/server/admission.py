@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from math import ceil
 from typing import Annotated
 
@@ -85,7 +85,8 @@ class Admission(Struct, frozen=True, kw_only=True):
 
     def is_proxy(self, address: str) -> bool:
         """Return whether an address is a proxy's, however either is written."""
-        return any(_canonical(address) == _canonical(proxy) for proxy in self.proxies)
+        ip = address_of(address)
+        return ip is not None and any(ip == address_of(proxy) for proxy in self.proxies)
 
     @property
     def rates(self) -> Rates:
@@ -102,10 +103,8 @@ def check_admission(admission: Admission, max_games: int, *, passes_on: bool = F
         ValueError: a proxy is no address, or the system allows fewer files.
     """
     for proxy in admission.proxies:
-        try:
-            ip_address(proxy)
-        except ValueError:
-            raise ValueError(f"admission.proxies: {proxy!r} is no IP address") from None
+        if address_of(proxy) is None:
+            raise ValueError(f"admission.proxies: {proxy!r} is no IP address")
     places = admission.connections + admission.kept
     more = max(max_games * FILES_A_GAME, places if passes_on else 0)
     needed = places + MOST_HELD + more + OTHER_FILES
@@ -122,25 +121,27 @@ def check_admission(admission: Admission, max_games: int, *, passes_on: bool = F
 
 
 @lru_cache(maxsize=MOST_REMEMBERED)
-def block_of(address: str) -> str:
-    """Return the block that counts as one address: an IPv4 address, 64 bits of an IPv6 one."""
+def address_of(text: str) -> IPv4Address | IPv6Address | None:
+    """Read an IP address, without its zone; None: it is none.
+
+    An IPv4 address that is written as an IPv6 one is the IPv4 address: proxies write it so, and a
+    socket for both says it so.
+    """
     try:
-        ip = ip_address(address.partition("%")[0])
+        ip = ip_address(text.partition("%")[0])
     except ValueError:
-        return address
-    if not isinstance(ip, IPv6Address):
-        return str(ip)
-    if ip.ipv4_mapped is not None:
-        return str(ip.ipv4_mapped)
-    return str(ip_network((ip, 64), strict=False))
+        return None
+    mapped = ip.ipv4_mapped if isinstance(ip, IPv6Address) else None
+    return mapped or ip
 
 
 @lru_cache(maxsize=MOST_REMEMBERED)
-def _canonical(address: str) -> str:
-    try:
-        return str(ip_address(address))
-    except ValueError:
+def block_of(address: str) -> str:
+    """Return the block that counts as one address: an IPv4 address, 64 bits of an IPv6 one."""
+    ip = address_of(address)
+    if ip is None:
         return address
+    return str(ip_network((ip, 64), strict=False) if ip.version == 6 else ip)
 
 
 def client_of(forwarded: Sequence[str], peer: str, is_proxy: Callable[[str], bool]) -> str:

@@ -9,7 +9,6 @@ from ipaddress import (
     IPv4Network,
     IPv6Address,
     IPv6Network,
-    ip_address,
     ip_network,
 )
 
@@ -17,6 +16,8 @@ from bot.seat_text import LIKE_AN_ADDRESS
 from harness.arbiter.journal import Journal
 from protocol.errors import PeerError
 from protocol.parts import Ban
+
+from .admission import address_of
 
 _MAPPED = 96
 """Bits of version 6 before those of version 4 (RFC 4291)."""
@@ -53,7 +54,7 @@ class Bans:
         Raises:
             PeerError: ``banned``; the connection is to be closed.
         """
-        at = _address(address)
+        at = address_of(address)
         for whom, entry in self._entries.items():
             if not entry.is_over and (whom == name or (at is not None and entry.has(at))):
                 raise PeerError("banned", f"{whom} is banned: {entry.why}", close=1008)
@@ -121,20 +122,7 @@ def _network(whom: str) -> IPv4Network | IPv6Network | None:
         network = ip_network(whom, strict=False)
     except ValueError:
         return None  # a name
-    mapped = _unmapped(network.network_address)
-    if isinstance(mapped, IPv4Address) and network.version == 6 and network.prefixlen >= _MAPPED:
-        return ip_network((mapped, network.prefixlen - _MAPPED))
+    at = address_of(str(network.network_address))
+    if isinstance(at, IPv4Address) and network.version == 6 and network.prefixlen >= _MAPPED:
+        return ip_network((at, network.prefixlen - _MAPPED))
     return network
-
-
-def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return an address of version 4 that is written as one of version 6, as proxies do."""
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return mapped or address
-
-
-def _address(text: str) -> IPv4Address | IPv6Address | None:
-    try:
-        return _unmapped(ip_address(text.partition("%")[0]))
-    except ValueError:
-        return None

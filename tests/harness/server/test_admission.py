@@ -250,9 +250,17 @@ def test_behind_several_proxies_a_client_is_who_came_to_the_first(
     assert client_of(lines, "10.0.0.1", proxies.is_proxy) == address
 
 
-def test_a_proxy_may_be_written_in_any_way() -> None:
-    house = House(proxies=("2001:DB8:0::1",))
-    caller = house.came("2001:db8::1", forwarded="192.0.2.1, 2001:0db8::1")
+@pytest.mark.parametrize(
+    ("written", "peer"),
+    [
+        ("2001:DB8:0::1", "2001:db8::1"),
+        ("10.0.0.1", "::ffff:10.0.0.1"),  # as a socket for both versions says it
+        ("fe80::1", "fe80::1%eth0"),
+    ],
+)
+def test_a_proxy_may_be_written_in_any_way(written: str, peer: str) -> None:
+    house = House(proxies=(written,))
+    caller = house.came(peer, forwarded=f"192.0.2.1, {peer}")
     assert (house.answer, caller.address) == (None, "192.0.2.1")
 
 
