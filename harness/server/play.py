@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from websockets.http11 import Request
 
+from harness.arbiter.clock import is_loopback
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
@@ -23,8 +24,6 @@ from .tables import TableKind, Tables
 MOST_WORDS = 16
 """Words in a question; a play forms as many as its tiles, and its main word."""
 MOST_TILES = 32
-
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def refuse_strangers(request: Request) -> HttpAnswer | None:
         theirs = [urlsplit(origin).netloc for origin in origins]
     except ValueError:
         names, theirs = [], []
-    if len(names) != 1 or names[0] not in _LOOPBACK:
+    if len(names) != 1 or not is_loopback(names[0] or ""):
         return wrong(421, "this server answers at 127.0.0.1 and localhost only")
     if theirs and theirs != hosts:
         return wrong(403, "this server answers its own page only")

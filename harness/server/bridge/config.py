@@ -27,11 +27,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from bot.seat.child_process import Limits
+from harness.arbiter.clock import is_loopback
 from harness.config_file import read_config_file
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harness.cli import main; main()"
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -175,5 +175,5 @@ def _check_origin(origin: str) -> None:
     written = f"{parts.scheme}://{name}{suffix}"
     if origin != written or not written.isascii() or not re.fullmatch(r"[a-z0-9._:\[\]-]+", name):
         raise ValueError(f"origins: {origin!r} is never sent; browsers write {written!r}")
-    if parts.scheme == "http" and host not in _LOCAL:
+    if parts.scheme == "http" and not is_loopback(host):
         raise ValueError(f"origins: {origin!r} can be forged on the way; only https can't")
