@@ -48,10 +48,22 @@ class KeptGame:
     note: ClockNote | None
 
     @property
+    def opened(self) -> Opened:
+        """Its setup."""
+        opened = self.records[0]
+        assert isinstance(opened, Opened), "a game's first record is its setup"
+        return opened
+
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended; None while it is on."""
+        last = self.records[-1]
+        return last if isinstance(last, Ended) else None
+
+    @property
     def is_short(self) -> bool:
         """Whether its moves were dropped."""
-        ended = self.records[-1]
-        return len(self.records) == 2 and isinstance(ended, Ended) and ended.seq > 0
+        return len(self.records) == 2 and self.ended is not None and self.ended.seq > 0
 
 
 Damaged: TypeAlias = Callable[[JournalError], None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from harness.arbiter.records import Ended, Opened, Turn
+from harness.arbiter.records import Turn
 from harness.figures import counted, moment, plain, table
 from lexicons.store import lexicon_names
 
@@ -70,16 +70,8 @@ def games(
             print(_table([_listed(game) for game in kept]))
 
 
-def _ends(kept: KeptGame) -> tuple[Opened, Ended | None]:
-    """Return the first record of a game, and the last one if it is over."""
-    opened = kept.records[0]
-    assert isinstance(opened, Opened), "the first record of a game"
-    ended = [record for record in kept.records if isinstance(record, Ended)]
-    return opened, ended[-1] if ended else None
-
-
 def _listed(kept: KeptGame) -> dict[str, Any]:
-    opened, ended = _ends(kept)
+    opened, ended = kept.opened, kept.ended
     turns = [record for record in kept.records if isinstance(record, Turn)]
     last = ended or (turns[-1] if turns else None)
     return {
@@ -124,8 +116,8 @@ def _write(kept: Iterable[KeptGame], lexicon: str, folder: Path, *, by_month: bo
     written = count = 0
     for game in kept:
         count += 1
-        opened, ended = _ends(game)
-        if ended is None:
+        opened = game.opened
+        if game.ended is None:
             continue
         if game.is_short:
             say(f"{game.game}: an old game, whose moves are in the server's archive only")

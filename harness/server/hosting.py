@@ -82,8 +82,7 @@ class Hosting:
 
     def _restored(self, kept: KeptGame) -> Scorebook | str:
         """Return a game as it stands, or why it can't go on."""
-        opened = kept.records[0]
-        assert isinstance(opened, Opened), "a game's first record is its setup"
+        opened = kept.opened
         try:
             sides = kept.label["sides"]
             if tuple(side["name"] for side in sides) != opened.players:

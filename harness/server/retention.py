@@ -21,7 +21,6 @@ from bot.seat.offers import Declined
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import KeptGame, read_older
-from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.matches.results import game_record
 
@@ -107,14 +106,12 @@ def month_folder(folder: Path, at: float) -> Path:
 
 
 def _gcg(kept: KeptGame, tables: Tables) -> str | None:
-    opened = kept.records[0]
-    assert isinstance(opened, Opened), "a game's first record is its setup"
     try:
-        lexicon = tables.lexicon_of(opened)
+        lexicon = tables.lexicon_of(kept.opened)
         if lexicon is None:
             return None
         book = Scorebook.restored(kept.records, None, lexicon)
-        return game_record(book, " – ".join(opened.players))
+        return game_record(book, " – ".join(kept.opened.players))
     except (Declined, ValueError, AssertionError) as error:
         log.warning("game not archived", game=kept.game, reason=str(error))
         return None

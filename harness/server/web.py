@@ -28,7 +28,6 @@ from harness.arbiter.journal_reading import (
     read_game,
     read_past,
 )
-from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.views import OWNER, Viewer, game_over, is_open, new_game, reviewed
 from harness.figures import moment
@@ -268,11 +267,10 @@ class Web:
         return kept, book
 
     def _words_of(self, kept: KeptGame) -> Lexicon:
-        opened = kept.records[0]
-        assert isinstance(opened, Opened), "a game's first record is its setup"
-        lexicon = self._tables.lexicon_of(opened)
+        lexicon = self._tables.lexicon_of(kept.opened)
         if lexicon is None:
-            raise _Unknown(f"it was played with other words than are here now ({opened.lexicon})")
+            other = kept.opened.lexicon
+            raise _Unknown(f"it was played with other words than are here now ({other})")
         return lexicon
 
     async def _read(self, job: Callable[..., _T], *values: object) -> _T:
