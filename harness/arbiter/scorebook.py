@@ -190,10 +190,7 @@ class Scorebook:
 
         It includes the lag quota, since a move's lag is unknown until it arrives.
         """
-        if self._started_ms is None:
-            return None
-        allowed = self.limit() + self.opened.time.lag_ms
-        return self._started_ms + allowed - self._spent_ms + 1
+        return None if self._started_ms is None else self._over_at(self._started_ms, self.limit())
 
     def time_left(self, now_ms: int) -> int:
         """Return the milliseconds until the game is lost on time, at least 0."""
@@ -213,8 +210,10 @@ class Scorebook:
         """Return the millisecond at which the open play stands; None as ``flag_falls``."""
         if self._started_ms is None or not self.is_open:
             return None
-        allowed = self._challenge_ms + self.opened.time.lag_ms
-        return self._started_ms + allowed - self._spent_ms + 1
+        return self._over_at(self._started_ms, self._challenge_ms)
+
+    def _over_at(self, started_ms: int, allowed_ms: int) -> int:
+        return started_ms + allowed_ms + self.opened.time.lag_ms - self._spent_ms + 1
 
     def clocks(self, now_ms: int) -> tuple[int, int]:
         """Return both clocks in milliseconds, the running turn charged; at the end, as stopped."""
@@ -247,9 +246,9 @@ class Scorebook:
             after,
             format_move(made.move, self._alphabet),
             made.words,
-            elapsed=max(0, self.elapsed(now_ms) - host_lag_ms),
-            lag_ms=lag_ms,
-            host_lag_ms=host_lag_ms,
+            now_ms,
+            lag_ms,
+            host_lag_ms,
         )
         self._finish(turn, after)
         return turn
@@ -296,9 +295,9 @@ class Scorebook:
             after,
             WITHDRAWN if not ruling.stands else "-" if lost_turn else UPHELD,
             ruling.words,
-            elapsed=max(0, self.elapsed(now_ms) - host_lag_ms),
-            lag_ms=lag_ms,
-            host_lag_ms=host_lag_ms,
+            now_ms,
+            lag_ms,
+            host_lag_ms,
         )
         turn = replace(turn, challenge="lost" if ruling.stands else "won")
         self._finish(turn, after)
@@ -309,14 +308,14 @@ class Scorebook:
         after: Game,
         move: str,
         words: Sequence[tuple[int, ...]],
-        *,
-        elapsed: int,
+        now_ms: int,
         lag_ms: int,
         host_lag_ms: int,
     ) -> Turn:
         """Return the record of a turn or a challenge, with its cost on the running clock."""
         assert self.game is not None, "the game has begun"
         seat, time = self.game.position.on_turn, self.opened.time
+        elapsed = max(0, self.elapsed(now_ms) - host_lag_ms)
         think_ms = Clock.charge(elapsed, time, lag_ms)
         clocks = [clock.remaining_ms for clock in self._clocks]
         clocks[seat] -= think_ms
@@ -430,8 +429,7 @@ class Scorebook:
         if self.game is None:
             raise ValueError("a turn before the start")
         if turn.challenge is UNSET:
-            move = parse_move(turn.move, self.game.position.board, self._alphabet)
-            after = self.game.play(move, self._words)
+            after = self.after(turn.move)
         else:
             after = self.game.judged(self.ruling(turn.words, 0))
         for name, value in self._shown(self.game, after, turn.move).items():

@@ -152,7 +152,7 @@ def played(book: Scorebook, turn: Turn, recipient: Viewer) -> Played:
         game=book.opened.game,
         seq=turn.seq,
         seat=turn.seat,
-        move=turn.move if own or turn.challenge is not UNSET else _public_move(turn.move),
+        move=turn.move if own or turn.challenge is not UNSET else _public_move(book, turn.move),
         score=turn.score,
         scores=turn.scores,
         bag=turn.bag,
@@ -187,19 +187,11 @@ def _was_open(book: Scorebook, turn: Turn, later: Turn | None) -> bool:
     return not book.is_open if later is None else later.move != WITHDRAWN
 
 
-def _public_move(move: str) -> str:
+def _public_move(book: Scorebook, move: str) -> str:
     """Hide which tiles were exchanged, not how many, which players also see at a table."""
-    is_exchange = move.startswith("-") and len(move) > 1
-    return format_exchange_count(exchanged_count(move)) if is_exchange else move
-
-
-def exchanged_count(move: str) -> int:
-    """Count the tiles in the text of an exchange; brackets enclose a single tile."""
-    count, inside = 0, False
-    for character in move[1:]:
-        inside = (inside or character == "[") and character != "]"
-        count += not inside
-    return count
+    if not move.startswith("-") or move == "-":
+        return move
+    return format_exchange_count(len(book.rules.distribution.alphabet.tiles(move[1:])))
 
 
 def game_over(book: Scorebook) -> GameOver:

@@ -35,7 +35,6 @@ from engine.rules.rules import standard_rules
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended_game
 from harness.arbiter.records import Began, Opened, Turn
-from harness.arbiter.views import exchanged_count
 from harness.server.admission import Admission
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
@@ -130,7 +129,7 @@ class Truth:
         """Return a move as a viewer may know it."""
         if viewer == turn.seat or not turn.move[1:] or turn.move[0] != "-":
             return turn.move
-        return f"-{exchanged_count(turn.move)}"
+        return f"-{len(turn.move[1:])}"  # a character is a tile in English
 
 
 _Check = Callable[[Truth, Received, Any], bool]

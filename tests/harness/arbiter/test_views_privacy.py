@@ -14,14 +14,17 @@ import own_draws
 import pytest
 from tables import NONCES, Play, Policy, book_of, random_policy, words
 
+from bot.seat.offers import rules_on_wire
 from engine.notation.move_text import parse_move
 from engine.rules.bag import Bag, DrawError, DrawStream, commitment, verify_draws
 from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move, Place
 from engine.rules.position import Board
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import rack_tiles
+from harness.arbiter import views
 from harness.arbiter.records import Draws, Turn, new_game
-from harness.arbiter.views import Recipient, exchanged_count
+from harness.arbiter.views import Recipient
 from protocol.codec import MSGPACK
 from protocol.messages import GameOver, Message, NewGame, Played, Refused, Started, YourTurn
 from protocol.parts import TimeControl
@@ -131,10 +134,20 @@ def test_the_racks_told_to_a_seat_are_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("move", "count"), [("-A", 1), ("-?AB", 3), ("-[CH]A", 2), ("-[L·L][CH]?", 3)]
+    ("rules", "move", "seen"),
+    [
+        ("english", "-", "-"),
+        ("english", "-?AB", "-3"),
+        ("spanish", "-[CH]A", "-2"),
+        ("catalan", "-[L·L][NY]?", "-3"),
+    ],
 )
-def test_the_tiles_of_an_exchange_are_counted_as_tiles(move: str, count: int) -> None:
-    assert exchanged_count(move) == count
+def test_the_tiles_of_an_exchange_are_counted_as_tiles(rules: str, move: str, seen: str) -> None:
+    play = Play(rules=rules_on_wire(load_rules(rules))).start()
+    play.move("-")
+    turn = msgspec.structs.replace(play.book.turns[-1], move=move)
+    told = [views.played(play.book, turn, viewer).move for viewer in (0, 1, None)]
+    assert told == [move, seen, seen]
 
 
 def test_only_the_views_make_messages_of_a_game() -> None:
