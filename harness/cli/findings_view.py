@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 from rich.console import Console, Group, RenderableType
@@ -63,9 +63,7 @@ def show_position(
     if turn.nick:
         above = f"before line {turn.line}: {turn.nick}, {above}"
     console, width = Console(), terminal_width() or WIDTH
-    drawn = console.is_terminal and not console.is_dumb_terminal and not as_json
-    screen = Live(console=console, auto_refresh=False, transient=True) if drawn else nullcontext()
-    with screen as live:
+    with _screen(console, as_json=as_json) as live:
 
         def draw(findings: Findings) -> None:
             if live is not None:
@@ -89,10 +87,8 @@ def review_game(
     """
     generator = settings.generators[0]
     rules, console = generator.rules, Console()
-    drawn = console.is_terminal and not console.is_dumb_terminal and not as_json
-    screen = Live(console=console, auto_refresh=False, transient=True) if drawn else nullcontext()
     reviewed: list[tuple[Turn, Findings | None]] = []
-    with screen as live:
+    with _screen(console, as_json=as_json) as live:
         if live is not None:
             live.update(_sheet([], rules, console.width), refresh=True)
         for turn, findings in review(settings, turns, stopped):
@@ -121,6 +117,13 @@ def _print_json(turn: Turn, findings: Findings | None, generator: Generator) -> 
             findings, generator.rules, line=turn.line, nick=turn.nick, leaves=generator.leaves
         )
     print_json(known, flush=True)
+
+
+def _screen(console: Console, *, as_json: bool) -> AbstractContextManager[Live | None]:
+    """Draw on a terminal, anew each time, while the context lasts; None: on nothing."""
+    if as_json or not console.is_interactive:
+        return nullcontext()
+    return Live(console=console, auto_refresh=False, transient=True)
 
 
 def _view(findings: Findings, rules: Rules, above: str, width: int) -> RenderableType:

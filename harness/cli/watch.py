@@ -57,9 +57,8 @@ def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> No
     """
     tls = client_tls(url, ca)
     console = Console()
-    drawn = console.is_terminal and not console.is_dumb_terminal
     try:
-        run(_follow(url, game, tls, drawing(console) if drawn else lines()))
+        run(_follow(url, game, tls, drawing(console) if console.is_interactive else lines()))
     except (ChannelClosed, ValueError) as error:
         raise CommandFailed(plain(str(error)), status=1) from None
 
