@@ -16,6 +16,7 @@ from harness.config_file import in_words
 from protocol.parts import TimeControl
 
 MINUTE_MS = 60_000
+DAY_S = 86_400.0
 LOCAL_READY_MS = 120_000
 """Time for built-in players to get ready. They compile at the first game: two at once take a minute
 on slow machines."""

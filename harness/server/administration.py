@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 
 from bot.seat.link import Link
-from bot.seat.runtime import software
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from protocol.channel import Channel
 from protocol.codec import of_a_frame
 from protocol.errors import PeerError, wrong_role
-from protocol.messages import Administer, Error, Goodbye, Message, ServerState, Welcome
+from protocol.messages import Administer, Error, Goodbye, Message, ServerState
 from protocol.parts import MAX_SENTENCE
 
 from .bans import Bans, check_whom
+from .hello import welcome
 from .lobby import Lobby
 from .tokens import Invitations, host_of
 
@@ -66,7 +66,7 @@ class Administration:
                     link.send(error.reply)
 
         link = Link(channel, hear)
-        link.send(Welcome(name="tilewire", software=software()))
+        link.send(welcome())
         self._lobby.hosting.tell(f"{name}, an admin, is here, from {channel.peer}")
         obeying = asyncio.create_task(obey())
         try:

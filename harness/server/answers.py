@@ -13,6 +13,8 @@ from protocol.websocket import HttpAnswer
 
 JSON = "application/json"
 METHODS = ("GET", "HEAD")
+FRESH_S = 1.0
+"""Lists are made anew at most so often."""
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 
 

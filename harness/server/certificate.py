@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.seat.containment import hide
+from harness.arbiter.clock import DAY_S
 
-DAY_S = 24 * 60 * 60
 SOON_DAYS = 14
 _END = "-----END CERTIFICATE-----"
 

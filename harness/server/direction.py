@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from bot.registry import SeatError, did_you_mean
 from bot.seat.link import Link
-from bot.seat.runtime import software
 from bot.seat_text import parse_seat
 from harness.matches.config import TournamentConfig
 from harness.matches.folder import (
@@ -48,10 +47,10 @@ from protocol.messages import (
     Seeking,
     StandingList,
     Standings,
-    Welcome,
 )
 from protocol.parts import Presence, RoundGame, StandingRow
 
+from .hello import welcome
 from .lobby import Lobby
 from .players import Player
 from .tokens import check_listed, forbidden
@@ -328,7 +327,7 @@ class Direction:
                     raise wrong_role(message, "a director")
 
         link = Link(channel, hear)
-        link.send(Welcome(name="tilewire", software=software()))
+        link.send(welcome())
         self._lobby.hosting.tell(f"{name}, a director, is here, from {channel.peer}")
         self._links.add(link)
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.seat.runtime import software
 from protocol.channel import Channel
 from protocol.errors import PeerError
-from protocol.messages import PROTOCOL_VERSION, Hello
+from protocol.messages import PROTOCOL_VERSION, Hello, Welcome
 
 HELLO_S = 10.0
 """Time for a connection to say hello."""
@@ -40,3 +41,8 @@ async def read_hello(channel: Channel, patience_s: float = HELLO_S) -> Hello:
     if not content.name.isprintable():
         raise PeerError("bad_message", "a name has printable characters only", close=1008)
     return content
+
+
+def welcome() -> Welcome:
+    """Return the answer to a hello that is let in."""
+    return Welcome(name="tilewire", software=software())

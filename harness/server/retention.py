@@ -18,6 +18,7 @@ from pathlib import Path
 import structlog
 
 from bot.seat.offers import Declined
+from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import KeptGame, read_older
@@ -33,7 +34,6 @@ PAUSE_S = 0.5
 """Between so many games and the next, so that games that are on have the cores."""
 EVERY_S = 3_600.0
 """Between two looks, at most; where games are kept for less than four hours, a quarter of that."""
-DAY_S = 86_400.0
 
 
 @dataclass(frozen=True)

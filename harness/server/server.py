@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from urllib.parse import unquote
 
 import structlog
+from msgspec.structs import replace
 from websockets.asyncio.server import Server, ServerConnection
 from websockets.http11 import Request
 
@@ -55,10 +55,10 @@ from .analysis.live_games import LiveGames
 from .analysis.messages import SUBPROTOCOL as ANALYSIS
 from .analysis.queue import AnalysisQueue, Engine
 from .analysis.settings import AnalysisSettings
-from .answers import refuse_other_methods
+from .answers import FRESH_S, as_json, refuse_other_methods
 from .bans import Bans, check_name
 from .greeting import greeting
-from .hello import HELLO_S, read_hello
+from .hello import HELLO_S, read_hello, welcome
 from .hosting import Hosting
 from .ladder.settings import LadderSettings
 from .lobby import Lobby
@@ -69,7 +69,7 @@ from .relay import relay
 from .spectating import Spectating
 from .tables import Tables
 from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
-from .web import FRESH_S, Web
+from .web import Web
 
 if TYPE_CHECKING:
     from .direction import Direction, Plan
@@ -298,7 +298,7 @@ class MatchServer:
         health = {"status": status, "games": len(self._hosting.games)}
         if trouble:
             health["journal"] = plain(trouble)
-        return HttpAnswer(503 if trouble else 200, json.dumps(health) + "\n", "application/json")
+        return as_json(health)._replace(status=503 if trouble else 200)
 
     def _greeting(self, request: Request) -> str:
         host = next(iter(request.headers.get_all("Host")), f"{self.host}:{self.port}")
@@ -432,9 +432,7 @@ class MatchServer:
                 older.dismiss(1008, "replaced", why_not)
             bots, games = tuple(sorted(self._bots)), self._lobby.games_of(player)
             tables = self.tables.names
-            link.send(
-                Welcome(name="tilewire", software=software(), bots=bots, games=games, tables=tables)
-            )
+            link.send(replace(welcome(), bots=bots, games=games, tables=tables))
             self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
             if self.direction is not None:
                 self.direction.arrived(name)

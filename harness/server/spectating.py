@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bot.seat.link import Link
-from bot.seat.runtime import software
 from harness.arbiter.host import GameHost
 from harness.arbiter.views import Viewer
 from protocol.channel import Channel
@@ -19,9 +18,9 @@ from protocol.messages import (
     StandingList,
     Standings,
     Watch,
-    Welcome,
 )
 
+from .hello import welcome
 from .hosting import Hosting
 
 
@@ -41,7 +40,7 @@ class Spectating:
     async def serve(self, channel: Channel) -> None:
         """Converse until the connection ends."""
         link = Link(channel, lambda message, _at_ms: self._hear(link, message))
-        link.send(Welcome(name="tilewire", software=software()))
+        link.send(welcome())
         try:
             await link.run()
         finally:

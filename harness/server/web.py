@@ -38,7 +38,7 @@ from protocol.channel import now_ms
 from protocol.messages import StandingList
 from protocol.websocket import HttpAnswer
 
-from .answers import as_json, board_and_tiles, refuse_other_methods, wrong
+from .answers import FRESH_S, as_json, board_and_tiles, refuse_other_methods, wrong
 from .hosting import Hosting
 from .play import PlayAnswers
 from .tables import Tables
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
 PAST_LISTED = 50
 """Past games in an answer; the next address has those before."""
-FRESH_S = 1.0
-"""Lists are made anew at most so often."""
 KEPT_REVIEWS = 32
 """Games that ended are kept as they were told: all who watched one ask at its end."""
 MOST_WAITING = 16

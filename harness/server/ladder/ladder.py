@@ -22,6 +22,7 @@ import structlog
 
 from bot.registry import did_you_mean
 from harness.analysis.task import MAIN
+from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal_reading import read_ended
 from harness.arbiter.records import Ended
@@ -37,7 +38,6 @@ from .table import Table
 
 log = structlog.get_logger(__name__)
 
-DAY_S = 24 * 60 * 60
 PAUSE_S = 1.0
 REST_SHARE = 9
 """Ratings rest for so many times as long as they took, but no longer than ``LONGEST_PAUSE_S``."""

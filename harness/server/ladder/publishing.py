@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address
 from harness.arbiter.journal_reading import EndedGame, read_ends
 from harness.figures import moment
-from harness.server.answers import as_json, wrong
+from harness.server.answers import FRESH_S, as_json, wrong
 from protocol.websocket import HttpAnswer
 
 from .game_names import Numbered
@@ -25,9 +26,6 @@ from .table import Rating, Table
 
 GAMES_AT_ONCE = 100
 """Games in an answer; the next address has those before."""
-FRESH_S = 1.0
-"""A list is written anew at most so often."""
-DAY_S = 86_400.0
 
 _Query = Mapping[str, str]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.server.certificate import DAY_S, Certificate
+from harness.arbiter.clock import DAY_S
+from harness.server.certificate import Certificate
 from protocol.channel import ChannelClosed
 from protocol.websocket import dial, listen
 

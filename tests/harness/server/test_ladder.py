@@ -20,6 +20,7 @@ from match_samples import opened
 from msgspec.structs import replace
 from postgres import tamper
 
+from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended
@@ -36,7 +37,6 @@ from protocol.messages import Seek
 from protocol.parts import Accusation, Outcome, TimeControl
 from protocol.websocket import HttpAnswer
 
-DAY_S = 86_400.0
 MIDNIGHT = datetime(2026, 11, 1, tzinfo=UTC).timestamp()
 
 

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from postgres import tamper
 from tables import Play, tables, words
 
+from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended, read_ended_game, read_games
 from harness.arbiter.records import Opened
 from harness.server import retention
-from harness.server.retention import DAY_S, Retention
+from harness.server.retention import Retention
 
 OCTOBER = datetime(2026, 10, 31, 12, tzinfo=UTC).timestamp()
 
