@@ -7,7 +7,6 @@ import asyncio
 from bot.seat.link import Link
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
-from harness.arbiter.journal import Journal
 from protocol.channel import Channel
 from protocol.codec import of_a_frame
 from protocol.errors import PeerError, wrong_role
@@ -29,7 +28,6 @@ class Administration:
     def __init__(
         self,
         lobby: Lobby,
-        journal: Journal,
         bans: Bans,
         invitations: Invitations,
         *,
@@ -37,10 +35,10 @@ class Administration:
     ) -> None:
         self._is_directed = is_directed
         self._lobby = lobby
-        self._journal = journal
+        self._journal = lobby.journal
         self._bans = bans
         self._invitations = invitations
-        for (why,) in journal.rows("SELECT value FROM state WHERE key = 'paused'"):
+        for (why,) in lobby.journal.rows("SELECT value FROM state WHERE key = 'paused'"):
             lobby.pause(why)
 
     async def serve(self, channel: Channel, name: str) -> None:

@@ -138,8 +138,10 @@ class Hosting:
         self.games[host.game] = host
         return host
 
-    async def play(self, host: GameHost, label: dict[str, Any], *, fresh: bool) -> float:
-        """Play an open game to its end; return how many seconds that took.
+    async def play(
+        self, host: GameHost, label: dict[str, Any], *, fresh: bool
+    ) -> tuple[Ended, float]:
+        """Play an open game to its end; return how it ended, and how many seconds that took.
 
         A ``fresh`` one is stored first.
 
@@ -152,18 +154,14 @@ class Hosting:
                 await self.journal.create(host.book.opened, label)
                 self.tell(f"game {host.game} begins: {' – '.join(host.book.opened.players)}")
             began = loop.time()
-            await host.run()
+            ended = await host.run()
             took_s = loop.time() - began
-            self._tell_end(host)
+            self.ended(host.book, ended)
+            players = host.book.opened.players
+            self.tell(f"game {host.game} is over: {' – '.join(players)}, {verdict(players, ended)}")
         finally:
             self._past.append(self.games.pop(host.game))
-        return took_s
-
-    def _tell_end(self, host: GameHost) -> None:
-        players, ended = host.book.opened.players, host.book.ended
-        if ended is not None:
-            self.ended(host.book, ended)
-            self.tell(f"game {host.game} is over: {' – '.join(players)}, {verdict(players, ended)}")
+        return ended, took_s
 
     def find(self, game: str) -> GameHost | None:
         """Return a running or recently finished game."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import FIRST_COMPLETED
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,6 +21,7 @@ from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_past
 from harness.arbiter.lease import LeaseLost
+from harness.arbiter.records import Ended
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat
@@ -28,13 +29,14 @@ from protocol.errors import PeerError
 from protocol.messages import Error, GameMessage, Info, Resume, Seek, Seeking
 from protocol.parts import PlayerHere, TimeControl
 
-from .admission import block_of
+from .admission import Admissions, block_of
 from .first_moves import FirstMoves
 from .hosting import Hosting
 from .ladder.settings import LABEL, LOOK_AGAIN_S
 from .players import Player, Players
 from .seeking import Waiting
 from .tables import TableKind
+from .tokens import Gatekeeper
 
 if TYPE_CHECKING:
     from .ladder.ladder import Ladder
@@ -57,14 +59,10 @@ class Lobby:
     time: TimeControl
     max_games: int
     """Games at once; more wait."""
-    may_come: Callable[[str], bool] = lambda _name: True
-    """Whether a player of a name could be admitted."""
-    check_seek: Callable[[str, str], None] = lambda _name, _address: None
-    """Raises PeerError if a player of a name, at an address, may not seek a game now."""
-    note_absence: Callable[[str, str, float], None] = lambda _name, _address, _seconds: None
-    """Takes the name and address of a player that let its opponent wait in vain, and how long."""
-    most_games: Callable[[str, int], int] = lambda _address, max_games: max_games
-    """How many of so many games and lent bots an address may have at once."""
+    gatekeeper: Gatekeeper
+    """Knows who could come."""
+    admissions: Admissions
+    """Know how often an address and a name may seek, and how many games an address may have."""
     closing: bool = False
     paused: str | None = None
     """Why no game begins."""
@@ -113,7 +111,7 @@ class Lobby:
         for player in self.players:
             yield PlayerHere(
                 name=player.name,
-                address=(player.peer or "") if player.link else "",
+                address=player.peer if player.link else "",
                 seeking=player.name in self.waiting,
                 games=tuple(player.seats),
             )
@@ -201,8 +199,8 @@ class Lobby:
 
         A player of a resumed game counts once it is back: the journal keeps no addresses.
         """
-        games = len(self.players.games_from(address))
-        return games + self._lent[block_of(address)] < self.most_games(address, self.max_games)
+        has = len(self.players.games_from(address)) + self._lent[block_of(address)]
+        return has < self.admissions.most_games(address, self.max_games)
 
     @staticmethod
     def _as_many_as_it_may(address: str) -> str:
@@ -235,7 +233,7 @@ class Lobby:
             self._check_bot(wish.opponent, kind)
             wish = replace(wish, table=kind.name)
         absent = self._absent(wish.opponent)
-        if absent and not self.may_come(wish.opponent or ""):
+        if absent and not self.gatekeeper.may_come(wish.opponent or ""):
             raise PeerError("bad_opponent", absent)
         for game in player.seats:
             book = self.hosting.games[game].book
@@ -245,7 +243,7 @@ class Lobby:
                 way_out = "send resume with it, or resign there, and seek when it is over"
                 why = f"you are in game {game} against {against}: {way_out}"
                 raise PeerError("busy", why, retry="later")
-        self.check_seek(player.name, player.address)
+        self.admissions.check_seek(player.name, player.address)
         if rated is not None:
             rated.check(player.name, wish)
         player.rest = None
@@ -400,10 +398,10 @@ class Lobby:
         self, host: GameHost, label: dict[str, Any], guests: list[Player], *, fresh: bool
     ) -> None:
         try:
-            took_s = await self.hosting.play(host, label, fresh=fresh)
+            ended, took_s = await self.hosting.play(host, label, fresh=fresh)
             if host.book.game is not None:  # else who moves second could decline until it is first
                 self._first_moves.note(*host.book.opened.players)
-            self._note_absences(host, guests, took_s)
+            self._note_absences(host, ended, guests, took_s)
         except LeaseLost:  # if it was begun, another host goes on with it
             log.error("game given up", game=host.game)
         except JournalError as error:
@@ -423,14 +421,15 @@ class Lobby:
             self._seek_on(guest)
         self.pair_soon()
 
-    def _note_absences(self, host: GameHost, guests: list[Player], waited_s: float) -> None:
+    def _note_absences(
+        self, host: GameHost, ended: Ended, guests: list[Player], waited_s: float
+    ) -> None:
         """Have those who were not ready for a game pay for the time of those who were."""
-        players, ended = host.book.opened.players, host.book.ended
-        faults = ended.faults if ended is not None else ()
-        absent = {players[fault.seat] for fault in faults if fault.code == "no_show"}
+        players = host.book.opened.players
+        absent = {players[fault.seat] for fault in ended.faults if fault.code == "no_show"}
         for guest in guests:
             if guest.name in absent:
-                self.note_absence(guest.name, guest.address, waited_s)
+                self.admissions.note_absence(guest.name, guest.address, waited_s)
 
     def _seek_on(self, guest: Player) -> None:
         """Renew the seek of a player who asked for several games."""
@@ -438,7 +437,7 @@ class Lobby:
         if guest.rest is not None and guest.link is not None and not (busy or self.closing):
             wish, guest.rest = guest.rest, None
             try:
-                self.check_seek(guest.name, guest.address)
+                self.admissions.check_seek(guest.name, guest.address)
                 self.waiting.put(guest.name, wish)
                 if self.waiting.is_held_back(guest.name):
                     self._tell_sought(guest, wish)

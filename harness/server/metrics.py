@@ -20,7 +20,6 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended
 from harness.arbiter.scorebook import Scorebook
 from protocol.websocket import HttpAnswer
@@ -59,9 +58,9 @@ class Metrics:
         )
         ProcessCollector(registry=self._registry)
 
-    def watch(self, lobby: Lobby, journal: Journal, admissions: Admissions) -> None:
+    def watch(self, lobby: Lobby, admissions: Admissions) -> None:
         """Ask these parts whenever somebody reads."""
-        self._registry.register(_Parts(lobby, journal, admissions))
+        self._registry.register(_Parts(lobby, admissions))
 
     def game_ended(self, book: Scorebook, ended: Ended) -> None:
         """Count a game."""
@@ -84,14 +83,13 @@ class Metrics:
 class _Parts(Collector):
     """What the parts of a server know anyway."""
 
-    def __init__(self, lobby: Lobby, journal: Journal, admissions: Admissions) -> None:
+    def __init__(self, lobby: Lobby, admissions: Admissions) -> None:
         self._lobby = lobby
-        self._journal = journal
         self._admissions = admissions
 
     def collect(self) -> Iterator[Metric]:
         """Ask them."""
-        lobby, journal = self._lobby, self._journal
+        lobby, journal = self._lobby, self._lobby.journal
         hosting = lobby.hosting
         players = list(lobby.present())
         for name, value, meaning in (

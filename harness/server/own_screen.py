@@ -98,9 +98,7 @@ class OwnScreen:
         self._lag = LagMeter()
         tables = Tables(TableKind(lexicon=lexicon))
         self._hosting = Hosting(tables, self.journal, self._lag)
-        self._web = Web(
-            self._hosting, self.journal.address, tables, self._standings, own=self._sight
-        )
+        self._web = Web(self._hosting, self._standings, own=self._sight)
         self._page = Page.read()
         self._code = _new_code()
         self._address = ""

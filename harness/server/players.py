@@ -24,7 +24,8 @@ class Player:
 
     name: str
     link: Link | None = None
-    peer: str | None = None
+    peer: str = ""
+    """Where it was last seen, with the port; empty if it was not."""
     seats: dict[str, GuestSeat] = field(default_factory=dict)
     """Its seats in running games, by game."""
     rest: Seek | None = None
@@ -33,7 +34,7 @@ class Player:
     @property
     def address(self) -> str:
         """The address that it was last seen at."""
-        return host_of(self.peer or "")
+        return host_of(self.peer)
 
     def tell(self, message: Message) -> None:
         """Send it a message, if it is connected."""
@@ -107,7 +108,7 @@ class Players:
     def used_from(self, name: str) -> str | None:
         """Return the address of a name's last connection if the name is in use; "" not known."""
         player = self._players.get(name)
-        return player.peer or "" if player is not None and (player.link or player.seats) else None
+        return player.peer if player is not None and (player.link or player.seats) else None
 
     def forget(self, player: Player) -> None:
         """Forget a player who is away and in no game."""

@@ -149,20 +149,13 @@ class MatchServer:
             self._metrics.game_ended,
         )
         self._lobby = Lobby(
-            self._hosting,
-            self.time,
-            self.max_games,
-            self.gatekeeper.may_come,
-            self._admissions.check_seek,
-            self._admissions.note_absence,
-            self._admissions.most_games,
+            self._hosting, self.time, self.max_games, self.gatekeeper, self._admissions
         )
-        self._metrics.watch(self._lobby, self.journal, self._admissions)
+        self._metrics.watch(self._lobby, self._admissions)
         self.direction = None if self.plan is None else _directing(self.plan, self._lobby)
         self._bans = Bans(self.journal)
         self._administration = Administration(
             self._lobby,
-            self.journal,
             self._bans,
             self.gatekeeper.invitations,
             is_directed=self.plan is not None,
@@ -171,8 +164,6 @@ class MatchServer:
         self._analyses = None if self.analyst is None else self._have_analysis(self.analyst)
         self._web = Web(
             self._hosting,
-            self.journal.address,
-            self.tables,
             None if self.direction is None else self._standings,
             ladder=None if self.rated is None else self._have_ladder(self.rated),
             play=self._have_play() if self.plan is None else None,

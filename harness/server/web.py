@@ -17,7 +17,7 @@ from msgspec import Struct
 from websockets.http11 import Request
 
 from bot.seat.offers import Declined
-from harness.arbiter.database import Address, JournalError
+from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal_reading import (
     KeptGame,
@@ -41,7 +41,6 @@ from protocol.websocket import HttpAnswer
 from .answers import FRESH_S, as_json, board_and_tiles, refuse_other_methods, wrong
 from .hosting import Hosting
 from .play import PlayAnswers
-from .tables import Tables
 
 if TYPE_CHECKING:
     from .ladder.publishing import Publisher
@@ -77,8 +76,6 @@ class Web:
     def __init__(
         self,
         hosting: Hosting,
-        journal: Address,
-        tables: Tables,
         standings: Callable[[], StandingList] | None,
         monotonic: Callable[[], float] = time.monotonic,
         ladder: Publisher | None = None,
@@ -86,7 +83,7 @@ class Web:
         analyses: bool = False,
         own: OwnSight | None = None,
     ) -> None:
-        self._hosting, self._journal, self._tables = hosting, journal, tables
+        self._hosting, self._journal = hosting, hosting.journal.address
         self._standings, self._ladder = standings, ladder
         self._play, self._own, self._analyses = play, own, analyses
         self._monotonic = monotonic
@@ -265,7 +262,7 @@ class Web:
         return kept, book
 
     def _words_of(self, kept: KeptGame) -> Lexicon:
-        lexicon = self._tables.lexicon_of(kept.opened)
+        lexicon = self._hosting.tables.lexicon_of(kept.opened)
         if lexicon is None:
             other = kept.opened.lexicon
             raise _Unknown(f"it was played with other words than are here now ({other})")

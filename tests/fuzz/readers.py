@@ -56,13 +56,13 @@ from harness.seats.engines.engine import Context
 from harness.seats.engines.files import FileExchange
 from harness.seats.engines.files_host import FilesHost
 from harness.server import request_head
-from harness.server.admission import client_of
+from harness.server.admission import Admission, Admissions, client_of
 from harness.server.bridge.config import read_config as read_bridge_config
 from harness.server.bridge.pairing import TokenFile
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
 from harness.server.tables import TableKind, Tables
-from harness.server.tokens import read_token_file
+from harness.server.tokens import Gatekeeper, read_token_file
 from lexicons.alphabet import load_distribution
 from lexicons.klv import read_klv
 from lexicons.kwg import read_kwg
@@ -277,9 +277,9 @@ def _read_database(path: Path) -> None:
 async def _resume(journal: Journal) -> None:
     """Start as a server does; damage is told and keeps nothing else from going on."""
     with capture_logs():
-        lobby = Lobby(
-            Hosting(Tables(TableKind(lexicon=scowl())), journal, LagMeter()), TimeControl(), 4
-        )
+        hosting = Hosting(Tables(TableKind(lexicon=scowl())), journal, LagMeter())
+        doors = Gatekeeper(journal), Admissions(Admission())
+        lobby = Lobby(hosting, TimeControl(), 4, *doors)
         lobby.restore_all()
         await asyncio.sleep(0)
         await lobby.drain(0, asyncio.Event())

@@ -19,6 +19,7 @@ from harness.cli.asking import _ask
 from harness.cli.failing import CommandFailed
 from harness.lab.bench.client import Client
 from harness.server.administration import Administration
+from harness.server.admission import Admission, Admissions
 from harness.server.bans import Bans
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
@@ -191,8 +192,10 @@ async def test_what_was_begun_is_done_though_the_admin_leaves(
 async def test_a_tournament_is_paused_by_its_directors(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "games.db")) as journal:
         bans, invitations = Bans(journal), Invitations(journal)
-        lobby = Lobby(Hosting(tables(), journal, LagMeter()), TimeControl(), max_games=1)
-        administration = Administration(lobby, journal, bans, invitations, is_directed=True)
+        hosting = Hosting(tables(), journal, LagMeter())
+        doors = Gatekeeper(journal), Admissions(Admission())
+        lobby = Lobby(hosting, TimeControl(), 1, *doors)
+        administration = Administration(lobby, bans, invitations, is_directed=True)
         for action in ("pause", "resume"):
             with pytest.raises(PeerError, match=f"a tournament's directors {action} it"):
                 await administration.do(Administer(action=action), "hannah")

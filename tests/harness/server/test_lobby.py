@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.lab.bench.faults import Passes
+from harness.server.admission import Admission, Admissions
 from harness.server.hosting import Hosting
 from harness.server.ladder.history import History
 from harness.server.ladder.ladder import Ladder
@@ -21,24 +23,24 @@ from harness.server.ladder.settings import LadderSettings, LadderTable, ServerTi
 from harness.server.lobby import Lobby
 from harness.server.players import Player
 from harness.server.tables import TableKind, Tables
+from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.errors import PeerError
 from protocol.messages import Error, NewGame, Ready, Seek, Seeking, Started
 from protocol.parts import TimeControl
 
-ABSENT = PeerError("busy", "you were not ready", retry="later")
-
 
 @pytest.fixture
 def lobby(tmp_path: Path) -> Iterator[Lobby]:
-    """A lobby in which nobody can be ready in time."""
+    """A lobby in which nobody can be ready in time, nor owes anything for that."""
+    hours = count(step=3_600.0)
     journal = Journal(tmp_path / "serve.db")
     time = TimeControl(ready_ms=1)
     hosting = Hosting(
         Tables(TableKind(lexicon=load_lexicon(), bots={"house": Passes})), journal, LagMeter()
     )
-    yield Lobby(hosting, time, max_games=2)
+    yield Lobby(hosting, time, 2, Gatekeeper(journal), Admissions(Admission(), lambda: next(hours)))
     journal.close()
 
 
@@ -86,24 +88,16 @@ async def test_a_table_that_is_not_there_and_a_bot_that_does_not_play_at_one(lob
 async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_forgotten(
     lobby: Lobby,
 ) -> None:
-    owed: dict[str, float] = {}
-
-    def check(name: str, _address: str) -> None:
-        if name in owed:
-            raise ABSENT
-
-    lobby.check_seek = check
-    lobby.note_absence = lambda name, _address, seconds: owed.__setitem__(name, seconds)
+    lobby.admissions.clock = lambda: 0.0
     guests = Guest(lobby, "ann"), Guest(lobby, "bob")
     for guest in guests:
         lobby.seek(guest.player, Seek(games=3))
     await asyncio.sleep(0)  # they are paired
     await asyncio.gather(*lobby._tasks.values())
-    assert owed.keys() == {"ann", "bob"}
-    assert all(seconds > 0 for seconds in owed.values())
     for guest in guests:
         assert isinstance(error := guest.told[-1], Error)
         assert (error.code, error.retry) == ("busy", "later")
+        assert error.message == "you were not ready for a game; seek again in 1 s"
         assert guest.player.rest is None
     assert not lobby.hosting.games
 
@@ -141,7 +135,7 @@ async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tu
 
 def again(lobby: Lobby) -> tuple[Lobby, Guest, Guest]:
     """Start a server again."""
-    lobby = Lobby(lobby.hosting, lobby.time, max_games=2)
+    lobby = Lobby(lobby.hosting, lobby.time, 2, lobby.gatekeeper, lobby.admissions)
     lobby.restore_all()
     return lobby, Guest(lobby, "ann"), Guest(lobby, "bob")
 
@@ -230,9 +224,9 @@ def held_back(guest: Guest) -> list[str | None]:
 
 @pytest.fixture
 def shared(lobby: Lobby) -> Lobby:
-    """The lobby with four places, of which the address 192.0.2.1 may have one."""
+    """The lobby with four places, of which an address may have one."""
     lobby.max_games = 4
-    lobby.most_games = lambda address, most: 1 if address == "192.0.2.1" else most
+    lobby.admissions.change(Admission(games_per_address=1))
     return lobby
 
 

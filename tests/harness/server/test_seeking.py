@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import Any
+from pathlib import Path
 
 import pytest
 from tables import tables
 
+from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
+from harness.server.admission import Admission, Admissions
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
 from harness.server.seeking import Seeks
+from harness.server.tokens import Gatekeeper
 from protocol.messages import Seek
 from protocol.parts import TimeControl
 
@@ -93,7 +96,7 @@ def test_nobody_waits_who_has_an_opponent(seed: int) -> None:
 
 
 async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = 0
     partner = Seeks.partner
@@ -104,12 +107,10 @@ async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
         return partner(seeks, name)
 
     monkeypatch.setattr(Seeks, "partner", counted)
-    no_journal: Any = None  # no game begins
-    lobby = Lobby(
-        Hosting(tables(), no_journal, LagMeter()),
-        TimeControl(),
-        max_games=2,
-    )
+    journal = Journal(tmp_path / "serve.db")
+    hosting = Hosting(tables(), journal, LagMeter())
+    doors = Gatekeeper(journal), Admissions(Admission(seeks_per_minute=1_000_000))
+    lobby = Lobby(hosting, TimeControl(), 2, *doors)
     players = [lobby.players.named(f"p{number}") for number in range(900)]
     for _ in range(3):
         for player in players:
@@ -121,3 +122,4 @@ async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
     assert tried == 900
     await asyncio.sleep(0)
     assert tried == 1_800
+    journal.close()

@@ -62,8 +62,9 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    journal, hosting = Journal(tmp_path / "games.db"), Hosting(games={})
-    web = Web(cast("Any", hosting), journal.address, tables(), None, lambda: here.now)
+    journal = Journal(tmp_path / "games.db")
+    hosting = Hosting(games={}, journal=journal, tables=tables())
+    web = Web(cast("Any", hosting), None, lambda: here.now)
     here = Served(web, journal, hosting)
     yield here
     journal.close()
@@ -100,7 +101,7 @@ async def keep(journal: Journal, play: Play, game: str) -> None:
 async def test_who_wants_to_play_is_told_how_except_at_a_tournament(served: Served) -> None:
     assert "a tournament is played" in (await served.json("/api/play", 404))["error"]
     play = PlayAnswers(tables(), Offered({"greedy": "plays"}), TimeControl, needs_token=False)
-    served.web = Web(cast("Any", served.hosting), served.journal.address, tables(), None, play=play)
+    served.web = Web(cast("Any", served.hosting), None, play=play)
     assert [bot["name"] for bot in (await served.json("/api/play"))["bots"]] == ["greedy"]
     assert (await served.json("/api/words?words=CAT,XQ"))["words"] == {"CAT": True, "XQ": False}
     told = (await served.json("/api/words?words=CAT&table=zz", 400))["error"]
