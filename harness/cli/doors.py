@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from harness.server.admission import check_admission
 from harness.server.certificate import Certificate
@@ -29,9 +29,8 @@ class Doors(NamedTuple):
         return self.certificate.context if self.certificate else None
 
 
-def open_doors(given: Mapping[str, object], tell: Callable[[str], None]) -> Doors:
+def open_doors(settings: Mapping[str, Any], tell: Callable[[str], None]) -> Doors:
     """Read what a server's settings name, and check port and admission; or fail with a sentence."""
-    settings = cast("dict[str, Any]", given)
     with sentences():
         passes_on = settings.get("standby", False)
         check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast
 
 import msgspec
 from cyclopts import Parameter
@@ -235,7 +235,7 @@ def serve(
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
     try_out(specs, equipment)
     kinds = {
-        name: (_equipment(_said(kind), settings), kind.time)
+        name: (_equipment(msgspec.structs.asdict(kind), settings), kind.time)
         for name, kind in settings["tables"].items()
     }
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
@@ -270,16 +270,7 @@ def _check_hosts(settings: ServerFile) -> None:
         )
 
 
-def _said(kind: TableSettings) -> TableWords:
-    said: TableWords = {"rules": kind.rules, "lexicon": kind.lexicon}
-    if kind.leaves is not None:
-        said["leaves"] = kind.leaves
-    if kind.winprob is not None:
-        said["winprob"] = kind.winprob
-    return said
-
-
-def _equipment(said: TableWords, settings: ServerFile) -> Equipment:
+def _equipment(said: Mapping[str, Any], settings: ServerFile) -> Equipment:
     """Return what the bots of a table are given, or fail with a sentence."""
     name = said.get("rules", "english")
     tables = options.TableOptions(
