@@ -75,6 +75,8 @@ class Journal:
         self._queue = queue.SimpleQueue()
         self._lost: asyncio.Future[str] | None = None
         self._store = database.open(reserve, advertised)
+        self.notice = self._store.notice
+        """What whoever runs this host should know of the database; ``""``: nothing."""
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()  # which prolongs a lease while this reads
         try:
@@ -97,11 +99,6 @@ class Journal:
     def commits(self) -> int:
         """How many there were in all, also before this start."""
         return self._store.commits
-
-    @property
-    def notice(self) -> str:
-        """What whoever runs this host should know of the database; ``""``: nothing."""
-        return self._store.notice
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -163,7 +160,7 @@ class Journal:
     async def claim_name(self, name: str, token_hash: str) -> None:
         """Claim a name for the holder of a token, unless it is claimed."""
         statement = "INSERT INTO names VALUES (?, ?) ON CONFLICT DO NOTHING"
-        await self._done([(statement, [(name, token_hash)])])
+        await self.change((statement, (name, token_hash)))
         self._names.setdefault(name, token_hash)
 
     async def drop_moves(self, games: Sequence[str]) -> None:

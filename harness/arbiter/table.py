@@ -80,7 +80,7 @@ class _Side:
     failures: int = 0
     disconnects: int = 0
 
-    def is_gone(self) -> None:
+    def leave(self) -> None:
         self.session, self.live = None, False
 
 
@@ -145,7 +145,7 @@ class Table:
         side = self._seats[seat]
         if side.session is None or self.over:
             return Effects()
-        side.is_gone()
+        side.leave()
         side.disconnects += 1
         if side.disconnects > MAX_DISCONNECTS:
             return Effects()
@@ -162,7 +162,7 @@ class Table:
             return Effects()
         noted = self.note(seat, code, message, evidence)
         side = self._seats[seat]
-        side.is_gone()
+        side.leave()
         side.failures += 1
         if side.failures == 1:
             return noted + Effects(restart=(seat,))
@@ -388,7 +388,7 @@ class Table:
                 if book.ends_if_accepted:
                     return self._accept(now_ms, lag_ms, host_lag_ms)  # whatever it says
                 book.after(move)
-                accepted = self._accept(now_ms)
+                accepted = self._take_open_play()
             turn = book.play(move, now_ms, lag_ms, host_lag_ms)
         except IllegalMove as error:
             return self._refuse(seat, move, error, now_ms)

@@ -154,19 +154,17 @@ def game_view(
     sides: Sequence[SideView],
     *,
     heading: str = "",
-    bag: int | None = None,
+    bag: int,
     moves: Sequence[MoveView] = (),
     fresh: Collection[tuple[int, int]] = frozenset(),
     closing: str = "",
 ) -> RenderableType:
     """Draw a position: the board, and beside it, or below where it is narrow, all the rest.
 
-    ``bag`` is the number of tiles in it, if known; the last of ``moves`` are listed; ``fresh``
+    ``bag`` is the number of tiles in it; the last of ``moves`` are listed; ``fresh``
     squares stand out; ``closing`` is a sentence at the end, such as the result.
     """
-    panel: list[RenderableType] = [_sides(sides)]
-    if bag is not None:
-        panel += ["", Text(f"  bag {bag}", "dim")]
+    panel: list[RenderableType] = [_sides(sides), "", Text(f"  bag {bag}", "dim")]
     if moves:
         panel += ["", _moves(moves[-LAST_MOVES:])]
     if closing:

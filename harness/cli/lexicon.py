@@ -215,16 +215,16 @@ def list_(*, json_: JsonOption = False) -> None:
 
 
 def _print_row(head: str, text: str) -> None:
-    """Print a text behind its head; on a terminal in lines that fit, one below another."""
-    width = terminal_width()
-    lines = [text] if width is None else _lines(text, max(width - len(head), _NARROWEST))
+    """Print a text behind its head; on a terminal in lines that fit, one below another.
+
+    Paths stay whole, to be copied.
+    """
+    lines = [text]
+    if (width := terminal_width()) is not None:
+        room = max(width - len(head), _NARROWEST)
+        lines = textwrap.wrap(text, room, break_on_hyphens=False, break_long_words=False)
     between = "\n" + " " * len(head)
     print(f"{head}{between.join(lines)}".rstrip())
-
-
-def _lines(text: str, width: int) -> list[str]:
-    """Break a text between words; paths stay whole, to be copied."""
-    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
 
 
 def _origin(name: str) -> tuple[str | None, str | None]:

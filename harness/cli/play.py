@@ -220,7 +220,5 @@ async def _in_terminal(house: _OwnServer) -> None:
             opponent = house.offered.opponent or ANYBODY
             await play_games(url, name, opponent, house.equipment, terminal)
         finally:
-            at_once = asyncio.Event()
-            at_once.set()
-            if await server.stop(at_once):
+            if await server.stop():
                 print(f"\nthe game goes on when you come again; it is kept in {house.db}")

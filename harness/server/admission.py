@@ -280,7 +280,8 @@ class Admissions:
         self.refused: Counter[str] = Counter()
         """Connections that were refused before their handshake, by the limit that they met."""
         self._here: dict[str, _Address] = {}
-        self._total = 0
+        self.connections = 0
+        """How many are here."""
         self._spectators = 0
         self._traffic = Ledger(lambda: self.config.rates.bucket(self.config.share_per_address))
         self._handshakes = Ledger(lambda: _bucket(5 * self.config.handshakes_per_s, 5))
@@ -302,11 +303,6 @@ class Admissions:
 
     # --- connections ----------------------------------------------------------------------------
 
-    @property
-    def connections(self) -> int:
-        """How many are here."""
-        return self._total
-
     def enter(self, address: str) -> Caller | str:
         """Let a socket in, or return why not.
 
@@ -327,7 +323,7 @@ class Admissions:
     def full(self, block: str | None) -> str | None:
         """Return why another connection is refused, from a block if it is known; None: it isn't."""
         config = self.config
-        if self._total >= config.connections + config.kept:
+        if self.connections >= config.connections + config.kept:
             self.refused["connections"] += 1
             return "too many connections, try again later"
         most, at = config.connections_per_address, self._here.get(block or "")
@@ -344,13 +340,13 @@ class Admissions:
             at = _Address(block, self._traffic.bucket(block, self.clock()))
             self._here[block] = at
         at.connections += 1
-        self._total += 1
+        self.connections += 1
         return at
 
     def depart(self, at: _Address) -> None:
         """Count a connection from an address no more."""
         at.connections -= 1
-        self._total -= 1
+        self.connections -= 1
         if not at.connections:
             del self._here[at.block]
             self._traffic.put_back(at.block, at.traffic)
@@ -358,7 +354,9 @@ class Admissions:
     def is_extra(self, at: _Address) -> bool:
         """Return whether the newest connection of an address has a place that is kept."""
         config = self.config
-        return self._total > config.connections or at.connections > config.connections_per_address
+        return (
+            self.connections > config.connections or at.connections > config.connections_per_address
+        )
 
     def check_place(self, caller: Caller, *, keeps_place: bool) -> None:
         """Check that a connection has a place, now that it is known who that is.

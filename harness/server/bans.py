@@ -113,7 +113,6 @@ def check_whom(whom: str) -> None:
             "bad_act",
             f"{whom!r} is no address and no network, "
             "such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::/32",
-            retry="corrected",
         )
 
 

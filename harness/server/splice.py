@@ -7,9 +7,6 @@ from typing import cast
 
 from protocol.metered import STALLED_S
 
-FLUSH_S = STALLED_S
-"""How long a peer may take to read what is left for it, once its conversation has ended."""
-
 
 class End(asyncio.Protocol):
     """One of two ends: what comes from it is written to the other."""
@@ -59,7 +56,7 @@ class End(asyncio.Protocol):
         """Close once all that was written is sent, or after a while."""
         if self._aborting is None and not self._is_lost:
             self.transport.close()
-            self._aborting = asyncio.get_running_loop().call_later(FLUSH_S, self.transport.abort)
+            self._aborting = asyncio.get_running_loop().call_later(STALLED_S, self.transport.abort)
 
     def abort(self) -> None:
         """Close now, unless it is closed, which some event loops can't bear."""

@@ -88,7 +88,6 @@ class Tables:
             raise PeerError(
                 "unknown_table",
                 f"no table is called {name!r} here{did_you_mean(name or '', self._kinds)}; {known}",
-                retry="corrected",
             )
         return kind
 

@@ -280,4 +280,4 @@ def host_of(peer: str) -> str:
 
 def forbidden(message: str) -> PeerError:
     """Return the refusal of a login."""
-    return PeerError("forbidden", message, retry="corrected", close=1008)
+    return PeerError("forbidden", message, close=1008)

@@ -137,7 +137,6 @@ class Ladder:
                 "forbidden",
                 "games of the ladder are rated, so a name has to be somebody's: log in with a "
                 "token, or seek an opponent by name for a game that is not rated",
-                retry="corrected",
             )
 
     def table_of(self, wish: Seek) -> Table:
@@ -148,7 +147,6 @@ class Ladder:
                 "unknown_table",
                 f"the ladder has no table {name!r}{did_you_mean(name, self.tables)}; "
                 f"there are {', '.join(self.tables)}",
-                retry="corrected",
             )
         return self.tables[name]
 

@@ -80,10 +80,10 @@ async def rate(task: RatingTask) -> list[RatingList]:
 
 def rated(task: RatingTask) -> list[RatingList]:
     """Compute lists here."""
-    lists = []
-    for number in task.after:
-        lists.append(rate_list(meetings_of(task.sums.up_to(number)), task.held, task.start))
-    return lists
+    return [
+        rate_list(meetings_of(task.sums.up_to(number)), task.held, task.start)
+        for number in task.after
+    ]
 
 
 def main() -> None:

@@ -104,7 +104,9 @@ def test_at_80_columns_everything_stands_beside_the_board() -> None:
 
 
 def test_in_a_narrow_terminal_the_rest_is_below() -> None:
-    lines = drawn(game_view(played("8D WORDS"), ENGLISH, SIDES), 60, colour=False).splitlines()
+    lines = drawn(
+        game_view(played("8D WORDS"), ENGLISH, SIDES, bag=81), 60, colour=False
+    ).splitlines()
     assert lines[0].split()[-1] == "O"
     assert "static" in lines[18]
 
@@ -149,7 +151,7 @@ def test_fresh_squares_are_those_of_placed_tiles() -> None:
 def test_printing_is_coloured_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    view = game_view(played("8D WORDS"), ENGLISH, [replace(SIDES[0], name="é")])
+    view = game_view(played("8D WORDS"), ENGLISH, [replace(SIDES[0], name="é")], bag=81)
     for terminal in (True, False):
         out = io.StringIO()
         print_view(view, Console(file=out, force_terminal=terminal, width=100))
