@@ -71,11 +71,11 @@ class Plan:
     files: MatchFolder
     directors: Mapping[str, str]
     """Hashes of the directors' tokens, by name."""
-    is_open: bool = False
+    is_open: bool
     """Whether names that are not registered may join."""
-    wait_s: float = 600.0
+    wait_s: float
     """How long the first round waits for entrants that are not here."""
-    notice: Callable[[str], None] | None = None
+    notice: Callable[[str], None]
     """Takes a sentence when a process of a local seat takes long."""
 
 

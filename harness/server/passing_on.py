@@ -157,8 +157,8 @@ class PassingOn:
         host: str,
         port: int,
         admission: Admission,
-        tls: ssl.SSLContext | None = None,
-        dialling: ssl.SSLContext | None = None,
+        tls: ssl.SSLContext | None,
+        dialling: ssl.SSLContext | None,
     ) -> None:
         self.host, self.port = host, port
         self.serving = ""

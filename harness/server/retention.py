@@ -64,7 +64,7 @@ class Retention:
             await asyncio.sleep(min(EVERY_S, keep_s / 4))
 
     async def drop(
-        self, journal: Journal, tables: Tables, before: float, after: str | None = None
+        self, journal: Journal, tables: Tables, before: float, after: str | None
     ) -> str | None:
         """Drop the moves of finished games that began before a time, and ``after`` a game.
 

@@ -80,7 +80,7 @@ class KnownTokens:
         ValueError: the file can't be read at first; the message says why.
     """
 
-    def __init__(self, path: Path, tell: Callable[[str], None] = lambda _sentence: None) -> None:
+    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
         self._version = self._stat()

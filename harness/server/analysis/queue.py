@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import structlog
 
-from engine.rules.rule_sets import load_rules
 from engine.rules.rules import Rules
 from harness.analysis.task import MAIN, Task
 from harness.figures import counted, plain
@@ -97,10 +96,10 @@ class AnalysisQueue:
     settings: AnalysisSettings
     start: Callable[[], Awaitable[Engine]]
     """Starts a process."""
-    forbidden: Callable[[str, str, str], str] = lambda _cgp, _table, _address: ""
+    forbidden: Callable[[str, str, str], str]
     """Returns why a position (CGP) of a table may not be analysed for an address now; empty if it
     may."""
-    rules_of: Callable[[str], Rules] = lambda _table: load_rules()
+    rules_of: Callable[[str], Rules]
     """Returns the rules of a table."""
     clock: Callable[[], float] = time.monotonic
     _waiting: deque[Job] = field(default_factory=deque)

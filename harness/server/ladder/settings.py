@@ -57,7 +57,7 @@ def check_table_name(name: str) -> None:
         raise ValueError(f"tables: {name!r} must be letters, digits and hyphens, at most 32")
 
 
-def check_ladder(settings: LadderSettings, bots: Set[str], kinds: Set[str] = {MAIN}) -> None:
+def check_ladder(settings: LadderSettings, bots: Set[str], kinds: Set[str]) -> None:
     """Check what the types can't.
 
     Raises:

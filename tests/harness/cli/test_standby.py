@@ -31,7 +31,7 @@ def standby_at(url: str, passing_on: PassingOn) -> Standby:
 
 @pytest.fixture
 async def passing_on() -> AsyncIterator[PassingOn]:
-    passing_on = PassingOn("127.0.0.1", 0, Admission())
+    passing_on = PassingOn("127.0.0.1", 0, Admission(), None, None)
     await passing_on.start()
     yield passing_on
     await passing_on.close()

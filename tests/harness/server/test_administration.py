@@ -66,7 +66,7 @@ async def running(
     (folder / "admins").write_text(f"hannah {hash_token('h')}\n")
     if known is not None:
         (folder / "tokens").write_text(known)
-    tokens = KnownTokens(folder / "tokens") if known is not None else None
+    tokens = KnownTokens(folder / "tokens", print) if known is not None else None
     there = Running("")
     server = MatchServer(
         tables(),
@@ -75,7 +75,7 @@ async def running(
         time=TimeControl(initial_ms=60_000),
         drain_s=0,
         tell=there.told.append,
-        admins=KnownTokens(folder / "admins") if has_admins else None,
+        admins=KnownTokens(folder / "admins", print) if has_admins else None,
     )
     await server.start()
     there.url = f"ws://127.0.0.1:{server.port}"

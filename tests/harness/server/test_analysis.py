@@ -107,10 +107,15 @@ def engine() -> Fake:
     return Fake()
 
 
+def queue_of(settings: AnalysisSettings, engine: Fake, clock: Callable[[], float]) -> AnalysisQueue:
+    """A queue that may analyse any position, of English games."""
+    return AnalysisQueue(settings, engine.start, lambda *_: "", lambda _: load_rules(), clock)
+
+
 @pytest.fixture
 async def queue(engine: Fake) -> AsyncIterator[AnalysisQueue]:
     settings = AnalysisSettings(seconds=1, seconds_per_hour=100, per_visitor=2, waiting=4)
-    queue = AnalysisQueue(settings, engine.start, clock=lambda: 0.0)
+    queue = queue_of(settings, engine, lambda: 0.0)
     yield queue
     await queue.close()
     assert engine.killed is bool(engine.done)
@@ -193,7 +198,7 @@ async def test_a_server_whose_cores_are_busy_says_so(
 async def test_an_address_has_so_much_time_an_hour(engine: Fake) -> None:
     now = 0.0
     settings = AnalysisSettings(seconds_per_hour=100)
-    queue = AnalysisQueue(settings, engine.start, clock=lambda: now)
+    queue = queue_of(settings, engine, lambda: now)
     greedy = await Visitor(queue, b"abc", "2001:db8::1").ask()
     await greedy.is_told.wait()
     now = 100.0
@@ -217,7 +222,7 @@ async def test_an_address_has_so_much_time_an_hour(engine: Fake) -> None:
 
 async def test_time_that_comes_to_nothing_is_paid_for(engine: Fake) -> None:
     now = 0.0
-    queue = AnalysisQueue(AnalysisSettings(seconds_per_hour=100), engine.start, clock=lambda: now)
+    queue = queue_of(AnalysisSettings(seconds_per_hour=100), engine, lambda: now)
     unlucky = await Visitor(queue, b"dies").ask()
     await unlucky.is_told.wait()
     now = 100.0

@@ -119,6 +119,7 @@ async def event(
             directors={"hannah": hash_token("h")},
             is_open=open_,
             wait_s=wait_s,
+            notice=print,
         )
         server = MatchServer(
             Tables(TableKind(lexicon=lexicon)),

@@ -20,6 +20,7 @@ from match_samples import opened
 from msgspec.structs import replace
 from postgres import tamper
 
+from harness.analysis.task import MAIN
 from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
@@ -578,4 +579,4 @@ def test_wrong_addresses_are_answered_with_a_sentence(
 )
 def test_wrong_settings_are_refused(settings: LadderSettings, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        check_ladder(settings, {"static"})
+        check_ladder(settings, {"static"}, {MAIN})

@@ -54,7 +54,7 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
     tokens, param = None, getattr(request, "param", "")
     if param == "tokens":
         (tmp_path / "tokens").write_text(f"ann {hash_token('a')}\nbob {hash_token('b')}\n")
-        tokens = KnownTokens(tmp_path / "tokens")
+        tokens = KnownTokens(tmp_path / "tokens", print)
     journal = Journal(tmp_path / "serve.db")
     server = Running("")
     main = TableKind(lexicon=load_lexicon(), bots={"greedy": lambda: Passer("greedy")})

@@ -58,7 +58,7 @@ class Place:
         given = self._certificate
         host = PassingOn(
             *("127.0.0.1", 0, Admission(connections_per_address=most)),
-            *(() if given is None else (given.context, given.dialling)),
+            *((None, None) if given is None else (given.context, given.dialling)),
         )
         await host.start()
         self._stack.push_async_callback(host.close)

@@ -52,7 +52,7 @@ async def test_old_games_are_written_by_month_and_then_dropped(
     await keep(journal, "new", OCTOBER + 10 * DAY_S)
     before = {game.game: game for game in read_games(journal.address)}
     archive = tmp_path / "archive"
-    await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S)
+    await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S, None)
     assert {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")} == {
         "2026-10/old-0.gcg",
         *("2026-11/old-1.gcg", "2026-11/old-2.gcg"),
@@ -68,7 +68,7 @@ async def test_old_games_are_written_by_month_and_then_dropped(
     results = {kept.game: kept.ended for kept in read_ended(journal.address, "ladder")}
     assert results == {game: before[game].records[-1] for game in before if game != "on"}
     (archive / "2026-10" / "old-0.gcg").unlink()
-    await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S)
+    await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S, None)
     assert not (archive / "2026-10" / "old-0.gcg").exists()
 
 
@@ -76,12 +76,12 @@ async def test_each_time_goes_on_from_the_last(tmp_path: Path, journal: Journal)
     kept = Retention(30, tmp_path / "archive")
     for number in range(3):
         await keep(journal, f"old-{number}", OCTOBER + number)
-    assert await kept.drop(journal, tables(), OCTOBER + 1) == "old-0"
+    assert await kept.drop(journal, tables(), OCTOBER + 1, None) == "old-0"
     assert await kept.drop(journal, tables(), OCTOBER + 5, "old-1") == "old-2"
     short = {game.game: game.is_short for game in read_games(journal.address)}
     assert short == {"old-0": True, "old-1": False, "old-2": True}
     assert await kept.drop(journal, tables(), OCTOBER + 5, "old-2") == "old-2"
-    assert await kept.drop(journal, tables(), OCTOBER + 5) == "old-1"
+    assert await kept.drop(journal, tables(), OCTOBER + 5, None) == "old-1"
 
 
 async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -> None:
@@ -89,7 +89,7 @@ async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -
     await keep(journal, "fine", OCTOBER + 1)
     change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = 'other-words'"
     tamper(journal.address, change, words().checksum, "0" * 64)
-    await Retention(1, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S)
+    await Retention(1, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S, None)
     kept = read_ended_game(journal.address, "other-words")
     assert kept is not None
     assert not kept.is_short
@@ -97,7 +97,7 @@ async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -
     full.write_text("no folder")
     await keep(journal, "later", OCTOBER)
     with pytest.raises(OSError, match="file"):
-        await Retention(1, full).drop(journal, tables(), OCTOBER + DAY_S)
+        await Retention(1, full).drop(journal, tables(), OCTOBER + DAY_S, None)
     kept = read_ended_game(journal.address, "later")
     assert kept is not None
     assert not kept.is_short

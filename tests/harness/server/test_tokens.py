@@ -99,7 +99,7 @@ async def test_a_claim_outlives_the_host(address: Address) -> None:
 
 
 async def test_with_a_token_file_only_its_names_may_play(journal: Journal, file: Path) -> None:
-    gate = Gatekeeper(journal, KnownTokens(file))
+    gate = Gatekeeper(journal, KnownTokens(file, print))
     await gate.admit("bob", "b")
     await turned_away(gate, "bob", None)
     await turned_away(gate, "bob", "x")
@@ -136,7 +136,7 @@ def test_a_file_of_tokens_that_changes_is_read_again(file: Path) -> None:
 
 
 async def test_a_token_of_any_bytes_is_a_wrong_token(journal: Journal, file: Path) -> None:
-    gate = Gatekeeper(journal, KnownTokens(file))
+    gate = Gatekeeper(journal, KnownTokens(file, print))
     for token in ("\udcff\udc80", "\ud800", "\x00", "ä" * 10_000):
         assert (await turned_away(gate, "bob", token)).code == "forbidden"
 
