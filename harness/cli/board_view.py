@@ -19,10 +19,11 @@ from rich.text import Text
 
 from engine.rules.moves import PLAYED_THROUGH, Move, Place
 from engine.rules.position import Board
-from harness.arbiter.spectator_view import MoveView
 from harness.figures import minutes, plain, plain_text
 from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
 from lexicons.layout import BoardLayout
+
+from .spectator_view import MoveView
 
 WIDTH = 80
 """Columns that a view fits into, and that it has where there is no terminal."""

@@ -24,7 +24,6 @@ from engine.notation.move_text import format_full_move
 from engine.rules.moves import Move, Place
 from engine.rules.position import Board
 from harness.arbiter.records import verdict
-from harness.arbiter.spectator_view import MoveView
 from harness.figures import plain
 from lexicons.alphabet import BLANK
 from protocol.channel import now_ms
@@ -32,6 +31,7 @@ from protocol.messages import GameOver, Message, Seek, YourTurn
 from protocol.websocket import dial
 
 from .board_view import SideView, fresh_squares, game_view, print_view
+from .spectator_view import MoveView
 
 SETTLE_S = 5.0
 """Time to write a game's end."""

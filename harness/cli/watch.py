@@ -18,7 +18,6 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 
 from harness.arbiter.records import verdict
-from harness.arbiter.spectator_view import Followed
 from harness.figures import counted, plain
 from harness.seats.seats import greeted
 from protocol.channel import Channel, ChannelClosed, now_ms
@@ -40,6 +39,7 @@ from .asking import answered
 from .board_view import SideView, clock_text, fresh_squares, game_view
 from .failing import CommandFailed
 from .options import client_tls, run, say
+from .spectator_view import Followed
 
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""

@@ -85,7 +85,6 @@ LEFT_OUT = (
     "audience.py",
     "host.py",
     "lag.py",
-    "spectator_view.py",
     "accepting.py",
     "metered.py",
     "websocket.py",

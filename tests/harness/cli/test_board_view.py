@@ -12,7 +12,6 @@ from rich.console import Console
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Place
 from engine.rules.position import Board
-from harness.arbiter.spectator_view import MoveView
 from harness.cli.board_view import (
     SideView,
     board_text,
@@ -21,6 +20,7 @@ from harness.cli.board_view import (
     game_view,
     print_view,
 )
+from harness.cli.spectator_view import MoveView
 from harness.figures import plain_text
 from lexicons import Alphabet, BoardLayout, load_distribution, load_layout
 

@@ -10,8 +10,8 @@ from command_line import CommandLine
 from rich.console import Console
 from scripted import Scripted
 
-from harness.arbiter.spectator_view import Followed
 from harness.cli import watch as watching
+from harness.cli.spectator_view import Followed
 from harness.cli.watch import drawing, result
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
