@@ -52,8 +52,8 @@ export const texts = {
   loading: "One moment …",
 
   // lists
-  on: "Games that are on",
-  noneOn: "No game is on now. One that begins appears here by itself.",
+  on: "Games in progress",
+  noneOn: "No game is in progress. A new one appears here by itself.",
   past: "Past games",
   nonePast: "No game has ended here yet.",
   earlier: "Earlier games",
@@ -63,7 +63,7 @@ export const texts = {
   round: (round, rounds) => (rounds ? `Round ${round} of ${rounds}` : `Round ${round}`),
   paused: "paused",
   tournamentOver: "over",
-  roundGames: "Games of the round",
+  roundGames: "Games of this round",
   entrant: "Entrant",
   points: "Points",
   spread: "Spread",
@@ -118,9 +118,9 @@ export const texts = {
   /** @param {string} initial @param {number} seconds */
   withIncrement: (initial, seconds) => `${initial} + ${seconds} s a move`,
   /** @param {string} when */
-  begun: (when) => `begun ${when}`,
+  begun: (when) => `started ${when}`,
   notBegun: "The players are getting ready; no clock runs yet.",
-  isOn: "The game is on.",
+  isOn: "The game is in progress.",
   /** @param {string} name */
   wins: (name) => `${name} wins`,
   tie: "A tie",
@@ -137,12 +137,12 @@ export const texts = {
   steps: "Steps",
   first: "To the beginning",
   back: "One turn back",
-  forward: "One turn on",
+  forward: "One turn forward",
   last: "To the last turn",
   /** @param {number} turn @param {number} of */
   where: (turn, of) => `turn ${turn} of ${of}`,
   /** @param {number} later */
-  later: (later) => `${counted(later, "turn")} later: to the game as it stands`,
+  later: (later) => `${counted(later, "later turn")}: go to the latest`,
   keys: "Arrow keys step back and forth, Home and End go to the beginning and the last turn.",
   onTurn: "to move",
   rack: "rack",
@@ -199,7 +199,7 @@ export const texts = {
   thoughtsOf: (name, turn) => `What ${name} thought in turn ${turn}`,
   thoughtsLater: "Racks, and what the players thought, are shown when the game is over.",
   thoughtsClosed: "Racks and thoughts of this game stay hidden: it is void, or another game has the same draws.",
-  thoughtsChoose: "Step to a turn to see what its player thought.",
+  thoughtsChoose: "Go to a turn to see what its player thought.",
   /** @param {string} name */
   thoughtNothing: (name) => `${name} said nothing about this turn.`,
   candidates: "Moves considered",
@@ -217,11 +217,11 @@ export const texts = {
   nodes: (nodes) => `${grouped(nodes)} positions`,
   proven: "proven",
   /** @param {string} name */
-  belief: (name) => `What it believed of ${name}`,
+  belief: (name) => `What it believed ${name} held`,
   /** @param {string} rack */
-  truth: (rack) => `In truth it held ${rack}.`,
+  truth: (rack) => `It really held ${rack}.`,
   /** @param {string} rack @param {string} leave */
-  truthKept: (rack, leave) => `In truth it held ${rack}, and had kept ${leave}.`,
+  truthKept: (rack, leave) => `It really held ${rack}, and had kept ${leave}.`,
   nothing: "nothing",
   tile: "Tile",
   hasIt: "On its rack",
@@ -239,13 +239,13 @@ export const texts = {
   connecting: "Connecting …",
   tryNow: "Try now",
   unloaded: "This part of the page can't be loaded",
-  unloadedWhy: "The server does not answer, or has another version by now.",
-  loadAnew: "Load the page anew",
+  unloadedWhy: "The server does not answer, or now has another version.",
+  loadAnew: "Reload the page",
   back_on: "Connected again.",
   unreachable: "The server does not answer.",
   /** @param {string} sentence */
   triesAgain: (sentence) => `${sentence} This page tries again by itself.`,
-  unknownGame: "This game is not on this server, or its address is not complete.",
+  unknownGame: "This game is not on this server, or its address is incomplete.",
   /** @param {string} address */
   unknownPage: (address) => `There is nothing at ${address}.`,
   /** @param {string} why */
@@ -269,7 +269,7 @@ export const texts = {
   reallyPass: "Pass: sure?",
   sure: "Sure?",
   cancel: "Cancel",
-  entryKeys: "Click a square and type. Arrow keys turn and move, Shift and a letter lays a blank, Backspace takes back, Enter plays.",
+  entryKeys: "Click a square and type. Arrow keys turn and move, Shift with a letter lays a blank, Backspace takes a tile back, Enter plays.",
   across: "across",
   down: "down",
   empty: "empty",
@@ -303,11 +303,11 @@ export const texts = {
   isBingo: "with the bingo bonus",
   isNoWord: "(not a word)",
   placeTiles: "Lay tiles on the board.",
-  notInLine: "The tiles do not lie in one line.",
+  notInLine: "The tiles are not in one line.",
   hasGap: "There is a gap between the tiles.",
-  touchesNothing: "The tiles touch nothing that lies on the board.",
-  missesStart: "The first word covers the star.",
-  oneTile: "The first word has two tiles or more.",
+  touchesNothing: "The tiles do not touch any on the board.",
+  missesStart: "The first word must cover the star.",
+  oneTile: "The first word needs two tiles or more.",
 
   // one's own screen
   now: "Now",
@@ -315,21 +315,21 @@ export const texts = {
   /** @param {string} why */
   ownLater: (why) => `Racks and thoughts show after each game: ${why}.`,
   codeTitle: "This page is yours alone",
-  codeWhy: "Type the code that the terminal shows. It works once; this browser then stays let in until the match ends.",
+  codeWhy: "Type the code that the terminal shows. It works once; this browser then has access until the match ends.",
   code: "Code",
   enter: "Enter",
   /** @param {string} name @param {number} turn */
   thinks: (name, turn) => `What ${name} thinks in turn ${turn}`,
   /** @param {string} name */
-  believes: (name) => `What it believes of ${name}`,
+  believes: (name) => `What it believes ${name} holds`,
   /** @param {string} rack */
-  holds: (rack) => `In truth it holds ${rack}.`,
+  holds: (rack) => `It really holds ${rack}.`,
   /** @param {string} rack @param {string} leave */
-  holdsAndKept: (rack, leave) => `In truth it holds ${rack}, and has kept ${leave}.`,
-  thoughtsSoon: "What the players think shows here as they say it.",
+  holdsAndKept: (rack, leave) => `It really holds ${rack}, and has kept ${leave}.`,
+  thoughtsSoon: "What the players think appears here as they say it.",
   /** @param {string} time */
   took: (time) => `${time} used`,
-  noneNow: "No game is on at the moment. The next one appears here by itself.",
+  noneNow: "No game is in progress. The next one appears here by itself.",
 
   // a review
   reviews: "Review",
@@ -343,14 +343,14 @@ export const texts = {
   pasteLabel: "A game as GCG or a position as CGP",
   reviewIt: "Review",
   reviewOwn: "Games that ended on this server have a link to their review.",
-  dropAgain: "The game that you dropped here is gone with its window. Drop it again.",
+  dropAgain: "The game that you dropped here was lost with its window. Drop it again.",
   tooLarge: "That is too large to be a game or a position.",
   /** @param {string} why */
-  cantReview: (why) => `This can't be reviewed: ${why}. Mend it, and try again.`,
+  cantReview: (why) => `This can't be reviewed: ${why}. Fix it, and try again.`,
   analysisLost: "The connection to the server is lost.",
   tryAgain: "Try again",
   /** @param {number} ahead */
-  waiting: (ahead) => `No engine is free: ${counted(ahead, "request")} before yours. It begins by itself.`,
+  waiting: (ahead) => `No engine is free: ${counted(ahead, "request")} ahead of yours. Yours starts by itself.`,
   slow: "Games come first, and the server's cores are busy.",
   aPosition: "A position",
   /** @param {number} done @param {number} of */
@@ -364,7 +364,7 @@ export const texts = {
   goOn: "Go on",
   reviewStopped: "The review was stopped.",
   reviewDone: "All turns are analysed.",
-  onAverage: "Lost a turn, on average",
+  onAverage: "Lost per turn, on average",
   lostWin: "Chance lost",
   lostPoints: "Points lost",
   bestPlayed: "Best move played",
@@ -372,20 +372,20 @@ export const texts = {
   bestOf: (best, of) => `${best} of ${of}`,
   turnsHead: "Turns",
   byCost: "Costliest first",
-  costAbout: "Chance lost: of winning, against the best move. ± is a 95 % interval. ✓: the best was played; *: a phony; ?: not proven.",
+  costAbout: "Chance lost: chance of winning, compared with the best move. ± is a 95 % interval. ✓: the best was played; *: a phony; ?: not proven.",
   playedHead: "Played",
   bestHead: "Best",
   leftOut: "–",
   wasBest: "the best",
   winReview: "Chance that the first player wins",
   /** @param {string} name @param {string} chance @param {number} line */
-  winReviewed: (name, chance, line) => `${name} wins with ${chance} before turn ${line}.`,
+  winReviewed: (name, chance, line) => `${name}: ${chance} to win before turn ${line}.`,
   /** @param {number} line */
   turnNumber: (line) => `Turn ${line}`,
   /** @param {number} line @param {string} name */
   turnOf: (line, name) => `Turn ${line}: ${name}`,
-  turnBefore: "The turn before in the list",
-  turnAfter: "The next turn of the list",
+  turnBefore: "The previous turn in the list",
+  turnAfter: "The next turn in the list",
   chooseTurn: "Choose a turn to see what was best, and why.",
   /** @param {number} line */
   noSuchTurn: (line) => `There is no turn ${line} in this game. Choose another.`,
@@ -407,7 +407,7 @@ export const texts = {
   /** @param {string[]} names @returns {string} */
   or: (names) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`,
   /** @param {string[]} names @returns {string} */
-  eitherSame: (names) => `The best is ${texts.or(names)}; they come to the same.`,
+  eitherSame: (names) => `The best is ${texts.or(names)}; they come to the same thing.`,
   /** @param {string[]} names @param {string} apart @param {boolean} isMany @returns {string} */
   either: (names, apart, isMany) => `The best is ${texts.or(names)}; ${isMany ? "the first two are " : ""}${apart} apart.`,
   /** @param {string} share */
@@ -423,7 +423,7 @@ export const texts = {
   /** @param {string} cost */
   notProven: (cost) => `${cost} (not proven)`,
   /** @param {string} move @param {string} cost */
-  nothingProves: (move, cost) => `Played was ${move}, and nothing proves it worse: it cost ${cost}.`,
+  nothingProves: (move, cost) => `${move} was played, and nothing proves it worse: it cost ${cost}.`,
   /** @param {string} value @param {string} other @param {[string, string] | null} interval */
   moreThan: (value, other, interval) => `${value} more than ${other}${interval ? ` (95 %: ${interval[0]} to ${interval[1]})` : ""}`,
   /** @param {string} why */
@@ -431,15 +431,15 @@ export const texts = {
   bestWasPlayed: "It was played.",
   takenBackInGame: "it was taken back",
   /** @param {string[]} words @param {string} lexicon */
-  notWordsOf: (words, lexicon) => `${words.join(" and ")} ${words.length === 1 ? "is no word" : "are no words"} of ${lexicon}`,
+  notWordsOf: (words, lexicon) => `${words.join(" and ")} ${words.length === 1 ? "is not a word" : "are not words"} of ${lexicon}`,
   /** @param {string} move @param {string} why @param {string} worth @param {boolean} isLess */
-  phonyPlayed: (move, why, worth, isLess) => `Played was ${move}: ${why}; had it stood, it would be worth ${worth} ${isLess ? "less" : "more"}.`,
+  phonyPlayed: (move, why, worth, isLess) => `${move} was played: ${why}; had it stood, it would be worth ${worth} ${isLess ? "less" : "more"}.`,
   /** @param {string} move @param {string} cost */
-  itCost: (move, cost) => `Played was ${move}: it cost ${cost}.`,
+  itCost: (move, cost) => `${move} was played: it cost ${cost}.`,
   /** @param {string} move */
-  comesToSame: (move) => `Played was ${move}, which comes to the same.`,
+  comesToSame: (move) => `${move} was played, which comes to the same thing.`,
   /** @param {string} move @param {string} cost */
-  nothingShows: (move, cost) => `Played was ${move}, and nothing shows it to win less: it cost ${cost}.`,
+  nothingShows: (move, cost) => `${move} was played, and nothing shows it to win less: it cost ${cost}.`,
   /** @param {string} win @param {string} points */
   both: (win, points) => `${win} and ${points}`,
   whyBest: "Why the best is better:",
@@ -488,13 +488,13 @@ export const texts = {
   analyseFor: (score) => `Analyse, ${counted(score, "point")}`,
   /** @param {number} count */
   analyseExchange: (count) => (count ? `Analyse, exchange ${count}` : "Choose tiles to exchange"),
-  tryKeys: "Click a square and type. Arrow keys turn and move, Shift and a letter lays a blank, Backspace takes back, Enter analyses.",
+  tryKeys: "Click a square and type. Arrow keys turn and move, Shift with a letter lays a blank, Backspace takes a tile back, Enter analyses.",
   /** @param {string} rack */
   rackHeld: (rack) => `Rack: ${rack}`,
   triedMoves: "Your moves",
   nobody: "nobody",
-  keepMistakes: "Keep for the drill the mistakes of",
-  keepsNothing: "This browser keeps nothing: they are gone when the page is closed.",
+  keepMistakes: "For the drill, keep the mistakes of",
+  keepsNothing: "This browser stores nothing: they are lost when the page is closed.",
   /** @param {number} count */
   keptMistakes: (count) => (count ? `${counted(count, "mistake")} kept in this browser.` : "None is clear enough so far."),
   asHtml: "Save as HTML",
@@ -509,13 +509,13 @@ export const texts = {
   token: "Token",
   tokenNeeded: "This server asks for a token",
   tokenWanted: "Keep the name for yourself (optional)",
-  tokenNote: "A name that was used with a token can be used with that token only, from anywhere. Keep it: nobody can give it to you again.",
+  tokenNote: "A name that was used with a token works with that token only, from anywhere. Keep the token: nobody can give it to you again.",
   makeToken: "Make a token",
   against: "Play against",
   atTable: "Table",
   tableKind: (/** @type {string} */ name, /** @type {string} */ rules, /** @type {string} */ lexicon) => `${name} (rules: ${rules}, words: ${lexicon})`,
   anyone: "anyone",
-  anyoneNote: "whoever else waits for a game here",
+  anyoneNote: "anyone else waiting for a game here",
   somebody: "somebody by name:",
   nameOfOther: "Name of your opponent",
   startGame: "Start",
@@ -554,24 +554,24 @@ export const texts = {
   reallyResign: "Resign: sure?",
   lowTime: "Less than a minute is left on your clock.",
   /** @param {string[]} words */
-  noWords: (words) => `${words.join(", ")} ${words.length === 1 ? "is no word" : "are no words"}.`,
+  noWords: (words) => `${words.join(", ")} ${words.length === 1 ? "is not a word" : "are not words"}.`,
   playAgain: "Again, seats swapped",
   otherOpponent: "Another opponent",
   lookBack: "The game, turn by turn",
-  playsElsewhere: "You are playing in another window now, and the newest counts.",
+  playsElsewhere: "You are playing in another window now; the newest one counts.",
   playHere: "Play here",
   gameIsGone: "Your last game is no longer on this server.",
   draws: {
-    proven: "Draws checked: nobody chose the tiles. All follow from numbers that both sides were bound to before the first draw.",
+    proven: "Draws checked: nobody chose the tiles. All follow from numbers that both sides had committed to before the first draw.",
     partly: "Draws checked: the server alone did not choose the tiles. Your opponent's number was not fixed before yours was known.",
-    uncommitted: "The draws can't be checked: the server bound itself to nothing.",
+    uncommitted: "The draws can't be checked: the server committed to nothing.",
     unseen: "The draws can't be checked here: this browser did not see the game begin.",
     challenges: "The draws of games with challenges are not checked here.",
     insecure: "The draws can't be checked here: browsers do that over HTTPS only, or on the server's own machine.",
-    closed: "The draws can't be checked: the server does not open its secret.",
-    changed: "The draws may have been chosen: the server changed what it had bound itself to.",
-    secret: "The draws may have been chosen: the secret is not the number that the server had bound itself to.",
-    nonce: "The draws may have been chosen: a player's number is not the number that it was bound to.",
+    closed: "The draws can't be checked: the server does not reveal its secret.",
+    changed: "The draws may have been chosen: the server changed what it had committed to.",
+    secret: "The draws may have been chosen: the secret is not the number that the server had committed to.",
+    nonce: "The draws may have been chosen: a player's number is not the one that was committed to.",
     dealt: "The draws may have been chosen: tiles were drawn that do not follow from the numbers.",
   },
 
@@ -584,7 +584,7 @@ export const texts = {
   kinds: { endgame: "Endgames", preendgame: "Pre-endgames" },
   kindIs: {
     endgame: "The bag is empty, so both racks are known. Find the move with the best spread at the end of the game.",
-    preendgame: "One tile is in the bag. Find the move that wins with the most of the tiles that it may be.",
+    preendgame: "One tile is in the bag. Of the tiles that it may be, find the move that wins with the most.",
   },
   asks: {
     endgame: "The bag is empty and it is your turn. Which move gives you the best spread at the end of the game?",
@@ -644,22 +644,22 @@ export const texts = {
   /** @param {string} move @param {number} score */
   theirs: (move, score) => `Opponent: ${move}, ${counted(score, "point")}`,
   stepBack: "One move back",
-  stepOn: "One move on",
+  stepOn: "One move forward",
   /** @param {number} at @param {number} of */
   moveOf: (at, of) => `move ${at} of ${of}`,
   again: "Try again",
   nextPuzzle: "Next puzzle",
-  allSolved: "All are solved: to the list",
+  allSolved: "All solved: to the list",
 
   // a drill of one's own mistakes
   drill: "Your own mistakes",
   /** @param {number} due */
-  toDrill: (due) => (due ? `Go through ${counted(due, "mistake")} of yours` : "Nothing to go through now"),
+  toDrill: (due) => (due ? `Go through your ${counted(due, "mistake")}` : "Nothing to go through now"),
   noMistakes: "No mistake is kept in this browser. Review a game of yours and keep its mistakes; they come up here.",
   /** @param {string} when */
   drillDone: (when) => `Nothing is due. The next mistake comes up on ${when}.`,
   /** @param {number} due */
-  drillAsks: (due) => `You went wrong here in a game. Which move is best? ${due === 1 ? "It is the last that is due." : `${due} are due.`}`,
+  drillAsks: (due) => `You made a mistake here in a game. Which move is best? ${due === 1 ? "This is the last one due." : `${due} are due.`}`,
   /** @param {string} best */
   drillRight: (best) => `${best} is the best move.`,
   /** @param {string} move @param {string} best */
@@ -667,7 +667,7 @@ export const texts = {
   /** @param {string} best */
   drillWrong: (best) => `The best move is ${best}.`,
   /** @param {string} lost */
-  sameAgain: (lost) => `It is what you played in the game; it loses ${lost}.`,
+  sameAgain: (lost) => `You played this in the game, too; it loses ${lost}.`,
   /** @param {string} move @param {string} lost */
   youPlayed: (move, lost) => `In the game you played ${move}, which lost ${lost}.`,
   unknownLoss: "What this move loses was not analysed; try it in the review of the game.",
@@ -680,5 +680,5 @@ export const texts = {
   /** @param {number} turn */
   toTurn: (turn) => `Turn ${turn} of the game`,
   /** @param {number[]} days */
-  boxesAre: (days) => `A right answer brings a mistake up again after ${days.join(", ")} days; a wrong one at once.`,
+  boxesAre: (days) => `After a right answer a mistake comes up again in ${days.join(", ")} days; after a wrong one at once.`,
 };

@@ -187,8 +187,8 @@ async def test_what_is_no_move_is_said(shown: Opened) -> None:
     cases: list[tuple[str, list[tuple[int, str]], str]] = [
         (row("15"), [], "Lay tiles"),
         (row("15"), [(112, "A")], "two tiles or more"),
-        (row("15"), [(0, "A"), (1, "B")], "covers the star"),
-        (row("7AB6"), [(0, "A"), (1, "B")], "touch nothing"),
+        (row("15"), [(0, "A"), (1, "B")], "cover the star"),
+        (row("7AB6"), [(0, "A"), (1, "B")], "do not touch"),
         (row("7AB6"), [(114, "A"), (116, "B")], "gap"),
         (row("7AB6"), [(114, "A"), (130, "B")], "one line"),
         (row("7AB6"), [(119, "A"), (120, "B")], "one line"),

@@ -63,7 +63,7 @@ async def test_racks_and_thoughts_of_both_show_as_they_are(
         theirs = (await racks.nth(1).inner_text()).removeprefix("rack ")
         text = await thoughts.inner_text()
         assert "What ann thinks in turn 1" in text
-        assert f"In truth it holds {theirs}." in text
+        assert f"It really holds {theirs}." in text
         assert HOSTILE in text
         late = await opened(browser, storage_state=await page.page.context.storage_state())
         await late.go(f"{own.screen.url}/#/game/g1")

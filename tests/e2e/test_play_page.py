@@ -652,6 +652,6 @@ async def test_a_part_of_the_page_that_can_not_be_loaded_says_so(
         await shown.go(f"http://127.0.0.1:{running.port}/#/")
         await shown.page.get_by_text("Past games").wait_for()
         await shown.go(f"http://127.0.0.1:{running.port}/#/{hash_}")
-        await shown.page.get_by_role("button", name="Load the page anew").wait_for()
+        await shown.page.get_by_role("button", name="Reload the page").wait_for()
         assert "can't be loaded" in await shown.page.locator("h1").inner_text()
     await shown.page.close()

@@ -168,7 +168,7 @@ async def test_a_mistake_comes_up_until_it_is_answered_right(shown: Opened) -> N
     assert told == {"waits": [1, 3, 7, 21, 21, 21], "again": 1, "left": 0, "days": [0, 1, 3, 7, 21]}
     await page.evaluate("kept => localStorage['tilewire.mistakes'] = kept", json.dumps([MISTAKE]))
     await page.reload()
-    await page.get_by_text("You went wrong here").wait_for()
+    await page.get_by_text("You made a mistake here").wait_for()
     await answer(shown, str(MISTAKE["played"]))
     await page.get_by_text("it loses 25.0 % of the chance to win, 31.5 points").wait_for()
     await keep_out_nobody(shown)
@@ -196,13 +196,13 @@ async def test_a_mistake_of_another_board_comes_up_on_it(shown: Opened) -> None:
     )
     await page.reload()
     squares = page.locator("[data-at]")
-    await page.get_by_text("You went wrong here").wait_for()
+    await page.get_by_text("You made a mistake here").wait_for()
     assert await squares.count() == 225
     await page.locator("[data-at='126']").click()
     await page.keyboard.type("AE")
     await page.keyboard.press("Enter")
     await page.get_by_role("button", name="Next").click()
-    await page.get_by_text("You went wrong here").wait_for()
+    await page.get_by_text("You made a mistake here").wait_for()
     assert await squares.count() == 441
     assert await page.locator(".placed").count() == 0, "no tile stays from the one before"
     assert await page.locator("[data-at='220']").evaluate("it => it === document.activeElement")

@@ -289,10 +289,10 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
             "a", ahead_of_played=lead("a", 0)
         ),
         "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). "
-        "Played was b: it cost 10.0 % ± 2.0 and 8.0 ± 2.0 points.": found(
+        "b was played: it cost 10.0 % ± 2.0 and 8.0 ± 2.0 points.": found(
             "a", "b", **played, reasons=reasons
         ),
-        "The best is a or b; 10.0 % ± 2.0 apart. Played was b, and nothing shows it to win less: "
+        "The best is a or b; 10.0 % ± 2.0 apart. b was played, and nothing shows it to win less: "
         "it cost 10.0 % ± 2.0 and 8.0 ± 2.0 points.": found(
             "a", "b", **played, rivals=["b"], ahead_of_rival=lead("b")
         ),
@@ -300,26 +300,26 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
             *"abcde", rivals=[*"bcde"], ahead_of_next=lead("b"), ahead_of_rival=lead("b")
         ),
         "The best is a: played on, the game ends 15 points ahead, 8.0 points more than b. "
-        "Played was b: it cost 10.0 % and 8.0 points.": found(
+        "b was played: it cost 10.0 % and 8.0 points.": found(
             "a", "b", **{key: lead("b", error=0) for key in played}, reasons=[]
         )
         | end,
-        "The best is a: with the best play by both, the game ends 15 points ahead. Played was b: "
+        "The best is a: with the best play by both, the game ends 15 points ahead. b was played: "
         "it cost 10.0 % and 8.0 points.": solved(True, reasons=[]),
         "The best is a: with the best play by both, the game ends 15 points ahead (not proven). "
-        "Played was b, and nothing proves it worse: it cost 10.0 % and 8.0 points (not proven).": (
+        "b was played, and nothing proves it worse: it cost 10.0 % and 8.0 points (not proven).": (
             solved(False)
         ),
         "The only candidate is a: it wins 60.0 % ± 2.0. What was played can't be compared: so.": (
             found("a", not_compared="so")
         ),
-        "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). Played was "
-        "c: it was taken back; had it stood, it would be worth 8.0 ± 2.0 points less.": found(
+        "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). c was "
+        "played: it was taken back; had it stood, it would be worth 8.0 ± 2.0 points less.": found(
             *"abc", **worse, phony=phony("taken_back")
         ),
-        "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). Played was "
-        "c: QX and XU are no words of csw; had it stood, it would be worth 8.0 ± 2.0 points "
-        "less.": found(*"abc", **worse, phony=phony("not_words", "QX", "XU")),
+        "The best is a: it wins 60.0 % ± 2.0, 10.0 % more than b (95 %: 8.0 to 12.0). c was "
+        "played: QX and XU are not words of csw; had it stood, it would be worth 8.0 ± 2.0 "
+        "points less.": found(*"abc", **worse, phony=phony("not_words", "QX", "XU")),
     }
     shown = await opened(browser)
     await shown.go(running.url)
@@ -453,7 +453,7 @@ async def test_the_keyboard_stays_where_it_is(running: Running, browser: Browser
     analyst.tell_all(id)
     await page.get_by_text("3 turns analysed").wait_for()
     assert await has_focus(turns), "the list is drawn anew as turns come in"
-    forward = page.get_by_role("button", name="The next turn of the list")
+    forward = page.get_by_role("button", name="The next turn in the list")
     longer = page.get_by_role("button", name="Look")
     for line in (3, 1):
         await forward.press("Enter")
