@@ -68,7 +68,7 @@ class Hello(_Message, frozen=True, tag="hello"):
     role: Role
     """What the sender is in the games that follow."""
     name: Name
-    """The sender's name; if the server asks for a token, that proves it."""
+    """The sender's name; if the server asks for a token, the token proves it."""
     protocol: Number = PROTOCOL_VERSION
     """The version of this protocol that the sender speaks."""
     token: Annotated[str, Meta(max_length=256)] | None = None
@@ -89,8 +89,8 @@ class Welcome(_Message, frozen=True, tag="welcome"):
     bots: tuple[Label, ...] = ()
     """Opponents that a player may seek by name."""
     tables: tuple[Name, ...] = ()
-    """The tables that a player may name in ``seek``, the first for who names none; empty: there is
-    one kind of game."""
+    """The tables that a player may name in ``seek``; without a name it is the first. Empty: there
+    is one kind of game."""
     games: tuple[GameId, ...] = ()
     """Games in progress in which this player has a seat, to be resumed."""
 
@@ -144,8 +144,8 @@ class Seek(_Message, frozen=True, tag="seek"):
     games: Annotated[int, Meta(ge=1, le=10_000)] = 1
     """Games to play, one after another."""
     table: Name | None = None
-    """The table to play at, of ``welcome.tables``; on a server with a ladder, without an opponent,
-    a table of the ladder. Null: the first."""
+    """The table to play at, one of ``welcome.tables``; on a server with a ladder, if there is no
+    opponent, a table of the ladder. Null: the first."""
 
 
 class Seeking(_Message, frozen=True, tag="seeking"):
@@ -156,12 +156,13 @@ class Seeking(_Message, frozen=True, tag="seeking"):
     games: Count = 1
     """Games that are still to be played."""
     absent: Sentence | None = None
-    """A sentence if nobody of the opponent's name is here now: the player waits for it."""
+    """A sentence if nobody of the opponent's name is here now; the player then waits for that
+    opponent."""
     table: Name | None = None
-    """The table at which the player waits, if there are several: on a ladder, without an opponent,
-    that for rated games."""
+    """The table at which the player waits, if there are several; on a ladder, if there is no
+    opponent, the table for rated games."""
     held_back: Sentence | None = None
-    """A sentence if the player waits since its address has as many games as it may."""
+    """A sentence if the player waits because its address has as many games as it may have."""
 
 
 class Games(_Message, frozen=True, tag="games"):
@@ -190,36 +191,36 @@ class Standings(_Message, frozen=True, tag="standings"):
 
 
 class StandingList(_Message, frozen=True, tag="standing_list"):
-    """How the tournament stands; also told to directors after each game and each ``direct``."""
+    """How the tournament stands; also sent to directors after each game and each ``direct``."""
 
     round: Count
     """The round that is on, or the last; 0: none has begun."""
     rounds: Count | None = None
     """How many there will be; null if results decide that."""
     paused: bool = False
-    """Whether a director has seen to it that no game begins."""
+    """Whether a director has paused the tournament, so that no game begins."""
     over: bool = False
     """Whether all rounds are played."""
     rows: tuple[StandingRow, ...] = ()
     """The entrants, the leader first."""
     games: tuple[RoundGame, ...] = ()
-    """The games of the round, and earlier ones that are played again."""
+    """The games of the round, and earlier games that are played again."""
 
 
 class Direct(_Message, frozen=True, tag="direct"):
     """A director's act, answered with ``standing_list``."""
 
     action: Action
-    """``pause``: no game begins, those that are on go on; ``resume``: games begin, also those of
-    the first round without entrants that it waits for; ``withdraw``: an entrant is
-    paired no more; ``join``: an entrant comes, or comes back if it was absent or had withdrawn;
-    ``correct`` a game's result."""
+    """``pause``: no game begins, and games in progress go on. ``resume``: games begin; the first
+    round no longer waits for entrants that are not here. ``withdraw``: an entrant is not paired
+    again. ``join``: an entrant comes, or comes back if it was absent or had withdrawn. ``correct``:
+    a game gets another result."""
     name: Name | None = None
     """The entrant that withdraws or joins."""
     number: Count | None = None
     """The number of the game that is corrected."""
     scores: tuple[Points, Points] | None = None
-    """The scores that count, by seat; null: the game is void, and played again."""
+    """The scores that count, by seat; null: the game is void, and is played again."""
     why: Sentence = ""
     """The reason, for the record."""
 
@@ -231,20 +232,20 @@ class Administer(_Message, frozen=True, tag="administer"):
     """An act of whoever runs the server, answered with ``server_state``."""
 
     action: AdminAction
-    """``list`` only asks. ``kick`` closes a player's connection, ``ban`` also keeps a name or an
+    """``list`` only asks. ``kick`` closes a player's connection; ``ban`` also keeps a name or an
     address out, until ``unban``. ``pause``: no game begins, until ``resume``. ``void`` ends a game
-    without a result, ``adjust`` gives a player time in it. ``invite`` makes a token without a
+    without a result; ``adjust`` gives a player time in a game. ``invite`` makes a token without a
     name."""
     whom: Label | None = None
     """The player, name, address or network."""
     game: GameId | None = None
-    """The game that is voided, or in which time is given."""
+    """The game that is voided, or in which a player is given time."""
     minutes: Annotated[int, Meta(ge=1, le=MAX_COUNT)] | None = None
     """How long a ban lasts; null: for good."""
     ms: Annotated[int, Meta(ge=1, le=86_400_000)] | None = None
     """The time that is given."""
     why: Sentence = ""
-    """The reason, for the record; who is kicked or banned is told."""
+    """The reason, for the record; a player that is kicked or banned is told it."""
 
 
 class ServerState(_Message, frozen=True, tag="server_state"):
@@ -270,14 +271,14 @@ class ServerState(_Message, frozen=True, tag="server_state"):
 
 
 class Played(_Message, frozen=True, tag="played"):
-    """A turn was taken, or a challenge judged: the acknowledgement, and news to the others."""
+    """A turn was taken, or a challenge judged: acknowledges it, and tells the others."""
 
     game: GameId
     seq: Seq
     seat: Seat
     move: MoveText
-    """The move; an exchange shows others than its player only the number of tiles: -3. ``--``: the
-    seat takes its last play back; ``(challenge)``: that stands."""
+    """The move; only its player sees which tiles were exchanged, others see their number: -3.
+    ``--``: the seat's last play is taken back; ``(challenge)``: that play stands."""
     score: Points
     """What the turn added."""
     scores: tuple[Points, Points]
@@ -285,21 +286,21 @@ class Played(_Message, frozen=True, tag="played"):
     bag: Count
     """Tiles left in the bag."""
     clocks: Clocks
-    """Time left to both, overtime below zero."""
+    """Time left to both; below zero in overtime."""
     words: tuple[Tiles, ...] = ()
-    """The words that a placement made, the main word first; of a challenge the phonies, or the
-    words that were challenged in vain."""
+    """The words that a placement made, the main word first; for a challenge the phonies or, if
+    there are none, the words that were challenged."""
     rack: Tiles | None = None
-    """The player's rack after drawing; told to that player alone."""
+    """The player's rack after drawing; sent to that player alone."""
     think_ms: Ms = 0
-    """What the turn cost on the clock; a challenge, on the challenger's."""
+    """What the turn cost on its player's clock, or a challenge on the challenger's."""
     lag_ms: Ms = 0
-    """What the turn was let off for the time its messages spent on the way."""
+    """The network delay that the turn was not charged for."""
     host_lag_ms: Ms = 0
-    """By how much the host itself was late during the turn, as it measured."""
+    """How late the host itself was during the turn, by its own measurement."""
     challenge: Challenged | UnsetType = UNSET
-    """``open``: a play that may be challenged, after which nothing is drawn yet; ``won`` or
-    ``lost``: what a challenge came to. Left out otherwise."""
+    """``open``: a play that may be challenged, for which nothing is drawn yet; ``won`` or ``lost``:
+    the result of a challenge. Left out otherwise."""
 
 
 class NewGame(_Message, frozen=True, tag="new_game"):
@@ -307,8 +308,8 @@ class NewGame(_Message, frozen=True, tag="new_game"):
 
     game: GameId
     seq: Seq
-    """The number of the event that comes next; 0: the game has not started. Of a game that is over
-    it is that of ``game_over``."""
+    """The number of the event that comes next; 0: the game has not started. If the game is over,
+    the number of ``game_over``."""
     players: tuple[Label, Label]
     """By seat."""
     you: Seat | None
@@ -318,26 +319,27 @@ class NewGame(_Message, frozen=True, tag="new_game"):
     lexicon_checksum: Hex | None = None
     """SHA-256 of the word list, as ``SPEC.md`` defines it."""
     rules: RulesInPlay = RulesInPlay()
-    """Tiles, board, and the numbers that make the game."""
+    """The tiles, the board, and the numbers that define the game."""
     time: TimeControl = TimeControl()
     """The rules of the clock."""
     commitment: Hex | None = None
     """SHA-256 of the secret behind the order of the bag, and of the racks of an opening, as
     ``SPEC.md`` says; null if the order has a known seed."""
     commitments: tuple[Hex, Hex] | None = None
-    """By seat, SHA-256 of its nonce, or empty if that may still change: that of a seat of the
-    arbiter's own is there from the beginning. Null if the order has a known seed."""
+    """By seat, SHA-256 of its nonce, or empty while the nonce may still change; those of the
+    arbiter's own seats are there from the beginning. Null if the order has a known seed."""
     clocks: Clocks | None = None
     """Time left to both, if the game is being resumed."""
     rack: Tiles | None = None
     """The receiver's rack, if the game is being resumed."""
     opening: Cgp | None = None
-    """The position that the game begins in, seat 0 first, no racks; null: an empty board."""
+    """The position that the game begins in, seat 0 first, without racks; null: an empty board."""
     history: tuple[Played, ...] = ()
-    """The plays that the receiver has missed, as it may see them; the last is ``seq`` - 1."""
+    """The plays that the receiver has missed, as it may see them; the last has the number ``seq`` -
+    1."""
     known_style: Style | None = None
-    """How the receiver's opponent plays, by earlier games; told only to players that run on the
-    arbiter's own machine."""
+    """How the receiver's opponent plays, learned from earlier games; sent only to players that run
+    on the arbiter's own machine."""
 
 
 class Ready(_Message, frozen=True, tag="ready"):
@@ -347,7 +349,7 @@ class Ready(_Message, frozen=True, tag="ready"):
     nonce: NonceOrNone = ""
     """The seat's part in the order of the bag: 16 to 64 fresh random bytes."""
     commitment: Hex = ""
-    """In place of the nonce its SHA-256; the nonce itself then follows in ``reveal``."""
+    """The SHA-256 of the nonce, in place of the nonce, which then follows in ``reveal``."""
 
 
 class Committed(_Message, frozen=True, tag="committed"):
@@ -363,7 +365,7 @@ class Reveal(_Message, frozen=True, tag="reveal"):
 
     game: GameId
     nonce: Nonce
-    """As its commitment says."""
+    """The nonce whose SHA-256 is the commitment."""
 
 
 class Decline(_Message, frozen=True, tag="decline"):
@@ -371,7 +373,7 @@ class Decline(_Message, frozen=True, tag="decline"):
 
     game: GameId
     code: Code
-    """Why, as a word of the table in ``SPEC.md``."""
+    """Why, as a word from the list in ``SPEC.md``."""
     message: Sentence
     """Why, as a sentence."""
 
@@ -387,7 +389,7 @@ class Started(_Message, frozen=True, tag="started"):
     clocks: Clocks
     """What both clocks show."""
     rack: Tiles | None = None
-    """The receiver's rack; told to that seat alone."""
+    """The receiver's rack; sent to that seat alone."""
 
 
 class YourTurn(_Message, frozen=True, tag="your_turn"):
@@ -431,18 +433,18 @@ class Challenge(_Message, frozen=True, tag="challenge"):
     seq: Seq
     """As in the ``your_turn`` that it answers."""
     words: Annotated[tuple[Tiles, ...], Meta(max_length=32)] = ()
-    """The words that are challenged, each of ``played.words``; none: all. A turn that is judged
-    whole is so whichever they are."""
+    """The words that are challenged, each one of ``played.words``; none: all. If the rules judge
+    the whole turn, all its words are judged in any case."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
     """As in the ``your_turn`` or ``refused`` that it answers."""
 
 
 class Accept(_Message, frozen=True, tag="accept"):
-    """A seat accepts its opponent's last play, and goes on thinking; a move does so, too."""
+    """A seat accepts its opponent's last play, and goes on thinking; a move accepts it, too."""
 
     game: GameId
     seq: Seq
-    """As in the ``your_turn`` in hand."""
+    """As in the current ``your_turn``."""
 
 
 class Drawn(_Message, frozen=True, tag="drawn"):
@@ -468,7 +470,7 @@ class Info(_Message, frozen=True, tag="info"):
 
     game: GameId
     seq: Seq
-    """As in the ``your_turn`` in hand."""
+    """As in the current ``your_turn``."""
     text: Sentence | None = None
     """Any text."""
     candidates: Annotated[tuple[Candidate, ...], Meta(max_length=100)] = ()
@@ -476,7 +478,7 @@ class Info(_Message, frozen=True, tag="info"):
     search: Search | None = None
     """How far it has looked."""
     belief: Belief | None = None
-    """What it believes of its opponent."""
+    """What it believes about its opponent."""
 
 
 class Refused(_Message, frozen=True, tag="refused"):
@@ -492,13 +494,13 @@ class Refused(_Message, frozen=True, tag="refused"):
     message: Sentence
     """Why, as a sentence."""
     attempts_left: Count
-    """Attempts that are left, 1 or more; the last bad one loses the game."""
+    """Attempts that are left, 1 or more; if the last is bad, too, the game is lost."""
     deadline_ms: Ms
     """How long until the game is lost on time."""
 
 
 class Resume(_Message, frozen=True, tag="resume"):
-    """A seat that is back, or has missed something, asks for a game from an event on."""
+    """A seat that is back, or has missed something, asks for a game again, from an event on."""
 
     game: GameId
     seen: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
@@ -516,7 +518,7 @@ class GameOver(_Message, frozen=True, tag="game_over"):
     winner: Seat | None
     """The seat that won; null for a tie or a void game."""
     scores: tuple[Points, Points]
-    """Final scores, racks and overtime settled."""
+    """Final scores, with racks and overtime settled."""
     message: Sentence
     """The outcome as a sentence."""
     racks: tuple[Tiles, Tiles] = ("", "")
@@ -533,11 +535,11 @@ class GameOver(_Message, frozen=True, tag="game_over"):
     """The seats' parts in the order of the bag, by seat."""
     moves: tuple[MoveText, ...] = ()
     """The move of each ``played``, in order and with exchanged tiles, since those went back into
-    the bag; empty where the secret is not opened."""
+    the bag; empty if the secret is not revealed."""
     mirrored: bool = False
-    """Whether each seat drew from an end of its own (local pairs only)."""
+    """Whether each seat drew from its own end of the bag (local pairs only)."""
     opening_racks: tuple[Tiles, Tiles] | None = None
-    """What an opening gave each seat before the first draw, if the secret is opened."""
+    """What an opening gave each seat before the first draw, if the secret is revealed."""
 
 
 GameMessage: TypeAlias = (

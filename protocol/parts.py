@@ -96,7 +96,7 @@ class ListedGame(Struct, frozen=True):
     rules: Label = "english"
     """The rule set, by name."""
     lexicon: Label = ""
-    """The name of the word list; empty: not told."""
+    """The name of the word list; empty: not given."""
 
 
 class PlayerHere(Struct, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class PlayerHere(Struct, frozen=True, kw_only=True):
     name: Label
     """The player's name."""
     address: Label = ""
-    """Where it is connected from; empty: it is not."""
+    """The address that it is connected from; empty: it is not connected."""
     seeking: bool = False
     """Whether it waits for an opponent."""
     games: tuple[GameId, ...] = ()
@@ -131,7 +131,7 @@ class StandingRow(Struct, frozen=True, kw_only=True):
     points: Annotated[float, Meta(ge=0, le=1_000_000)]
     """A win or a bye is 1, a tie a half."""
     spread: Points
-    """Own scores less the opponents', and what byes add."""
+    """Its own scores less its opponents', and what byes add."""
     games: Count
     """Games with a result."""
     byes: Count = 0
@@ -153,7 +153,8 @@ class RoundGame(Struct, frozen=True, kw_only=True):
     game: GameId | None = None
     """The game's id, for ``watch``; null if it is not on."""
     outcome: Code | None = None
-    """How the game ended: an outcome of ``game_over``, or ``corrected``; null if it did not."""
+    """How the game ended: an outcome of ``game_over``, or ``corrected``; null if it has not
+    ended."""
 
 
 class TileKind(Struct, frozen=True, kw_only=True):
@@ -162,7 +163,7 @@ class TileKind(Struct, frozen=True, kw_only=True):
     letter: TileText
     """Its text, without brackets: ``A``, ``CH``; the blank is ``?``."""
     blanked: TileText
-    """The text of a blank that stands for it: ``a``, ``ch``; of the blank itself ``?``."""
+    """The text of a blank that stands for it: ``a``, ``ch``; for the blank itself, ``?``."""
     count: Annotated[int, Meta(ge=0, le=500)]
     """Tiles in a full bag."""
     points: Annotated[int, Meta(ge=0, le=99)]
@@ -183,15 +184,15 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     scoreless_limit: Annotated[int, Meta(ge=1, le=1_000)] = 6
     """Scoreless turns in a row that end the game."""
     pass_limit: Annotated[int, Meta(ge=1, le=1_000)] | UnsetType = UNSET
-    """Passes in a row that end the game; left out: no limit of their own."""
+    """Passes in a row that end the game; left out: passes have no limit of their own."""
     exchange_limit: Annotated[int, Meta(ge=0, le=1_000)] | UnsetType = UNSET
     """Exchanges that each player may make in a game; left out: no limit."""
     challenge: Literal["void", "single", "double", "5-point", "10-point", "triple"] = "void"
     """``void``: a play with an illegal word is refused at once. The others: it stands unless it is
-    challenged; a challenge in vain costs nothing, the turn, points, or the game."""
+    challenged; an unsuccessful challenge costs nothing, the turn, points, or the game."""
     challenge_by: Literal["turn", "word"] | UnsetType = UNSET
-    """What is judged, and what points are for: the whole ``turn``, or each ``word`` that the
-    challenger names; left out: the turn."""
+    """What is judged, and what the points are counted for: the whole ``turn``, or each ``word``
+    that the challenger names; left out: the turn."""
     challenge_ms: Annotated[int, Meta(ge=1, le=2**40)] | UnsetType = UNSET
     """How long a play may be challenged, on the challenger's clock; left out: 20 s."""
     name: Label = "english"
@@ -204,11 +205,11 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     layout: Label = "standard"
     """The board with its premium squares, by name."""
     board: Annotated[tuple[BoardRow, ...], Meta(max_length=26)] = ()
-    """The board, a text for each row from the top and a character for each square, as in
+    """The board: a text for each row from the top, with a character for each square, as in
     ``SPEC.md``; empty: the layout ``standard``."""
     start: Annotated[str, Meta(max_length=8)] | None = None
-    """The square that the first placement covers, such as ``8H``; null: the centre, of an even
-    board the square right of and below it."""
+    """The square that the first placement covers, such as ``8H``; null: the centre or, on an even
+    board, the square to the right of and below it."""
 
 
 class TimeControl(Struct, frozen=True, kw_only=True):
@@ -225,11 +226,11 @@ class TimeControl(Struct, frozen=True, kw_only=True):
     move_cap_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
     """The longest that one turn may take, whatever the clock shows; more loses the game."""
     margin_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
-    """Time that every deadline has besides; ``deadline_ms`` includes it."""
+    """Extra time that every deadline has; ``deadline_ms`` includes it."""
     lag_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
-    """The most that a turn is let off for the time its messages spent on the way."""
+    """The most network delay that a turn is not charged for."""
     ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 30_000
-    """How long a seat may take, from the first offer, to be ready; more is a no-show."""
+    """How long after the first offer a seat may take to be ready; more is a no-show."""
     first_move_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
     """The longest that a seat's first turn may take; more loses the game."""
 
@@ -242,7 +243,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     score: Points | None = None
     """What it scores."""
     equity: Worth | None = None
-    """What it is worth, the score and what comes after, in points."""
+    """What it is worth in points: the score and what comes after it."""
     equity_error: Measure | None = None
     """The standard error of ``equity``, in points."""
     win: Chance | None = None
@@ -254,7 +255,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Search(Struct, frozen=True, kw_only=True):
-    """How a seat came to what it says of its candidates."""
+    """How a seat arrived at what it says about its candidates."""
 
     phase: Name
     """``static`` (no turn but its own), ``simulation``, ``pre-endgame`` (a few tiles in the bag,
@@ -262,15 +263,15 @@ class Search(Struct, frozen=True, kw_only=True):
     plies: Count | None = None
     """Turns looked at after a move; null: to the end of the game."""
     compared: Count | None = None
-    """Candidates compared at this depth: the first of ``candidates``, which may list fewer; those
-    behind them are from an earlier, shorter look."""
+    """How many candidates are compared at this depth. They come first in ``candidates``, which may
+    list fewer; those after them are from an earlier, shorter look."""
     rollouts: Amount | None = None
     """Games played on from a candidate so far, at any depth."""
     nodes: Amount | None = None
     """Positions that a solver has visited so far."""
     proven: bool | None = None
     """Whether a solver has proven what the first candidate is worth: its equity in an endgame, its
-    probability of winning before; null if the search proves nothing."""
+    probability of winning before the endgame; null if the search proves nothing."""
 
 
 class LeaveChance(Struct, frozen=True, kw_only=True):
@@ -285,10 +286,10 @@ class LeaveChance(Struct, frozen=True, kw_only=True):
 
 
 class Belief(Struct, frozen=True, kw_only=True):
-    """What a seat believes of its opponent: what it holds, given its play, and how it plays."""
+    """What a seat believes about its opponent: what it holds, given its play, and how it plays."""
 
     leaves_considered: Amount = 0
-    """Leaves that the opponent may have kept in its last turn; if too many, those sampled."""
+    """Leaves that the opponent may have kept in its last turn; if there are too many, a sample."""
     leaves_surviving: Amount = 0
     """Leaves that its play does not rule out, of those that were looked at."""
     top: Annotated[tuple[LeaveChance, ...], Meta(max_length=MAX_LEAVES)] = ()
@@ -302,19 +303,20 @@ class Belief(Struct, frozen=True, kw_only=True):
     unseen: Chance = 0.0
     """The prior probability of the leaves that there was no time to look at."""
     effective: Measure = 0.0
-    """The effective sample size: racks sampled from the prior that would tell as much."""
+    """The effective sample size: how many racks sampled from the prior would tell as much."""
     tiles: Annotated[
         Mapping[Annotated[str, Meta(min_length=1, max_length=16)], Chance], Meta(max_length=64)
     ] = {}
-    """By tile, the probability that its rack has one or more of it now."""
+    """By tile, the probability that the opponent's rack has one or more of it now."""
     bingo: Chance | None = None
     """The probability that it has a bingo in its next turn."""
     seconds: Measure = 0.0
-    """The time that this took to compute."""
+    """The time that it took to compute this."""
     note: Sentence | None = None
     """Why nothing is known, such as a play that no rack could make; then the prior counts."""
     style: Style = {}
-    """How likely each model of a player fits the opponent, given all that is known of it."""
+    """How likely each model of a player fits the opponent, given all that is known of the
+    opponent."""
 
 
 class Accusation(Struct, frozen=True):
@@ -323,7 +325,7 @@ class Accusation(Struct, frozen=True):
     seat: Seat
     """Whose play it was."""
     code: Code
-    """An outcome, ``disconnect``, ``unrevealed`` (of its nonce), or for a foreign engine
+    """An outcome, ``disconnect``, ``unrevealed`` (its nonce), or for a foreign engine
     ``wrong_score``, ``wrong_rack`` and the codes of its refused moves."""
     message: Sentence
     """What happened."""

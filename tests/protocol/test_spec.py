@@ -60,7 +60,7 @@ START, END = "<!-- messages -->\n", "<!-- /messages -->\n"
 
 FROM = {
     "hello": "The opening side → the other.",
-    "welcome": "The side that was opened → the other.",
+    "welcome": "The answering side → the other.",
     **dict.fromkeys(("error", "goodbye", "ping", "pong"), "Either side → the other."),
     **dict.fromkeys(("seek",), "Player → server."),
     **dict.fromkeys(("seeking",), "Server → player."),
@@ -277,14 +277,14 @@ def conversation(heading: str) -> tuple[State, list[Message]]:
 
 
 def test_the_conversation_is_one() -> None:
-    state, messages = conversation("In JSON, as a player that dialled")
+    state, messages = conversation("Here is a game in JSON, between a player that dialled")
     assert state is State.OVER
     said = {str(type(message).__struct_config__.tag) for message in messages}
     assert said >= {"seeking", "refused", "played", "move"}
 
 
 def test_the_conversation_goes_on_after_a_cut() -> None:
-    _, before = conversation("In JSON, as a player that dialled")
+    _, before = conversation("Here is a game in JSON, between a player that dialled")
     state, messages = conversation("has lost its connection after its first move")
     assert state is State.TO_MOVE
     _, _, resume, offer, _, turn = messages
