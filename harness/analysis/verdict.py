@@ -339,7 +339,7 @@ def _advice(findings: Findings, write: Writer) -> str:
         names[_MOST_NAMED - 1 :] = [f"one of {len(names) - _MOST_NAMED + 1} others"]
     either = f"{', '.join(names[:-1])} or {names[-1]}"
     if findings.exact:
-        return f"{either}; they come to the same."
+        return f"{either}; they come to the same thing."
     first = "the first two are " if len(rivals) > 1 else ""
     apart = _apart(findings.ahead_of(rivals[0].move))
     return f"{either}; {first}{apart} apart."
@@ -401,6 +401,6 @@ def _about_played(findings: Findings, write: Writer) -> str:
     if findings.is_guess(played.move):
         return f"{name} was played, and nothing proves it worse: it cost {cost}."
     if findings.exact:
-        return f"{name} was played, which comes to the same."
+        return f"{name} was played, which comes to the same thing."
     # Chance may have put it ahead: the sign stays, so that the interval stays correct.
     return f"{name} was played, and nothing shows it to win less: it cost {cost}.{alone}"

@@ -84,7 +84,7 @@ def build(source: str, out: Path, /, *, distribution: WordsDistributionOption = 
 
     Args:
         source: A word list: UTF-8 text, or that compressed by xz (.xz); one word a line.
-        out: The file to write: .kwg, or .kbwg for more than 4,194,303 nodes.
+        out: The file to write: .kwg, or .kbwg for more than 4,194,304 nodes.
     """
     if out.suffix.lower() not in GRAPH_SUFFIXES:
         endings = " or ".join(GRAPH_SUFFIXES)
