@@ -28,10 +28,9 @@ from engine.rules.rules import (
     Rules,
     canonical,
     check_move,
+    leave_of,
     passes_left,
-    rack_without,
     standard_rules,
-    used_tiles,
 )
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.store import Lexicon, load_lexicon
@@ -309,7 +308,7 @@ class View:
             ValueError: it uses a tile that is not on the rack.
         """
         try:
-            return tuple(rack_without(self.rack, used_tiles(move)))
+            return leave_of(self.rack, move)
         except ValueError:
             raise ValueError(
                 f"{self.text(move)} uses tiles that are not on the rack {self.text(self.rack)}"

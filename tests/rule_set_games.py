@@ -25,9 +25,9 @@ from engine.movegen.move_codec import unpack
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.rules.game import adjusted, settlement
 from engine.rules.moves import Exchange, Move, Place
-from engine.rules.position import Position, bag_count
+from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rule_sets import load_rules, rule_set_names
-from engine.rules.rules import Rules, check_move, rack_without, used_tiles
+from engine.rules.rules import Rules, check_move, leave_of
 from engine.simulation import selfplay
 from engine.simulation.selfplay import play_static_games
 from lexicons.alphabet import BLANK
@@ -139,15 +139,14 @@ class PlainGame:
         self.position = Position.empty(rules.layout)
         self.over = ""
         for seat in range(2):
-            self.position = self.position.with_rack(seat, self._filled([]))
+            self.position = self.position.with_rack(seat, self._filled(()))
 
     def play(self, move: Move) -> None:
         seat = self.position.on_turn
         play = check_move(self.position, move, self.rules, self.words.graph.contains, len(self.bag))
-        used = used_tiles(move)
-        rack = self._filled(rack_without(self.position.racks[seat], used))
+        rack = self._filled(leave_of(self.position.racks[seat], move))
         if isinstance(move, Exchange):
-            for tile in used:
+            for tile in move.tiles:
                 self.bag.insert(self.chance.below(len(self.bag) + 1), tile)
         score = play.score if play else 0
         self.position = self.position.after(move, score, rack, self.rules)
@@ -155,10 +154,10 @@ class PlainGame:
         if settled:
             self.over, self.position = settled[0], adjusted(self.position, settled[1])
 
-    def _filled(self, rack: list[int]) -> tuple[int, ...]:
+    def _filled(self, rack: Rack) -> Rack:
         missing = self.rules.rack_size - len(rack)
         drawn, self.bag[:missing] = self.bag[:missing], []
-        return tuple(sorted(rack + drawn))
+        return tuple(sorted((*rack, *drawn)))
 
 
 @cache
@@ -181,7 +180,7 @@ def compare_position(position: Position, name: str, count: int = WORDS) -> tuple
     best = Generator(words, rules, leaves(name), PLAIN).best(known)[0]
     table = leaves(name)
     worths = [
-        1_000 * score + int(table.values[table.place(rack_without(rack, used_tiles(move)))])
+        1_000 * score + int(table.values[table.place(leave_of(rack, move))])
         for move, score in slow.items()
     ]
     if bag_count(known, rules) and worths:  # with an empty bag leaves are worth nothing

@@ -23,12 +23,11 @@ from engine.rules.position import Board, Position, as_rack, unseen
 from engine.rules.rules import (
     Rules,
     canonical,
+    leave_of,
     passes_left,
-    rack_without,
     score_play,
     stalled,
     standard_rules,
-    used_tiles,
 )
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.jit import on_warm_up
@@ -320,8 +319,8 @@ def _is_packable(move: Move) -> bool:
 
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:
     score = score_play(position.board, move, rules).score if isinstance(move, Place) else 0
-    rack = rack_without(position.racks[position.on_turn], used_tiles(move))
-    return position.after(move, score, tuple(rack), rules), score
+    leave = leave_of(position.racks[position.on_turn], move)
+    return position.after(move, score, leave, rules), score
 
 
 @on_warm_up

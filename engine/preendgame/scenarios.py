@@ -17,7 +17,7 @@ from engine.movegen.generator import Generator
 from engine.rules.game import adjusted, settlement
 from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack, unseen
-from engine.rules.rules import Rules, rack_without, used_tiles
+from engine.rules.rules import Rules, leave_of
 from engine.simulation.rollout_input import TO_THE_END, Belief, holdings, scene
 from lexicons.arrays import F64, U8
 from lexicons.jit import on_warm_up
@@ -123,16 +123,15 @@ class FullPosition:
     def after(self, move: Move, score: int, rules: Rules, seed: int = 0) -> FullPosition:
         """Play a legal move; ``seed`` is for the places of exchanged tiles in the bag."""
         position, seat = self.position, self.position.on_turn
-        used = used_tiles(move)
-        rack = rack_without(position.racks[seat], used)
-        missing = rules.rack_size - len(rack)
-        rack = sorted((*rack, *self.bag[:missing]))
+        kept = leave_of(position.racks[seat], move)
+        missing = rules.rack_size - len(kept)
+        rack = tuple(sorted((*kept, *self.bag[:missing])))
         bag = self.bag[missing:]
         if isinstance(move, Exchange):
             # Seeded by the bag too; else the tiles would go to the same places in every case.
             chance = random.Random(f"{seed} {self.bag} {position.racks}")
-            bag = tuple(chance.sample((*bag, *used), len(bag) + len(used)))
-        after = position.after(move, score, tuple(rack), rules)
+            bag = tuple(chance.sample((*bag, *move.tiles), len(bag) + len(move.tiles)))
+        after = position.after(move, score, rack, rules)
         settled = settlement(after, len(bag), seat, rules)
         if settled is None:
             return FullPosition(after, bag)

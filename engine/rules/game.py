@@ -17,7 +17,7 @@ from .bag import Bag, dealing_order
 from .challenges import Ruling
 from .moves import PASS, Exchange, Move, Pass, Place
 from .position import Position, Rack
-from .rules import Rules, Words, canonical, check_move, rack_without, stalled, used_tiles
+from .rules import Rules, Words, canonical, check_move, leave_of, stalled
 
 Reason: TypeAlias = Literal["out", "zeroes", "challenge"]
 
@@ -131,8 +131,7 @@ class Game:
             words=play.words if play else (),
             bingo=play.bingo if play else False,
         )
-        kept = tuple(rack_without(turn.rack, used_tiles(move)))
-        after = position.after(move, score, kept, rules)
+        after = position.after(move, score, leave_of(turn.rack, move), rules)
         made = replace(self, position=after, turns=(*self.turns, turn))
         return replace(made, before=position) if play and not is_void else made._drawn()
 

@@ -136,12 +136,16 @@ def used_tiles(move: Move) -> Rack:
             return ()
 
 
-def rack_without(rack: Rack, tiles: Iterable[int]) -> list[int]:
-    """Return the tiles that stay on a rack, in their order; it has the others."""
+def leave_of(rack: Rack, move: Move) -> Rack:
+    """Return the tiles that a move leaves on the rack, in their order, before the draw.
+
+    Raises:
+        ValueError: it uses a tile that is not on the rack.
+    """
     left = list(rack)
-    for tile in tiles:
+    for tile in used_tiles(move):
         left.remove(tile)
-    return left
+    return tuple(left)
 
 
 # --- legality -------------------------------------------------------------------------------------

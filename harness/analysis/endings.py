@@ -14,7 +14,7 @@ from engine.preendgame.replies import Model
 from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import Rules, passes_left, rack_without, score_play, used_tiles
+from engine.rules.rules import Rules, leave_of, passes_left, score_play
 
 
 def spend(budget: Budget, work: Work, is_enough: Callable[[], bool] = lambda: False) -> float:
@@ -83,8 +83,7 @@ def proof_so_far(
     line, at, scores = solver.line(), position, []
     for move in line:
         score = score_play(at.board, move, rules).score if isinstance(move, Place) else 0
-        left = tuple(rack_without(at.racks[at.on_turn], used_tiles(move)))
-        at = at.after(move, score, left, rules)
+        at = at.after(move, score, leave_of(at.racks[at.on_turn], move), rules)
         scores.append(score)
     # ``engine.kernels.endgame`` explains why two passes will do.
     ends_game = not all(at.racks) or line[-2:] == (PASS, PASS) or passes_left(at, rules) < 1

@@ -30,8 +30,8 @@ from engine.rules.rules import (
     Rules,
     canonical,
     check_move,
+    leave_of,
     may_exchange,
-    rack_without,
     stalled,
     used_tiles,
 )
@@ -161,7 +161,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     play = Play(before.board, seen, score, rules.rack_size, bag, may_exchange(position, rules))
     leave = None
     if known is not None and not isinstance(move, int):
-        leave = tuple(rack_without(known, used_tiles(move)))
+        leave = leave_of(known, move)
     return Observed(before, move, play, counts, leave)
 
 

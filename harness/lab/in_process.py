@@ -13,10 +13,10 @@ from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
 from bot.players.sim import settings_of
 from bot.search.strategy import Searching, Strategy
 from engine.rules.bag import Bag, DrawStream
-from engine.rules.game import Game, Turn
+from engine.rules.game import Game
 from engine.rules.moves import Exchange
 from engine.rules.position import Rack
-from engine.rules.rules import Rules, rack_without, used_tiles
+from engine.rules.rules import Rules
 from harness.lab.positions import Situation
 from harness.lab.study_context import Field
 from protocol.parts import TimeControl
@@ -65,11 +65,6 @@ class FullKnowledgePlayer(Strategy):
 def dealt(rules: Rules, secret: bytes) -> Game:
     """Return a new game with the bag shuffled by a secret; each seat draws from its own end."""
     return Game.start(rules, Bag.shuffled(rules.distribution, DrawStream(secret), mirrored=True))
-
-
-def kept_by(turn: Turn) -> Rack:
-    """Return the tiles left on the rack before the draw, sorted."""
-    return tuple(rack_without(turn.rack, used_tiles(turn.move)))
 
 
 def last_turn(game: Game) -> Observed:

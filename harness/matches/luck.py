@@ -37,7 +37,7 @@ from engine.rules.bag import dealing_order
 from engine.rules.game import Game, Turn
 from engine.rules.moves import PASS, Exchange, Pass, Place
 from engine.rules.position import Board, Position, Rack, tiles_of
-from engine.rules.rules import Rules, rack_without, used_tiles
+from engine.rules.rules import Rules, leave_of
 from lexicons.arrays import F64, I64, U8
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
@@ -136,7 +136,7 @@ def is_known(game: Game) -> bool:
     for turn in _as_it_stands(game):
         if sorted(turn.rack) != racks[turn.seat]:
             return False
-        kept = rack_without(turn.rack, used_tiles(turn.move))
+        kept = leave_of(turn.rack, turn.move)
         wanted = 0 if isinstance(turn.move, Pass) else min(size - len(kept), bag)
         if len(turn.drawn) != wanted:
             return False
@@ -199,7 +199,7 @@ def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
             lead = scores[seat] - scores[1 - seat]
             left = exchanges[seat] < game.rules.exchange_limit
             yield _JudgedDraw(seat, *draw, board, lead, left_on[1 - seat], int(bag.sum()), left)
-        kept = tuple(rack_without(turn.rack, used_tiles(turn.move)))
+        kept = leave_of(turn.rack, turn.move)
         pending[seat] = None if isinstance(turn.move, Pass) else (bag, kept, turn.drawn)
         left_on[seat] = () if isinstance(turn.move, Pass) else kept
         bag = bag - _counts(turn.drawn, kinds)

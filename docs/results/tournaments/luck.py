@@ -23,7 +23,7 @@ from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Ending, Game, Turn
 from engine.rules.moves import Place
 from engine.rules.position import Board, Position
-from engine.rules.rules import Rules, rack_without, standard_rules, used_tiles
+from engine.rules.rules import Rules, leave_of, standard_rules, used_tiles
 from engine.simulation.selfplay import StaticGames, play_static_games
 from harness.lab.rows import Column, as_text
 from harness.lab.studies.duel import Games, judge_of
@@ -79,7 +79,7 @@ def whole_games(played: StaticGames, rules: Rules) -> Iterator[Game]:
         board, turns, totals = Board.empty(rules.layout), [], [0, 0]
         for at in range(count):
             (move,) = unpack(results.moves[game, at : at + 1], board)
-            kept = rack_without(racks[at], used_tiles(move))
+            kept = leave_of(racks[at], move)
             # Nobody sees the last racks; they hold what is left, unless the game ends in exchanges.
             drawn = Counter(racks[at + 2]) - Counter(kept) if at + 2 < count else bag
             if isinstance(move, Place):

@@ -26,7 +26,7 @@ from engine.inference.rack_filter import RackFilter
 from engine.rules.game import Game
 from engine.rules.moves import Exchange, Place
 from engine.rules.position import Board, Position, Rack, unseen
-from harness.lab.in_process import kept_by
+from engine.rules.rules import leave_of
 from lexicons.store import Lexicon
 
 ALL_LISTED = 1_000_000
@@ -73,7 +73,7 @@ def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
     for number, turn in enumerate(game.turns):
         racks = (own, ()) if seat == 0 else ((), own)
         counts = unseen(Position(board, racks, (0, 0)), seat, game.rules)
-        leave = kept_by(turn)
+        leave = leave_of(turn.rack, turn.move)
         if turn.seat == seat:
             own = tuple(sorted((*leave, *turn.drawn)))
             back = turn.move.tiles if isinstance(turn.move, Exchange) else ()

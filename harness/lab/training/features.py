@@ -33,9 +33,9 @@ from engine.movegen.evaluation import PLAIN, POINT
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Place
 from engine.rules.position import Rack
-from engine.rules.rules import Rules
+from engine.rules.rules import Rules, leave_of
 from engine.simulation.selfplay import StaticGames, play_static_games
-from harness.lab.in_process import kept_by, play_game
+from harness.lab.in_process import play_game
 from harness.lab.study_context import Field
 from harness.pictures import picture
 from lexicons.alphabet import BLANK
@@ -279,7 +279,9 @@ def lessons(game: Game, leaves: LeaveTable) -> Iterator[Lesson]:
         if number >= 2 and len(turn.rack) == full <= bag:
             before = game.turns[number - 2]  # of the same player
             if PASS not in (before.move, turn.move):
-                yield Lesson(kept_by(before), turn.score + leaves.value(kept_by(turn)))
+                kept = leave_of(turn.rack, turn.move)
+                worth = turn.score + leaves.value(kept)
+                yield Lesson(leave_of(before.rack, before.move), worth)
         if isinstance(turn.move, Place):
             bag -= len(turn.drawn)
 

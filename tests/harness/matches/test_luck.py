@@ -23,7 +23,7 @@ from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.rules.position import Position
-from engine.rules.rules import rack_without, standard_rules, used_tiles
+from engine.rules.rules import leave_of, standard_rules, used_tiles
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Began, Record
 from harness.arbiter.scorebook import Scorebook
@@ -156,7 +156,7 @@ def test_over_all_draws_from_a_bag_luck_is_nil(number: int, tiles: int, way: str
 def test_luck_is_the_worth_of_the_best_move_less_that_of_all_draws(number: int) -> None:
     game = dealt(shifted(number))
     move = opening_move(game, 3)
-    kept = rack_without(game.position.racks[0], used_tiles(move))
+    kept = leave_of(game.position.racks[0], move)
     generator = Generator(lexicon(), RULES, leaves())
 
     def worth(position: Position, drawn: tuple[int, ...]) -> float:

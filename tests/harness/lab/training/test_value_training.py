@@ -14,7 +14,7 @@ from leave_trainings import RULES, TILES, Backwards, Stopped, few
 from engine.kernels.value_games import Listed, Wanted
 from engine.movegen.move_codec import unpack
 from engine.rules.position import bag_count, unseen
-from engine.rules.rules import rack_without, used_tiles
+from engine.rules.rules import leave_of
 from engine.simulation.selfplay import StaticGames, play_static_games
 from harness.lab.study_context import Field
 from harness.lab.training import value
@@ -76,7 +76,7 @@ def test_what_is_seen_is_what_the_positions_have() -> None:
         after = played().position(game, turn + 1, RULES).board
         hidden = unseen(before, before.on_turn, RULES)
         (move,) = unpack(played().results.moves[game, turn : turn + 1], before.board)
-        kept = tuple(rack_without(before.racks[before.on_turn], used_tiles(move)))
+        kept = leave_of(before.racks[before.on_turn], move)
         bag = int(played().results.bags[game, turn + 1])
         scoreless = 0 if after != before.board else _scoreless(game, turn)
         expected.append(value_reference.see(after, kept, hidden, bag, scoreless, RULES, few()))
