@@ -18,8 +18,8 @@ from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove, passing
 from engine.preendgame.replies import Model
 from engine.preendgame.solver import Outcome, PreEndgame
-from engine.rules.moves import PASS, Place
-from engine.rules.rules import score_play
+from engine.rules.moves import PASS
+from engine.rules.rules import points_of
 from engine.simulation.rollout_input import TO_THE_END, Belief
 from engine.simulation.simulation import Simulation
 from lexicons.tables import win_probabilities_for
@@ -103,10 +103,9 @@ class EndgameSearch:
         return self._choice(solver.solution)
 
     def _choice(self, solution: Solution) -> Choice:
-        view, score = self.view, 0
+        view = self.view
         move, value = solution.to_play(view.spread)
-        if isinstance(move, Place):
-            score = score_play(view.position.board, move, view.rules).score
+        score = points_of(view.position.board, move, view.rules)
         final = view.spread + value
         considered = Considered(
             move,

@@ -25,7 +25,7 @@ from engine.rules.rules import (
     canonical,
     leave_of,
     passes_left,
-    score_play,
+    points_of,
     stalled,
     standard_rules,
 )
@@ -318,7 +318,7 @@ def _is_packable(move: Move) -> bool:
 
 
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:
-    score = score_play(position.board, move, rules).score if isinstance(move, Place) else 0
+    score = points_of(position.board, move, rules)
     leave = leave_of(position.racks[position.on_turn], move)
     return position.after(move, score, leave, rules), score
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.rules.moves import Direction, Move, Place
 from engine.rules.position import Position, as_rack, bag_count, unseen
-from engine.rules.rules import leave_of, score_play
+from engine.rules.rules import leave_of, points_of
 from lexicons.layout import BoardLayout
 
 from .evaluation import POINT
@@ -56,7 +56,7 @@ def ranked_moves(
 
 def _phony(generator: Generator, position: Position, move: Move) -> RankedMove:
     rules = generator.rules
-    score = score_play(position.board, move, rules).score if isinstance(move, Place) else 0
+    score = points_of(position.board, move, rules)
     leave = tuple(sorted(leave_of(position.racks[position.on_turn], move)))
     known = bag_count(position, rules) and len(leave) < generator.leaves.rack_size
     worth = round(generator.leaves.value(leave) * POINT) if known else 0

@@ -270,6 +270,14 @@ def score_play(board: Board, place: Place, rules: Rules) -> Play:
     )
 
 
+def points_of(board: Board, move: Move, rules: Rules) -> int:
+    """Return the points that a move scores at once, 0 unless it places tiles.
+
+    Raises as ``score_play``.
+    """
+    return score_play(board, move, rules).score if isinstance(move, Place) else 0
+
+
 _Squares: TypeAlias = list[tuple[int, int, int]]
 
 

@@ -12,9 +12,9 @@ from bot.search.anytime import NODES, Anytime, Work
 from engine.endgame.solver import EndgameSolver, Solution
 from engine.preendgame.replies import Model
 from engine.preendgame.solver import Outcome, PreEndgame
-from engine.rules.moves import PASS, Move, Place
+from engine.rules.moves import PASS, Move
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import Rules, leave_of, passes_left, score_play
+from engine.rules.rules import Rules, leave_of, passes_left, points_of
 
 
 def spend(budget: Budget, work: Work, is_enough: Callable[[], bool] = lambda: False) -> float:
@@ -82,7 +82,7 @@ def proof_so_far(
     """Return what a solver knows of the endgame it has begun with, and the best play."""
     line, at, scores = solver.line(), position, []
     for move in line:
-        score = score_play(at.board, move, rules).score if isinstance(move, Place) else 0
+        score = points_of(at.board, move, rules)
         at = at.after(move, score, leave_of(at.racks[at.on_turn], move), rules)
         scores.append(score)
     # ``engine.kernels.endgame`` explains why two passes will do.
