@@ -147,15 +147,9 @@ class Watched:
 
     def _withdrawn(self, message: Played) -> None:
         play = self._last(message)
-        before = self._before
         taken_back = replace(play, score=0, scores=message.scores, bag=message.bag, withdrawn=True)
-        position = Position(
-            before.board,
-            before.racks,
-            message.scores,
-            1 - message.seat,
-            *before.counts_after(None, self.view.rules),
-        )
+        position = self._before.taken_back(self.view.rules)
+        position = replace(position, scores=message.scores, on_turn=1 - message.seat)
         view = self.view.with_last(taken_back)
         self.view = replace(view, position=position, bag=message.bag, clocks=message.clocks)
         self.open_play = None

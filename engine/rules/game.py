@@ -154,14 +154,8 @@ class Game:
     def _withdrawn(self, ruling: Ruling) -> Game:
         before, turn = self.before, self.turns[-1]
         assert before is not None, "a play is open"
-        position = Position(
-            before.board,
-            before.racks,
-            before.scores,
-            1 - turn.seat,
-            *before.counts_after(None, self.rules),
-        )
         off = replace(turn, score=0, total=before.scores[turn.seat], bingo=False, withdrawn=True)
+        position = before.taken_back(self.rules)
         after = replace(self, position=position, before=None, turns=(*self.turns[:-1], off))
         return after._lost_by(turn.seat) if ruling.game_lost else after._settled()
 

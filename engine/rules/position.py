@@ -127,6 +127,12 @@ class Position:
         )
         return moved.with_rack(seat, rack)
 
+    def taken_back(self, rules: Rules) -> Position:
+        """Return the position after a play in this one that was challenged off."""
+        return Position(
+            self.board, self.racks, self.scores, 1 - self.on_turn, *self.counts_after(None, rules)
+        )
+
     def counts_after(self, move: object, rules: Rules) -> tuple[int, int, tuple[int, int]]:
         """Return scoreless turns, passes and exchanges after a move of the player on turn.
 
