@@ -21,6 +21,7 @@ import numpy.typing as npt
 from .alphabet import TileDistribution, load_distribution
 from .arrays import I64, U32, Bools
 from .cache import replacing
+from .files import read_bounded
 from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, check_lists, list_ends
 from .leaves import MAX_WORTH, RACK_SIZE, LeaveTable
 
@@ -66,10 +67,9 @@ def read_klv(
     path = Path(path)
     distribution = distribution or load_distribution()
     places = len(LeaveTable.zero(distribution, rack_size).values)
-    size, most = path.stat().st_size, 8 + 4 * (NARROW.max_nodes + places)
-    if size > most:
-        raise ValueError(f"{path}: {size} bytes; no leave table for these tiles has over {most}")
-    return parse_klv(path.read_bytes(), str(path), distribution, rack_size)
+    most = 8 + 4 * (NARROW.max_nodes + places)
+    content = read_bounded(path, most, "leave table for these tiles")
+    return parse_klv(content, str(path), distribution, rack_size)
 
 
 def parse_klv(

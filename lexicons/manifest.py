@@ -7,15 +7,15 @@ suffix ``.xz``.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from .cache import replacing
+from .files import parse_json, read_bounded, write_json
 
 _FORMAT = "tilewire manifest 1"
+_WHAT = "manifest of a table"
 _MOST_BYTES = 1 << 20
 
 
@@ -55,27 +55,17 @@ def read_manifest(table: str | Path) -> Manifest | None:
     path = manifest_path(table)
     if not path.is_file():
         return None
-    size = path.stat().st_size
-    if size > _MOST_BYTES:
-        raise ValueError(f"{path}: {size} bytes; no manifest of a table has over {_MOST_BYTES}")
-    return parse_manifest(path.read_bytes(), str(path))
+    return parse_manifest(read_bounded(path, _MOST_BYTES, _WHAT), str(path))
 
 
 def write_manifest(table: str | Path, manifest: Manifest) -> None:
     """Write the manifest of a table beside it, atomically; OSError if that fails."""
-    text = json.dumps({"format": _FORMAT, **asdict(manifest)}, ensure_ascii=False, indent=1)
-    with replacing(manifest_path(table)) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    write_json(manifest_path(table), _FORMAT, asdict(manifest))
 
 
 def parse_manifest(content: bytes, source: str) -> Manifest:
     """Read a manifest from a file's content, named ``source`` in errors; raises ValueError."""
-    try:
-        values = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{source}: no JSON, and so no manifest of a table: {error}") from None
-    if not isinstance(values, dict) or values.pop("format", None) != _FORMAT:
-        raise ValueError(f'{source}: no manifest of a table; those say "format": "{_FORMAT}"')
+    values = parse_json(content, source, _FORMAT, _WHAT)
     wanted = {entry.name: _TYPES[str(entry.type)] for entry in fields(Manifest)}
     for name, (kind, words) in wanted.items():
         if not isinstance(values.get(name), kind) or isinstance(values[name], bool):

@@ -6,7 +6,6 @@ Nothing of these lists is shipped. A list that is made is kept in the user's cac
 
 from __future__ import annotations
 
-import json
 import lzma
 import re
 import subprocess
@@ -15,10 +14,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from .alphabet import Alphabet, load_distribution
 from .cache import replacing, user_cache
+from .files import parse_json, write_json
 from .text import decode_text
 from .wordlist import SHORTEST_WORD
 
@@ -142,9 +142,7 @@ def install(listed: PackageList) -> Note:
     )  # fmt: skip
     path = installed_path(listed.name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(_note_path(listed.name)) as temporary:
-        text = json.dumps({"format": _FORMAT, **asdict(note)}, ensure_ascii=False, indent=1)
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    write_json(_note_path(listed.name), _FORMAT, asdict(note))
     with (
         replacing(path) as temporary,
         lzma.open(temporary, "wt", preset=1, encoding="utf-8") as out,
@@ -157,10 +155,9 @@ def install(listed: PackageList) -> Note:
 def installed_note(name: str) -> Note | None:
     """Return the note of an installed list; None where there is none that can be read."""
     with suppress(OSError, ValueError, TypeError, KeyError):
-        values: dict[str, Any] = json.loads(_note_path(name).read_text(encoding="utf-8"))
-        if values.pop("format") == _FORMAT:
-            left_out = [LeftOut(**entry) for entry in values.pop("left_out")]
-            return Note(**values, left_out=left_out)
+        values = parse_json(_note_path(name).read_bytes(), name, _FORMAT, "note")
+        left_out = [LeftOut(**entry) for entry in values.pop("left_out")]
+        return Note(**values, left_out=left_out)
     return None
 
 

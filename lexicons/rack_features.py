@@ -13,7 +13,6 @@ they were made.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,7 +25,7 @@ import numpy.typing as npt
 
 from .alphabet import BLANK, TileDistribution
 from .arrays import I64
-from .cache import replacing
+from .files import parse_json, read_bounded, write_json
 from .leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
 
 MAX_WEIGHT = 500  # points, either way; keeps leaves within ``leaves.MAX_WORTH``
@@ -133,10 +132,7 @@ def read_rack_weights(path: str | Path) -> RackWeights:
         OSError: the file cannot be read.
     """
     path = Path(path)
-    size = path.stat().st_size
-    if size > _MOST_BYTES:
-        raise ValueError(f"{path}: {size} bytes; no file of rack weights has over {_MOST_BYTES}")
-    return _parse(path.read_bytes(), str(path))
+    return _parse(read_bounded(path, _MOST_BYTES, "file of rack weights"), str(path))
 
 
 @lru_cache(maxsize=2)
@@ -149,23 +145,15 @@ def shipped_rack_weights(player: Trained = "rh") -> RackWeights:
 def write_rack_weights(path: str | Path, weights: RackWeights) -> None:
     """Write weights, to a thousandth of a point, atomically; OSError if that fails."""
     content = {
-        "format": _FORMAT,
         "made": dict(weights.made),
         "letters": weights.letters,
         "weights": {name: round(points, 3) for name, points in weights.by_name().items()},
     }
-    text = json.dumps(content, ensure_ascii=False, indent=1)
-    with replacing(Path(path)) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    write_json(Path(path), _FORMAT, content)
 
 
 def _parse(content: bytes, source: str) -> RackWeights:
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{source}: no JSON, and so no rack weights: {error}") from None
-    if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise ValueError(f'{source}: no rack weights; those say "format": "{_FORMAT}"')
+    data = parse_json(content, source, _FORMAT, "rack weights")
     letters, weights, made = (data.get(key) for key in ("letters", "weights", "made"))
     if not isinstance(letters, list) or not all(isinstance(text, str) for text in letters):
         raise ValueError(f'{source}: "letters" is a list of texts, the blank first')

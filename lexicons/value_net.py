@@ -27,6 +27,7 @@ import numpy.typing as npt
 from .alphabet import TileDistribution
 from .arrays import DAMAGED, F32, I16, I32, I64, read_only
 from .cache import replacing
+from .files import read_bounded
 from .layout import BoardLayout
 from .leaves import RACK_SIZE
 
@@ -190,10 +191,8 @@ def read_value_net(
         OSError: the file cannot be read.
     """
     path = Path(path)
-    size = path.stat().st_size
-    if size > _MOST_BYTES:
-        raise ValueError(f"{path}: {size:,} bytes; no value net has over {_MOST_BYTES:,}")
-    return parse_value_net(path.read_bytes(), str(path), layout, distribution)
+    content = read_bounded(path, _MOST_BYTES, "value net")
+    return parse_value_net(content, str(path), layout, distribution)
 
 
 def parse_value_net(

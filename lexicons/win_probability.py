@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from .arrays import I32, read_only
 from .cache import replacing
+from .files import read_bounded
 from .text import decode_text
 
 _MOST_BYTES = 1 << 24  # 601 spreads by 94 counts take half a megabyte
@@ -85,10 +86,8 @@ def read_win_probabilities(path: str | Path) -> WinProbabilities:
         OSError: the file cannot be read.
     """
     path = Path(path)
-    size = path.stat().st_size
-    if size > _MOST_BYTES:
-        raise ValueError(f"{path}: {size} bytes; no table of win probabilities has {_MOST_BYTES}")
-    return parse_win_probabilities(path.read_bytes(), str(path))
+    content = read_bounded(path, _MOST_BYTES, "table of win probabilities")
+    return parse_win_probabilities(content, str(path))
 
 
 def parse_win_probabilities(content: bytes, source: str) -> WinProbabilities:

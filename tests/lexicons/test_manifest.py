@@ -78,5 +78,5 @@ def test_what_is_no_manifest(tmp_path: Path, text: str, says: str) -> None:
 def test_what_is_far_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "few.klv2.json").open("wb") as file:
         file.truncate(1 << 36)  # takes no room on the disk
-    with pytest.raises(ValueError, match="no manifest of a table has over 1048576"):
+    with pytest.raises(ValueError, match="no manifest of a table has over 1,048,576"):
         read_manifest(tmp_path / "few.klv2")

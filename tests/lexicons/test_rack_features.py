@@ -167,7 +167,7 @@ def weights_but(**weights: object) -> dict[str, object]:
         (changed(weights=weights_but(A=float("nan"))), "'A' weighs nan; a weight is a number"),
         (changed(weights=weights_but(A=1e9)), "'A' weighs 1000000000.0; a weight is a number"),
         (changed(weights=weights_but(A=10**400)), "'A' weighs "),
-        (" " * 70_000, "70000 bytes; no file of rack weights has over 65536"),
+        (" " * 70_000, "70,000 bytes; no file of rack weights has over 65,536"),
     ],
 )
 def test_what_is_no_file_of_weights(text: str, says: str, tmp_path: Path) -> None:
