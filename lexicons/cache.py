@@ -16,6 +16,8 @@ import numpy.typing as npt
 from .arrays import DAMAGED
 
 Arrays: TypeAlias = Sequence[npt.NDArray[Any]]
+Form: TypeAlias = tuple[npt.DTypeLike, tuple[int, ...] | None]
+"""Type and shape of an array; None where the shape is not known before it is made."""
 
 
 def user_cache() -> Path:
@@ -53,21 +55,28 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def mapped_arrays(
-    folder: str, what: object, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]
+    folder: str, what: object, make: Callable[[], Arrays], forms: Sequence[Form]
 ) -> Arrays:
     """Return arrays from a folder of the user's cache, or make them and keep them there.
 
     Processes map the files into memory and so share them. ``repr(what)`` identifies the arrays in
-    their folder; what is kept and does not ``fits`` is made again.
+    their folder; what is kept and has other ``forms`` is made again.
     """
     digest = hashlib.sha256(repr(what).encode()).hexdigest()[:32]
     kept = _mapped(user_cache() / folder, digest)
-    if kept and fits(kept):
+    if kept and _are(kept, forms):
         return kept
     made = make()
     if not _kept(user_cache() / folder, digest, made):
         return made
     return _mapped(user_cache() / folder, digest) or made
+
+
+def _are(arrays: Arrays, forms: Sequence[Form]) -> bool:
+    return len(arrays) == len(forms) and all(
+        array.dtype == dtype and shape in (None, array.shape)
+        for array, (dtype, shape) in zip(arrays, forms, strict=True)
+    )
 
 
 def _mapped(folder: Path, digest: str) -> Arrays:

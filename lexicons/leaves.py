@@ -24,7 +24,7 @@ import numpy as np
 
 from .alphabet import BLANK, TileDistribution
 from .arrays import I32, I64, U8, read_only
-from .cache import Arrays, mapped_arrays
+from .cache import mapped_arrays
 
 RACK_SIZE = 7
 MAX_WORTH = 10_000
@@ -119,12 +119,8 @@ def cached_leaves(
     """
     whole = (what, RACK_SIZE, distribution.alphabet.letters, distribution.counts,
              distribution.points, distribution.vowels)  # fmt: skip
-    shape = (_places(distribution, RACK_SIZE),)
-
-    def fits(arrays: Arrays) -> bool:
-        return [(array.dtype, array.shape) for array in arrays] == [(np.dtype(np.int32), shape)]
-
-    (values,) = mapped_arrays("leaves", whole, lambda: (make().values,), fits)
+    form = (np.int32, (_places(distribution, RACK_SIZE),))
+    (values,) = mapped_arrays("leaves", whole, lambda: (make().values,), [form])
     return LeaveTable(distribution, values)
 
 

@@ -7,7 +7,7 @@ content. What kernels search is derived from large graphs once, and mapped into 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .alphabet import TileDistribution, load_distribution
-from .cache import Arrays, mapped_arrays, replacing, user_cache
+from .cache import Arrays, Form, mapped_arrays, replacing, user_cache
 from .kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
 from .layout import MAX_SIDE
 from .package_lists import PACKAGE_LISTS, installed_names, installed_path
@@ -71,15 +71,10 @@ class Lexicon:
 
         count, letters = len(self.graph.nodes), len(self.distribution.alphabet)
 
-        def fits(arrays: Arrays) -> bool:
-            return [(array.dtype, array.shape) for array in arrays] == [
-                (np.dtype(np.uint64), (count,))
-            ]
-
         def make() -> Arrays:
             return (search_nodes(self.graph, letters),)
 
-        (nodes,) = self._derived((FORMAT, letters), make, fits)
+        (nodes,) = self._derived((FORMAT, letters), make, [(np.uint64, (count,))])
         return nodes
 
     @cached_property
@@ -87,23 +82,19 @@ class Lexicon:
         """The words that fit on a board, by their letters; raises as ``search_nodes``."""
         from .word_map import FORMAT, WordMap, word_map
 
-        def fits(arrays: Arrays) -> bool:
-            return [array.dtype for array in arrays] == [np.uint64, np.uint64, np.uint8]
-
         def make() -> Arrays:
             made = word_map(self.search_nodes, letters, MAX_SIDE)
             return made.whole, made.shorter, made.rows
 
         letters = len(self.distribution.alphabet)
-        return WordMap(self.search_nodes, letters, *self._derived((FORMAT, MAX_SIDE), make, fits))
+        forms: list[Form] = [(np.uint64, None), (np.uint64, None), (np.uint8, None)]
+        return WordMap(self.search_nodes, letters, *self._derived((FORMAT, MAX_SIDE), make, forms))
 
-    def _derived(
-        self, what: object, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]
-    ) -> Arrays:
+    def _derived(self, what: object, make: Callable[[], Arrays], forms: Sequence[Form]) -> Arrays:
         """Make arrays from the graph; those of a large one are kept in the cache and mapped."""
         if len(self.graph.nodes) < _KEPT_NODES:
             return make()
-        return mapped_arrays("lexicons", (self._graph_digest, what), make, fits)
+        return mapped_arrays("lexicons", (self._graph_digest, what), make, forms)
 
     @cached_property
     def _graph_digest(self) -> str:
