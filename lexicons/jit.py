@@ -22,7 +22,6 @@ import hashlib
 import os
 import re
 import stat
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -92,20 +91,10 @@ def on_warm_up(function: _F) -> _F:
     return function
 
 
-def warm_up(report: Callable[[str, float], None] | None = None) -> float:
-    """Run what is registered, in order; return the seconds it took.
-
-    ``report`` is called after each with its module and seconds.
-    """
-    total = 0.0
+def warm_up() -> None:
+    """Run what is registered, in order."""
     for function in _warm_ups:
-        began = time.perf_counter()
         function()
-        seconds = time.perf_counter() - began
-        total += seconds
-        if report is not None:
-            report(function.__module__, seconds)
-    return total
 
 
 def waiting_for_warm_up() -> list[str]:

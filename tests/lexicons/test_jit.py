@@ -72,12 +72,8 @@ def test_warming_up_runs_what_is_registered(monkeypatch: pytest.MonkeyPatch) -> 
     def second() -> None:
         calls.append("second")
 
-    reported: list[tuple[str, float]] = []
-    total = warm_up(lambda name, seconds: reported.append((name, seconds)))
+    warm_up()
     assert calls == ["first", "second"]
-    assert [name for name, _ in reported] == [__name__] * 2
-    assert total == sum(seconds for _, seconds in reported)
-    assert warm_up() >= 0
 
 
 def test_the_cache_is_named_by_all_files_of_ours_that_are_imported() -> None:
