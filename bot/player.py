@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_exchange_count, format_move, parse_move
 from engine.rules.moves import PASS, PLAYED_THROUGH, Exchange, Move, Pass, Place
-from engine.rules.position import Position, Rack, as_rack, bag_count
+from engine.rules.position import Position, Rack, bag_count
 from engine.rules.position import unseen as unseen_counts
 from engine.rules.rules import (
     Rules,
@@ -32,7 +32,7 @@ from engine.rules.rules import (
     passes_left,
     standard_rules,
 )
-from lexicons.alphabet import BLANK_FLAG
+from lexicons.alphabet import BLANK_FLAG, as_tiles
 from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import now_ms
 from protocol.parts import TimeControl
@@ -233,7 +233,7 @@ class View:
     @property
     def unseen_tiles(self) -> Rack:
         """The tiles in the bag or on the opponent's rack, sorted."""
-        return as_rack(self.unseen)
+        return as_tiles(self.unseen)
 
     @property
     def is_over(self) -> bool:

@@ -17,12 +17,12 @@ from __future__ import annotations
 import csv
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from .text import embedded_names, read_named
+from .text import embedded_names, read_named, shown
 
 BLANK = 0
 BLANK_FLAG = 0x80
@@ -34,7 +34,6 @@ _MOST_TILES = 500  # in a bag, which kernels have room for; the largest that is 
 _MOST_POINTS = 99
 _LONGEST_TILE = 4  # characters; games are offered to bots with no longer ones
 _UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,.]|^[0-9?+-]$")
-_SHOWN = 60  # characters of a wrong text in an error
 
 
 @dataclass(frozen=True)
@@ -95,12 +94,12 @@ class Alphabet:
             if name == "[":
                 end = text.find("]", at)
                 if end < 0:
-                    raise ValueError(f"'[' at character {at + 1} of {_shown(text)} is never closed")
+                    raise ValueError(f"'[' at character {at + 1} of {shown(text)} is never closed")
                 name, after = text[at + 1 : end], end + 1
             tile = self._tile_of.get(name)
             if tile is None:
                 raise ValueError(
-                    f"{_shown(name)} at character {at + 1} of {_shown(text)} is not a tile"
+                    f"{shown(name)} at character {at + 1} of {shown(text)} is not a tile"
                     + _remedy(name, self.letters)
                 )
             numbers.append(tile)
@@ -136,10 +135,6 @@ class Alphabet:
                     + _remedy(upper[at], self.letters)
                 )
         return tuple(numbers)
-
-
-def _shown(text: str) -> str:
-    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}…"
 
 
 def _remedy(name: str, known: Iterable[str]) -> str:
@@ -179,11 +174,16 @@ class TileDistribution:
 
     def all_tiles(self) -> tuple[int, ...]:
         """List a full bag's tiles, sorted by number."""
-        return tuple(tile for tile, count in enumerate(self.counts) for _ in range(count))
+        return as_tiles(self.counts)
 
     def value(self, tiles: Iterable[int]) -> int:
         """Add up the points of tiles; a used blank counts as a blank."""
         return sum(self.points[BLANK if tile & BLANK_FLAG else tile] for tile in tiles)
+
+
+def as_tiles(counts: Sequence[int]) -> tuple[int, ...]:
+    """Return the tiles of counts by tile number, sorted."""
+    return tuple(tile for tile, count in enumerate(counts) for _ in range(count))
 
 
 def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:

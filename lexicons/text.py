@@ -7,6 +7,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+_MOST_SHOWN = 60
+
 
 def read_named(name_or_path: str | Path, suffix: str, what: str, form: str) -> tuple[str, str, str]:
     """Return name and text of embedded data or of a file, and what errors call it.
@@ -43,6 +45,11 @@ def embedded_names(suffix: str) -> dict[str, Traversable]:
         for entry in data.iterdir()
         if entry.name.endswith(suffix)
     }
+
+
+def shown(text: str) -> str:
+    """Quote foreign text for an error message, shortened to 60 characters."""
+    return repr(text) if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]!r}…"
 
 
 def name_of(location: str | Path) -> str:

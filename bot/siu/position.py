@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from engine.notation.cgp import check_tile_counts, read_cgp, read_challenge, read_operations
 from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
-from engine.notation.move_text import NotationError, shown
+from engine.notation.move_text import NotationError
 from engine.rules.moves import PASS, Move, Place
-from engine.rules.position import Position, Rack, bag_count
+from engine.rules.position import Position, Rack, bag_count, with_seat
 from engine.rules.rule_sets import rules_for
 from engine.rules.rules import (
     IllegalMove,
@@ -33,6 +33,7 @@ from engine.rules.rules import (
 )
 from lexicons.alphabet import load_distribution
 from lexicons.layout import load_layout
+from lexicons.text import shown
 from protocol.siu.commands import Mode, SetPosition
 
 from .settings import Settings
@@ -108,7 +109,7 @@ class Situation:
         whole = len(self.known) == self.rules.rack_size
         if not whole or not bag_count(position, self.rules):
             return position
-        return replace(position, racks=_with(position.racks, 1 - self.seat, self.known))
+        return replace(position, racks=with_seat(position.racks, 1 - self.seat, self.known))
 
     @cached_property
     def bag(self) -> int:
@@ -118,7 +119,7 @@ class Situation:
     def seen(self, turn: int) -> Position:
         """Return the position before a turn or at the end, with our rack if wholly known."""
         position = self.turns[turn].before if turn < len(self.turns) else self.last
-        return replace(position, racks=_with(((), ()), self.seat, self._own(turn)))
+        return replace(position, racks=with_seat(((), ()), self.seat, self._own(turn)))
 
     def _own(self, turn: int) -> Rack:
         """Return our rack before a turn, () unless wholly known; a later turn may reveal it."""
@@ -273,7 +274,7 @@ class _Game:
         self.position = Position(
             board,
             ((), ()),
-            _with(before.scores, seat, before.scores[seat] + gained),
+            with_seat(before.scores, seat, before.scores[seat] + gained),
             1 - seat,
             *counts,
         )
@@ -289,16 +290,9 @@ class _Game:
             raise NotationError(
                 f"{text(tiles)} can't be on the rack, which is known to have {text(had)}"
             )
-        self.racks = _with(self.racks, seat, held)
+        self.racks = with_seat(self.racks, seat, held)
 
     def _give_away(self, seat: int, move: Move | int, used: Rack) -> None:
         left = Counter(self.racks[seat]) - Counter(used)
         stays = () if isinstance(move, int) else tuple(sorted(left.elements()))
-        self.racks = _with(self.racks, seat, stays)
-
-
-_T = TypeVar("_T")
-
-
-def _with(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
-    return (value, pair[1]) if seat == 0 else (pair[0], value)
+        self.racks = with_seat(self.racks, seat, stays)

@@ -19,7 +19,7 @@ from engine.kernels.transpositions import UNKNOWN
 from engine.movegen.generator import Generator, check_rack
 from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Move, Place
-from engine.rules.position import Board, Position, as_rack, unseen
+from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import (
     Rules,
     canonical,
@@ -29,7 +29,7 @@ from engine.rules.rules import (
     stalled,
     standard_rules,
 )
-from lexicons.alphabet import BLANK_FLAG
+from lexicons.alphabet import BLANK_FLAG, as_tiles
 from lexicons.jit import on_warm_up
 from lexicons.store import Lexicon
 
@@ -79,7 +79,7 @@ def with_both_racks(position: Position, rules: Rules) -> Position:
         raise ValueError("neither rack is given, or the game is over")
     if not position.racks[seat]:
         seat = 1 - seat
-    rest = as_rack(unseen(position, seat, rules))
+    rest = as_tiles(unseen(position, seat, rules))
     if not rest:
         raise ValueError("the game is over: one side has no tiles left")
     if turns := stalled(position, rules):

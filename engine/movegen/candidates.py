@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from engine.rules.moves import Direction, Move, Place
-from engine.rules.position import Position, as_rack, bag_count, unseen
+from engine.rules.position import Position, bag_count, unseen
 from engine.rules.rules import leave_of, points_of
+from lexicons.alphabet import as_tiles
 from lexicons.layout import BoardLayout
 
 from .evaluation import POINT
@@ -83,7 +84,7 @@ def is_symmetric(layout: BoardLayout) -> bool:
 def guess_replies(generator: Generator, position: Position, seed: int) -> Iterator[ScoredMove]:
     """Yield the static choices of random racks of the player on turn, without end."""
     rules, seat = generator.rules, position.on_turn
-    hidden = as_rack(unseen(position, 1 - seat, rules))
+    hidden = as_tiles(unseen(position, 1 - seat, rules))
     chance = random.Random(seed)
     while True:
         rack = tuple(sorted(chance.sample(hidden, min(rules.rack_size, len(hidden)))))

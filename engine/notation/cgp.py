@@ -25,8 +25,9 @@ from engine.rules.challenges import CHALLENGE_RULES, ChallengeRule
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet, TileDistribution
+from lexicons.text import shown
 
-from .move_text import NotationError, shown, tile_on_board
+from .move_text import NotationError, tile_on_board
 
 KNOWN_OPERATIONS = {
     *("bb", "bdn", "cr", "etl", "gid", "id", "ld", "lex"),

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Board, Rack
 from lexicons.alphabet import Alphabet
+from lexicons.text import shown
 
 from .cgp import read_rack
-from .move_text import NotationError, format_square, parse_move, shown, word_text
+from .move_text import NotationError, format_square, parse_move, word_text
 
 _COUNT = re.compile(r"[1-9][0-9]?")
 _WHOLE = re.compile(r"[0-9]{1,3}")

@@ -34,7 +34,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from .move_text import NotationError, parse_square, shown
+from lexicons.text import shown
+
+from .move_text import NotationError, parse_square
 
 _ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # as Python's codecs call them
 _DECLARED = re.compile(rb"^#character-encoding[ \t]+([^\s]+)", re.MULTILINE | re.IGNORECASE)

@@ -24,8 +24,9 @@ from typing import TypeAlias
 from engine.rules.moves import PASS, Move
 from engine.rules.position import Board
 from lexicons.alphabet import Alphabet
+from lexicons.text import shown
 
-from .move_text import NotationError, parse_move, shown
+from .move_text import NotationError, parse_move
 
 _SQUARE = r"(?:[0-9]{1,2}[A-Z]|[A-Z][0-9]{1,2})"
 _MOVE = rf"pass\b|\(exch [^ )]+\)|{_SQUARE} \S+"

@@ -19,35 +19,31 @@ from collections.abc import Iterator
 
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from engine.rules.position import Board
+from engine.rules.rules import square_name
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet
 from lexicons.layout import MAX_SIDE
+from lexicons.text import shown
 
 _TOKEN = re.compile(r"\[[^\[\]]*\]|.", re.DOTALL)
 _ACROSS = re.compile(r"([1-9][0-9]?)([A-Za-z])")
 _DOWN = re.compile(r"([A-Za-z])([1-9][0-9]?)")
 _COUNT = re.compile(r"-([1-9][0-9]?)")
-_MOST_SHOWN = 60
 
 
 class NotationError(ValueError):
     """Text that is no move, no CGP or no GCG, or that contradicts the board it speaks of."""
 
 
-def shown(text: str) -> str:
-    """Quote foreign text for an error message, shortened to 60 characters."""
-    return repr(text) if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]!r}…"
-
-
-def format_square(row: int, column: int, direction: Direction = Direction.ACROSS) -> str:
-    """Write a square, and with it the way a word runs from there.
+def format_square(row: int, column: int, direction: Direction) -> str:
+    """Write a first square, and with it the way a word runs from there.
 
     Raises:
         NotationError: the column has no letter (more than 26).
     """
     if not 0 <= column < MAX_SIDE:
         raise NotationError(f"column {column + 1} has no letter; columns are A to Z")
-    letter = chr(ord("A") + column)
-    return f"{letter}{row + 1}" if direction is Direction.DOWN else f"{row + 1}{letter}"
+    name = square_name(row, column)  # the letter last
+    return f"{name[-1]}{name[:-1]}" if direction is Direction.DOWN else name
 
 
 def parse_square(text: str) -> tuple[int, int, Direction]:
@@ -210,10 +206,10 @@ def _settle(
     here = board.at(*at)
     if here == EMPTY:
         if on_board or tile is None:
-            raise NotationError(f"{format_square(*at)} is empty; there is no tile to play through")
+            raise NotationError(f"{square_name(*at)} is empty; there is no tile to play through")
         return tile
     if tile is not None and (tile ^ here) & ~BLANK_FLAG:
         raise NotationError(
-            f"{format_square(*at)} holds {alphabet.tile_text(here)}, not {alphabet.tile_text(tile)}"
+            f"{square_name(*at)} holds {alphabet.tile_text(here)}, not {alphabet.tile_text(tile)}"
         )
     return PLAYED_THROUGH

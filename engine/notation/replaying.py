@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from engine.rules.game import Ending, Game, Turn
 from engine.rules.moves import Exchange, Move, Pass, Place
-from engine.rules.position import Board, Position, Rack
+from engine.rules.position import Board, Position, Rack, with_seat
 from engine.rules.rules import (
     Play,
     Rules,
@@ -29,18 +29,17 @@ from engine.rules.rules import (
     score_play,
 )
 from lexicons.alphabet import EMPTY, Alphabet
+from lexicons.text import shown
 
 from .cgp import check_tile_counts, read_cgp, read_rack, write_cgp
 from .gcg import EventKind, GcgError, GcgEvent, GcgGame, GcgPlayer
-from .move_text import NotationError, format_move, parse_move, shown
+from .move_text import NotationError, format_move, parse_move
 
 LOST_TURN = "turn lost by a challenge"
 """The note on the pass of a player that challenged in vain."""
 
 STOOD = "challenged in vain"
 """The note on a play that was challenged and stood, if GCG has no line for what that cost."""
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ class _Replayer:
             # Some programs write the rack on turn there, and no #rack line; others a remark.
             with suppress(GcgError):
                 said = _read_known(self._gcg.incomplete, "the rack on turn", 0, self._rules)
-                known = _with(known, self._on_turn, said)
+                known = with_seat(known, self._on_turn, said)
         return self._position(known)
 
     def _step(self, index: int, event: GcgEvent) -> ReplayStep:
@@ -204,7 +203,7 @@ class _Replayer:
             seat, rack = last.seat, Counter(known[last.seat].rack)
             if isinstance(last.move, Place):
                 rack -= Counter(rack_tiles(last.move.placed))
-            known = _with(known, seat, _Known(tuple(sorted(rack.elements())), event.line))
+            known = with_seat(known, seat, _Known(tuple(sorted(rack.elements())), event.line))
         return self._position(known)
 
     def _place(self, step: ReplayStep) -> ReplayStep:
@@ -301,11 +300,7 @@ class _Replayer:
                 f"{self._scores[step.seat]} and {event.score:+d} make {total}; "
                 f"the line says {event.total}"
             )
-        self._scores = _with(self._scores, step.seat, total)
-
-
-def _with(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
-    return (value, pair[1]) if seat == 0 else (pair[0], value)
+        self._scores = with_seat(self._scores, step.seat, total)
 
 
 def _known_racks(gcg: GcgGame, seats: dict[str, int], rules: Rules) -> list[tuple[_Known, _Known]]:
@@ -321,12 +316,12 @@ def _known_racks(gcg: GcgGame, seats: dict[str, int], rules: Rules) -> list[tupl
         if left or event.kind is EventKind.RACK_LOST:
             owner = 1 - seat if left else seat
             where = f"{gcg.players[owner].nick}'s rack"
-            known = _with(known, owner, _read_known(event.detail, where, event.line, rules))
+            known = with_seat(known, owner, _read_known(event.detail, where, event.line, rules))
             if left:
-                known = _with(known, seat, _Known((), event.line))
+                known = with_seat(known, seat, _Known((), event.line))
         elif event.kind.is_turn or event.kind is EventKind.WITHDRAWN:
             own = _read_known(event.rack, f"{event.nick}'s rack", event.line, rules)
-            known = _with(known, seat, own)
+            known = with_seat(known, seat, own)
         racks.append(known)
     return racks[::-1]
 

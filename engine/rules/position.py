@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from .moves import PLAYED_THROUGH, Direction, Move, Pass, Place
 
 if TYPE_CHECKING:
     from .rules import Rules
+
+_T = TypeVar("_T")
 
 Rack: TypeAlias = tuple[int, ...]  # tile numbers, sorted; an unused blank is 0
 
@@ -100,8 +102,7 @@ class Position:
 
     def with_rack(self, seat: int, rack: Rack) -> Position:
         """Return the position with a seat's rack replaced."""
-        first, second = self.racks
-        return replace(self, racks=(rack, second) if seat == 0 else (first, rack))
+        return replace(self, racks=with_seat(self.racks, seat, rack))
 
     def swapped(self) -> Position:
         """Return the position with seats 0 and 1 swapped."""
@@ -148,6 +149,11 @@ class Position:
         return self.scoreless_turns + 1, passes, (exchanges[0], exchanges[1])
 
 
+def with_seat(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
+    """Return a pair by seat with one seat's value replaced."""
+    return (value, pair[1]) if seat == 0 else (pair[0], value)
+
+
 def tiles_of(position: Position) -> Iterator[int]:
     """Yield the tiles on board and racks, unsorted; a blank on the board is a blank."""
     for tile in position.board.squares:
@@ -177,11 +183,6 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
             f"the {rules.distribution.name} distribution has {rules.distribution.counts[tile]}"
         )
     return tuple(left)
-
-
-def as_rack(counts: Sequence[int]) -> Rack:
-    """Return the tiles of counts by tile number, such as ``unseen`` ones, sorted."""
-    return tuple(tile for tile, count in enumerate(counts) for _ in range(count))
 
 
 def bag_count(position: Position, rules: Rules, hidden: Sequence[int] | None = None) -> int:

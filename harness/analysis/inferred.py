@@ -24,7 +24,7 @@ from engine.notation.move_text import (
     parse_move,
 )
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
-from engine.rules.position import Board, Position, Rack, as_rack, bag_count, unseen
+from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import (
     IllegalMove,
     Rules,
@@ -35,7 +35,7 @@ from engine.rules.rules import (
     stalled,
     used_tiles,
 )
-from lexicons.alphabet import Alphabet
+from lexicons.alphabet import Alphabet, as_tiles
 from lexicons.arrays import F64
 from lexicons.jit import warm_up
 from lexicons.store import Lexicon
@@ -141,7 +141,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
         raise ValueError(f"a move of {count} tiles; a rack holds {rules.rack_size}")
     known = rack if len(rack) == rules.rack_size else None
     # The exchanged tiles don't affect legality.
-    some = known or as_rack(counts)
+    some = known or as_tiles(counts)
     named = Exchange(some[:move]) if isinstance(move, int) else move
     if lacking := Counter(used_tiles(named)) - Counter(dict(enumerate(counts))):
         raise ValueError(

@@ -15,9 +15,10 @@ from bot.player import Observed
 from engine.kernels.moves import PASS_MOVE
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import unpack
-from engine.rules.position import Position, as_rack, unseen
+from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import StaticGames, play_static_games
+from lexicons.alphabet import as_tiles
 from lexicons.leaves import RACK_SIZE
 
 from .study_context import Field
@@ -127,7 +128,7 @@ def endgame_position(field: Field, seed: int, number: int, most_held: int = RACK
         games = recorded_games(field, 1, int(state[0]))
         for turn in np.flatnonzero(games.results.bags[0, : games.turns[0]] == 0).tolist():
             position = situation(games, 0, turn, field.rules).position
-            other = as_rack(unseen(position, position.on_turn, field.rules))
+            other = as_tiles(unseen(position, position.on_turn, field.rules))
             own = position.racks[position.on_turn]
             if max(len(own), len(other)) <= most_held:
                 return position.with_rack(1 - position.on_turn, other)

@@ -21,11 +21,12 @@ from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.moves import Move
-from engine.rules.position import Position, as_rack, unseen
+from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
 from harness.analysis.puzzles import EndgamePuzzle, Line, PreEndgamePuzzle, Puzzle, PuzzleMaker
 from harness.analysis.questions import as_seen
 from harness.server.answers import board_and_tiles
+from lexicons.alphabet import as_tiles
 from lexicons.cache import replacing
 
 from .positions import recorded_games, situation
@@ -120,7 +121,7 @@ class PuzzleStudy(Study):
     def fit(self, position: Position) -> Position | None:
         """Return a position of this kind as a puzzle has it, or None if it is not of the kind."""
         seat, rules = position.on_turn, self.field.rules
-        hidden = as_rack(unseen(position, seat, rules))
+        hidden = as_tiles(unseen(position, seat, rules))
         own = len(position.racks[seat])
         if self.kind == "endgame":
             few, many = sorted((own, len(hidden)))

@@ -19,11 +19,12 @@ from engine.inference.inference import Posterior
 from engine.inference.likelihood import MODELS, Model, Style
 from engine.movegen.generator import Generator
 from engine.rules.moves import Place
-from engine.rules.position import as_rack, unseen
+from engine.rules.position import unseen
 from harness.analysis.inferred import look
 from harness.lab.positions import situation_in_play
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
+from lexicons.alphabet import as_tiles
 from lexicons.jit import warm_up
 
 KEPT = (2, 3, 4, 5)
@@ -100,7 +101,7 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
         if not isinstance(best.move, Place) or len(best.leave) != kept or bag < 1:
             continue
         chance = np.random.default_rng((seed, number))
-        rack = as_rack(chance.multivariate_hypergeometric(hidden, rules.rack_size).tolist())
+        rack = as_tiles(chance.multivariate_hypergeometric(hidden, rules.rack_size).tolist())
         counts = unseen(position.with_rack(1 - seat, rack), 1 - seat, rules)
         yield Play(position.board, best.move, best.score, held, bag), counts
 

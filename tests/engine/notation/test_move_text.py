@@ -58,7 +58,7 @@ def test_what_is_no_square(text: str) -> None:
 
 def test_a_column_without_a_letter_is_not_written() -> None:
     with pytest.raises(NotationError, match="column 27 has no letter"):
-        format_square(0, 26)
+        format_square(0, 26, Direction.ACROSS)
 
 
 @pytest.mark.parametrize(
