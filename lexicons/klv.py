@@ -55,9 +55,7 @@ class _Leaves(NamedTuple):
     possible: Bools  # a full bag can give it
 
 
-def read_klv(
-    path: str | Path, distribution: TileDistribution | None = None, rack_size: int = RACK_SIZE
-) -> LeaveTable:
+def read_klv(path: str | Path, distribution: TileDistribution | None = None) -> LeaveTable:
     """Read a leave table for a distribution (English by default), less leaves its bag can't give.
 
     Raises:
@@ -66,10 +64,10 @@ def read_klv(
     """
     path = Path(path)
     distribution = distribution or load_distribution()
-    places = len(LeaveTable.zero(distribution, rack_size).values)
+    places = len(LeaveTable.zero(distribution).values)
     most = 8 + 4 * (NARROW.max_nodes + places)
     content = read_bounded(path, most, "leave table for these tiles")
-    return parse_klv(content, str(path), distribution, rack_size)
+    return parse_klv(content, str(path), distribution)
 
 
 def parse_klv(

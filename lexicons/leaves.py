@@ -153,9 +153,7 @@ def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> I64:
     return places
 
 
-def synthetic_leaves(
-    distribution: TileDistribution, seed: int, rack_size: int = RACK_SIZE
-) -> LeaveTable:
+def synthetic_leaves(distribution: TileDistribution, seed: int) -> LeaveTable:
     """Make up a table that resembles a trained one, for measurements only.
 
     A value sums tile values (25 points a blank, less for expensive letters, some noise), effects of
@@ -168,9 +166,9 @@ def synthetic_leaves(
     own[BLANK] = 25
     pairs = chance.normal(0, 0.6, (kinds, kinds))
     np.fill_diagonal(pairs, -2.5 + chance.normal(0, 0.3, kinds))
-    table = LeaveTable.zero(distribution, rack_size)
+    table = LeaveTable.zero(distribution)
     values = table.values.copy()
-    for leaves in possible_leaves(distribution, rack_size):
+    for leaves in possible_leaves(distribution):
         worth = own[leaves].sum(axis=1)
         for first in range(leaves.shape[1]):
             for second in range(first + 1, leaves.shape[1]):
@@ -181,7 +179,7 @@ def synthetic_leaves(
         worth += chance.normal(0, 0.3, len(leaves))
         values[leave_places(leaves, table.arrays)] = np.rint(worth * 1000)
     values[0] = 0
-    return LeaveTable(distribution, values, rack_size)
+    return LeaveTable(distribution, values)
 
 
 def _places(distribution: TileDistribution, rack_size: int) -> int:

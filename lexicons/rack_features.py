@@ -26,7 +26,7 @@ import numpy.typing as npt
 from .alphabet import BLANK, TileDistribution
 from .arrays import I64
 from .files import parse_json, read_bounded, write_json
-from .leaves import RACK_SIZE, LeaveTable, leave_places, possible_leaves
+from .leaves import LeaveTable, leave_places, possible_leaves
 
 MAX_WEIGHT = 500  # points, either way; keeps leaves within ``leaves.MAX_WORTH``
 _FORMAT = "tilewire rack weights 1"
@@ -99,9 +99,7 @@ def leave_features(counts: I64, distribution: TileDistribution) -> I64:
 
 
 @lru_cache(maxsize=4)
-def leave_table(
-    weights: RackWeights, distribution: TileDistribution, rack_size: int = RACK_SIZE
-) -> LeaveTable:
+def leave_table(weights: RackWeights, distribution: TileDistribution) -> LeaveTable:
     """Return the leave table of weights; takes half a second, once per process.
 
     Raises:
@@ -114,14 +112,14 @@ def leave_table(
             "(`tilewire train features` learns some)"
         )
     thousandths = np.rint(np.array(weights.points) * 1000).astype(np.int64)
-    table = LeaveTable.zero(distribution, rack_size)
+    table = LeaveTable.zero(distribution)
     values = table.values.copy()
-    for leaves in possible_leaves(distribution, rack_size):
+    for leaves in possible_leaves(distribution):
         for first in range(0, len(leaves), _ROWS):
             some = leaves[first : first + _ROWS]
             features = leave_features(tile_counts(some, len(weights.letters)), distribution)
             values[leave_places(some, table.arrays)] = features @ thousandths
-    return LeaveTable(distribution, values, rack_size)
+    return LeaveTable(distribution, values)
 
 
 def read_rack_weights(path: str | Path) -> RackWeights:

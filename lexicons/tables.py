@@ -93,9 +93,9 @@ def table_name(named: str | None, distribution: TileDistribution) -> str:
     return f"{name} ({TRAINED_ON})" if name == TRAINED else name
 
 
-def table_location(named: str | None, names: tuple[str, ...]) -> str | None:
+def table_location(named: str | None) -> str | None:
     """Return a path as absolute; names of tables stay as they are."""
-    return named if named is None or named in names else str(Path(named).resolve())
+    return named if named is None or named in TABLE_NAMES else str(Path(named).resolve())
 
 
 def leave_table_warnings(named: str | None, lexicon: Lexicon) -> list[str]:

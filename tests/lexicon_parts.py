@@ -23,3 +23,9 @@ def leaves_worth(
     for leave, worth in values.items():
         worths[table.place(leave)] = round(worth * 1000)
     return LeaveTable(distribution, worths)
+
+
+def shorter_leaves(table: LeaveTable, rack_size: int) -> LeaveTable:
+    """Return the part of a table that smaller racks have: the fewer tiles, the earlier a leave."""
+    places = len(LeaveTable.zero(table.distribution, rack_size).values)
+    return LeaveTable(table.distribution, table.values[:places], rack_size)

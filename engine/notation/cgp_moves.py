@@ -104,7 +104,7 @@ def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int =
     raise _no_move(text)
 
 
-def parse_cgp_rack(text: str, alphabet: Alphabet, rack_size: int = 7) -> Rack | None:
+def parse_cgp_rack(text: str, alphabet: Alphabet, rack_size: int) -> Rack | None:
     """Read ``rack.ABCDEFG``; None if the text is nothing of the kind.
 
     Raises:

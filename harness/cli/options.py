@@ -261,8 +261,8 @@ class TableOptions:
 
         return Equipment(
             lexicon=_file_location(self.lexicon, lexicon_names()),
-            leaves=table_location(self.leaves, TABLE_NAMES),
-            win_probabilities=table_location(self.winprob, TABLE_NAMES),
+            leaves=table_location(self.leaves),
+            win_probabilities=table_location(self.winprob),
             threads=threads,
             ponder=ponder,
             rules=_file_location(rules, rule_set_names()),

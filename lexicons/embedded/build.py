@@ -132,28 +132,28 @@ def _fold(word: str) -> str:
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
-def read_curation(path: Path) -> list[Correction]:
+def read_curation() -> list[Correction]:
     """Read the curation file; check each row and the order of rows."""
     rows: list[Correction] = []
     header_seen = False
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(CURATION.read_text(encoding="utf-8").splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
         fields = line.split("\t")
         if not header_seen:
             if fields != CURATION_HEADER:
-                raise ValueError(f"{path}, line {number}: {fields} is not {CURATION_HEADER}.")
+                raise ValueError(f"{CURATION}, line {number}: {fields} is not {CURATION_HEADER}.")
             header_seen = True
             continue
-        row = _correction(path, number, fields)
+        row = _correction(number, fields)
         if rows and row.word <= rows[-1].word:
-            raise ValueError(f"{path}, line {number}: {row.word} follows {rows[-1].word}.")
+            raise ValueError(f"{CURATION}, line {number}: {row.word} follows {rows[-1].word}.")
         rows.append(row)
     return rows
 
 
-def _correction(path: Path, number: int, fields: list[str]) -> Correction:
-    where = f"{path}, line {number}"
+def _correction(number: int, fields: list[str]) -> Correction:
+    where = f"{CURATION}, line {number}"
     if len(fields) != len(CURATION_HEADER):
         raise ValueError(f"{where}: {len(fields)} columns between tabs, not 3.")
     action, word, source = fields
@@ -201,7 +201,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     try:
         files = read_package(options.package)
-        words = build_words(files, read_curation(CURATION))
+        words = build_words(files, read_curation())
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / WORD_LIST).write_bytes(_compress(words))
         (options.out / LICENCE).write_bytes(files[LICENCE_FILE])

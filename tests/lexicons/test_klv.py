@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT, leaves_worth
+from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT, leaves_worth, shorter_leaves
 
 from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
-from lexicons.klv import read_klv, write_klv
+from lexicons.klv import parse_klv, read_klv, write_klv
 from lexicons.leaves import possible_leaves, synthetic_leaves
 
 LETTERS = ("?", *"ABC")
@@ -71,19 +71,21 @@ def test_english_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["english.klv2"]
 
 
-@pytest.mark.parametrize("rack_size", [1, 2, 4, 7, 9])
+@pytest.mark.parametrize("rack_size", [1, 2, 4, 7])
 @pytest.mark.parametrize("counts", [(2, 3, 0, 5), (0, 1, 1, 1), (9, 9, 9, 9), (0, 0, 0, 0)])
 def test_a_file_spells_all_leaves_in_order(
     tmp_path: Path, rack_size: int, counts: tuple[int, ...]
 ) -> None:
     few = TileDistribution("few", FEW.alphabet, counts, FEW.points, FEW.vowels)
-    table = synthetic_leaves(few, 5, rack_size)
+    table = shorter_leaves(synthetic_leaves(few, 5), rack_size)
     write_klv(tmp_path / "few.klv2", table)
-    slow = walked((tmp_path / "few.klv2").read_bytes())
+    content = (tmp_path / "few.klv2").read_bytes()
+    slow = walked(content)
     assert list(slow) == sorted(leaves_of(few, rack_size))[1:]
     for leave, worth in slow.items():
         assert worth == np.float32(table.value(leave))
-    assert np.array_equal(read_klv(tmp_path / "few.klv2", few, rack_size).values, table.values)
+    read = parse_klv(content, "few.klv2", few, rack_size)
+    assert np.array_equal(read.values, table.values)
 
 
 @given(

@@ -98,11 +98,6 @@ def test_the_table_is_the_weighted_sum(distribution: TileDistribution) -> None:
     assert leave_table(weights, distribution) is table, "it is worked out once"
 
 
-def test_racks_of_another_size() -> None:
-    weights = some_weights(FEW)
-    assert leave_table(weights, FEW, 3).value((1, 1)) == leave_table(weights, FEW).value((1, 1))
-
-
 # --- files --------------------------------------------------------------------------------------
 
 

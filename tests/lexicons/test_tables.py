@@ -15,7 +15,6 @@ from lexicons.leaves import LeaveTable
 from lexicons.manifest import Manifest, write_manifest
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import (
-    TABLE_NAMES,
     leave_table_warnings,
     leaves_for,
     load_leaves,
@@ -87,10 +86,10 @@ def test_the_trained_tables_are_for_their_tiles_alone(toy: TileDistribution) -> 
 def test_a_file_that_is_called_like_a_table_is_reached_by_its_path(zero: Path) -> None:
     assert load_leaves("trained", ENGLISH).values.any()
     assert not load_leaves("./trained", ENGLISH).values.any()
-    assert table_location("trained", TABLE_NAMES) == "trained"
-    assert table_location("./trained", TABLE_NAMES) == str(zero)
-    assert table_location("formula", TABLE_NAMES) == "formula"
-    assert table_location(None, TABLE_NAMES) is None
+    assert table_location("trained") == "trained"
+    assert table_location("./trained") == str(zero)
+    assert table_location("formula") == "formula"
+    assert table_location(None) is None
 
 
 def test_a_table_trained_on_other_words_is_doubted(

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from lexicon_parts import shorter_leaves
 from value_reference import random_net
 
 from engine.endgame.searcher import LEAST_MEMORY
@@ -72,7 +73,7 @@ def lexicon() -> Lexicon:
 
 @cache
 def leaves() -> LeaveTable:
-    return synthetic_leaves(TILES, 1, RULES.rack_size)
+    return shorter_leaves(synthetic_leaves(TILES, 1), RULES.rack_size)
 
 
 def position(*placed: tuple[Place, ...], rack: tuple[int, ...], other: Any = ()) -> Position:

@@ -109,12 +109,12 @@ def test_what_is_no_move(text: str, sentence: str, rules: Rules, lay: Lay) -> No
 
 def test_a_rack_ends_a_list_of_moves(rules: Rules) -> None:
     alphabet = rules.distribution.alphabet
-    assert parse_cgp_rack("rack.A?BB", alphabet) == rack("?ABB")
-    assert parse_cgp_rack("Rack.", alphabet) == ()
-    assert parse_cgp_rack("8D.RACK", alphabet) is None
-    assert parse_cgp_rack("rack", alphabet) is None
+    assert parse_cgp_rack("rack.A?BB", alphabet, 7) == rack("?ABB")
+    assert parse_cgp_rack("Rack.", alphabet, 7) == ()
+    assert parse_cgp_rack("8D.RACK", alphabet, 7) is None
+    assert parse_cgp_rack("rack", alphabet, 7) is None
     with pytest.raises(NotationError, match="a rack holds 7"):
-        parse_cgp_rack("rack.ABCDEFGH", alphabet)
+        parse_cgp_rack("rack.ABCDEFGH", alphabet, 7)
 
 
 def test_a_word_off_the_board_is_not_written(rules: Rules, lay: Lay) -> None:
