@@ -17,6 +17,7 @@ import numpy as np
 
 from .alphabet import BLANK, Alphabet, TileDistribution
 from .arrays import F64, I64, U8, U64, highest
+from .word_map import spelled
 
 _LETTER_BITS = np.uint64(6)
 _MOST_TILES = 10  # of a rack: what fits into 64 bits
@@ -81,9 +82,9 @@ def full_statistics(
             f"racks of {rack_size} tiles; statistics go up to {_MOST_TILES}, and the bag of "
             f"{distribution.name} has {distribution.total}"
         )
-    full = words[words[:, -1] == rack_size, :rack_size]
+    full = words[words[:, -1] == rack_size]
     sets, of_word, sizes = np.unique(
-        _packed(np.sort(full, axis=1)), return_inverse=True, return_counts=True
+        _packed(np.sort(full[:, :rack_size], axis=1)), return_inverse=True, return_counts=True
     )
     letters = _unpacked(sets, rack_size)
     alphabet, counts = distribution.alphabet, np.array(distribution.counts)
@@ -179,4 +180,4 @@ def _most_words(
 
 
 def _spelled(words: U8, alphabet: Alphabet) -> tuple[str, ...]:
-    return tuple(map(alphabet.text, words.tolist()))
+    return tuple(spelled(word, alphabet) for word in words)

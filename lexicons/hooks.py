@@ -14,6 +14,7 @@ from .alphabet import Alphabet
 from .arrays import I32, I64, U8, U64, highest
 from .bits import mixed, wrapping_add, wrapping_mul
 from .jit import helper, kernel
+from .word_map import spelled
 
 _PRIME = np.uint64(0x100000001B3)  # of the hash FNV-1a, by Fowler, Noll and Vo
 
@@ -97,7 +98,7 @@ def most_hooks(words: U8, hooks: Hooks, alphabet: Alphabet, top: int) -> list[Ho
     counts = np.bitwise_count(hooks.front) + np.bitwise_count(hooks.back)
     return [
         Hooked(
-            alphabet.text(_word(words[row])),
+            spelled(words[row], alphabet),
             alphabet.text(_tiles(int(hooks.front[row]))),
             alphabet.text(_tiles(int(hooks.back[row]))),
         )
@@ -121,14 +122,9 @@ def longest_chains(words: U8, hooks: Hooks, alphabet: Alphabet, top: int) -> Cha
 def _chain(row: int, words: U8, hooks: Hooks, links: I64, alphabet: Alphabet) -> list[str]:
     chain: list[str] = []
     while row >= 0:
-        chain.append(alphabet.text(_word(words[row])))
+        chain.append(spelled(words[row], alphabet))
         row = max(hooks.shorter[row].tolist(), key=lambda other: links[other])
     return chain[::-1]
-
-
-def _word(row: U8) -> list[int]:
-    letters: list[int] = row[: row[-1]].tolist()
-    return letters
 
 
 def _tiles(bits: int) -> list[int]:

@@ -18,7 +18,7 @@ from .kwg import MAX_WORD
 from .layout import BoardLayout
 from .opening_plays import OpeningPlays, best_openings
 from .store import Lexicon
-from .word_map import KEYS, spell_words
+from .word_map import KEYS, spell_words, spelled
 
 SHORT = 3
 """Letters of the longest words that count as short."""
@@ -193,7 +193,7 @@ def _largest_sets(
     """Return the largest sets of two words or more."""
     return [
         tuple(
-            alphabet.text(words[row, : words[row, -1]].tolist())
+            spelled(words[row], alphabet)
             for row in sets.order[sets.starts[at] : sets.starts[at] + sets.sizes[at]]
         )
         for at in highest(sets.sizes, top)

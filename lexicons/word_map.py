@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .alphabet import MAX_LETTERS
+from .alphabet import MAX_LETTERS, Alphabet
 from .arrays import U8, U64
 from .bits import lowest_bit, wrapping_add, wrapping_sub
 from .jit import helper, kernel, record_dtype
@@ -118,6 +118,11 @@ def spell_words(nodes: SearchNodes, letters: int, longest: int) -> U8:
     words = np.zeros((count, width), np.uint8)
     _spell(nodes, shift, longest, words)
     return words
+
+
+def spelled(word: U8, alphabet: Alphabet) -> str:
+    """Return the text of a word, given as a row of ``spell_words``."""
+    return alphabet.text(word[: word[-1]].tolist())
 
 
 def _power(least: int) -> int:
