@@ -15,11 +15,12 @@ from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
 from lexicons.store import load_lexicon
 from lexicons.tables import TRAINED, TRAINED_ON, leaves_for, table_name
+from lexicons.text import name_of
 from protocol.parts import TimeControl
 from protocol.siu.answers import Provenance
 
 from .modes import Task
-from .settings import Settings, name_of
+from .settings import Settings
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.cores import usable_cores
+from lexicons.text import embedded_names, name_of
 from protocol.siu.answers import Option
 from protocol.siu.commands import Go
 
@@ -133,11 +134,9 @@ class Settings:
 def _embedded(what: str) -> Sequence[str]:
     if what == "board":
         return ("CrosswordGame", "super")
-    # The lexicons import numpy, which a front end's handshake need not wait for.
     if what == "letter distribution":
-        from lexicons.text import embedded_names
-
         return sorted(embedded_names(".csv"))
+    # These two import numpy, which a front end's handshake need not wait for.
     if what == "lexicon":
         from lexicons.store import lexicon_names
 
@@ -145,11 +144,6 @@ def _embedded(what: str) -> Sequence[str]:
     from lexicons.tables import TABLE_NAMES
 
     return TABLE_NAMES
-
-
-def name_of(location: str) -> str:
-    """Do as ``lexicons.text.name_of``, whose package imports numpy: the handshake needs it."""
-    return Path(location).name.partition(".")[0] or location
 
 
 def _files(folders: Sequence[Path], wanted: Callable[[Path], bool]) -> Iterator[Path]:

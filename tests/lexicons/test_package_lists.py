@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lexicons import Lexicon, lexicon_names, load_distribution, load_lexicon
+from lexicons.alphabet import load_distribution
 from lexicons.package_lists import (
     PACKAGE_LISTS,
     PackageList,
@@ -16,6 +16,7 @@ from lexicons.package_lists import (
     installed_note,
     playable_words,
 )
+from lexicons.store import Lexicon, lexicon_names, load_lexicon
 
 
 def playable(language: str, *lines: str) -> tuple[list[str], dict[str, tuple[int, str]]]:

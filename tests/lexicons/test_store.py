@@ -11,11 +11,12 @@ import pytest
 from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT
 
 import lexicons
-from lexicons import Lexicon, build, lexicon_names, load_distribution, load_lexicon, store
-from lexicons.alphabet import Alphabet, TileDistribution
+from lexicons import build, store
+from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
 from lexicons.build import build_word_graph
 from lexicons.cache import replacing, user_cache
 from lexicons.kwg import WIDE, WordGraph, write_kwg
+from lexicons.store import Lexicon, lexicon_names, load_lexicon
 from lexicons.wordlist import parse_word_list
 
 CHECKSUM = hashlib.sha256(b"AA\nAB\nCARE\n").hexdigest()

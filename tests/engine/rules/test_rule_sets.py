@@ -6,7 +6,7 @@ import pytest
 
 from engine.rules.rule_sets import load_rules, rule_set_names, rules_for
 from engine.rules.rules import NO_LIMIT, Rules
-from lexicons import load_distribution
+from lexicons.alphabet import load_distribution
 
 ONE_OF_TWO = "?,?,2,0,0\nA,a,9,1,1\nB,b,9,3,0\n"
 

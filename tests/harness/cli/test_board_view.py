@@ -22,7 +22,8 @@ from harness.cli.board_view import (
 )
 from harness.cli.spectator_view import MoveView
 from harness.figures import plain_text
-from lexicons import Alphabet, BoardLayout, load_distribution, load_layout
+from lexicons.alphabet import Alphabet, load_distribution
+from lexicons.layout import BoardLayout, load_layout
 
 STANDARD = load_layout()
 ENGLISH = load_distribution().alphabet

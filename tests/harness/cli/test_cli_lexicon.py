@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from lexicons import load_lexicon
 from lexicons.package_lists import PackageList
+from lexicons.store import load_lexicon
 
 SPANISH = "?,?,2,0,0\nA,a,12,1,1\nC,c,4,3,0\nCH,ch,1,5,0\nO,o,9,1,1\nR,r,5,1,0\n"
 
