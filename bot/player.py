@@ -186,7 +186,7 @@ class View:
         """
         rules = rules or standard_rules()
         lexicon = lexicon or load_lexicon(distribution=rules.distribution)
-        position, time = read_cgp(cgp, rules).position, TimeControl()
+        position, time = read_cgp(cgp, rules), TimeControl()
         bag, clocks = bag_count(position, rules), (time.initial_ms, time.initial_ms)
         return cls("cgp", 0, ("me", "you"), position, bag, clocks, time, rules, lexicon)
 

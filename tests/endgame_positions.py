@@ -16,7 +16,7 @@ FEW_TILES = 3
 
 def read_late(text: str, rules: Rules) -> Position:
     """Read a position with both racks; whoever is on turn sits in seat 0."""
-    return read_cgp(text, rules).position
+    return read_cgp(text, rules)
 
 
 def mirrored(position: Position) -> Position:

@@ -186,7 +186,7 @@ def compare_position(position: Position, name: str, count: int = WORDS) -> tuple
     if bag_count(known, rules) and worths:  # with an empty bag leaves are worth nothing
         assert best.equity == max(worths) or isinstance(best.move, Exchange)
         assert best.equity >= max(worths)
-    assert replace(read_cgp(write_cgp(position, rules), rules).position, on_turn=0) == replace(
+    assert replace(read_cgp(write_cgp(position, rules), rules), on_turn=0) == replace(
         position if position.on_turn == 0 else position.swapped(), on_turn=0
     )
     letters = rules.distribution.alphabet.letters

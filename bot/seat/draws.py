@@ -212,7 +212,7 @@ class DrawsWitness:
         first, second = over.opening_racks or ("", "")
         tiles = rules.distribution.alphabet.tiles
         racks = tuple(sorted(tiles(first))), tuple(sorted(tiles(second)))
-        return replace(read_cgp(self._offer.opening, rules).position, racks=racks)
+        return replace(read_cgp(self._offer.opening, rules), racks=racks)
 
     def _after(self, game: Game, number: int, text: str) -> Game:
         mover, alphabet = game.position.on_turn, game.rules.distribution.alphabet

@@ -147,7 +147,7 @@ def beginning(offer: NewGame, rules: Rules) -> Position:
     if offer.opening is None:
         return Position.empty(rules.layout)
     try:
-        opening = read_cgp(offer.opening, rules).position
+        opening = read_cgp(offer.opening, rules)
     except NotationError as error:
         raise Declined("unsupported_opening", f"the opening: {error}") from None
     return opening.without_racks()

@@ -179,7 +179,7 @@ class Watched:
         """Take the arbiter's position, which overrides ours, and refusals lost on the way."""
         view = self.view
         try:
-            read = read_cgp(message.position, view.rules).position
+            read = read_cgp(message.position, view.rules)
         except NotationError as error:
             raise PeerError("bad_message", f"in 'your_turn': {error}", game=message.game) from None
         if self.seat == 1:

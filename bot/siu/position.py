@@ -165,7 +165,7 @@ def read_position(command: SetPosition, settings: Settings) -> Situation:
     """
     operations = dict(reversed(read_operations(command.cgp)))  # of two of a name the first counts
     rules, lexicon, notes = _terms(operations, settings)
-    start = read_cgp(command.cgp, rules).position
+    start = read_cgp(command.cgp, rules)
     if "oru" in operations:
         start = replace(start, racks=(start.racks[0], ()))
     game = _Game(start, rules)

@@ -8,9 +8,10 @@
 * operations: a name and what belongs to it, each closed by ``;`` (``lex NWL18; ld english;``).
 
 CGP knows who is on turn and who is next, not who sat where: what is read has seat 0 on turn.
-The operations are kept as text and not acted upon; the caller chooses the rules. Two of ours belong
-to the position, where the rules limit what they count: ``passes 2;`` in a row up to now, and
-``exchanges 1/0;`` made so far, in the order of the racks. What is not told is 0.
+``read_operations`` gives the operations as text; they are not acted upon, since the caller chooses
+the rules. Two of ours belong to the position, where the rules limit what they count: ``passes 2;``
+in a row up to now, and ``exchanges 1/0;`` made so far, in the order of the racks. What is not told
+is 0.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from engine.rules.challenges import CHALLENGE_RULES, ChallengeRule
@@ -40,15 +41,7 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 _COUNTED = {"passes": re.compile(r"[0-9]{1,4}"), "exchanges": re.compile(r"[0-9]{1,4}/[0-9]{1,4}")}
 
 
-@dataclass(frozen=True, slots=True)
-class Cgp:
-    """A position and the operations that came with it, as (name, argument) in their order."""
-
-    position: Position
-    operations: tuple[tuple[str, str], ...] = ()
-
-
-def read_cgp(text: str, rules: Rules) -> Cgp:
+def read_cgp(text: str, rules: Rules) -> Position:
     """Read a position that fits the rules' board, tiles and rack size.
 
     Raises:
@@ -71,8 +64,7 @@ def read_cgp(text: str, rules: Rules) -> Cgp:
     position = Position(board, racks, _read_scores(fields[2]), scoreless_turns=int(fields[3]))
     for name, argument in operations:
         position = _counting(position, name, argument, rules)
-    kept = tuple(each for each in operations if each[0] not in _COUNTED)
-    return Cgp(position, kept)
+    return position
 
 
 def _counting(position: Position, name: str, argument: str, rules: Rules) -> Position:

@@ -108,7 +108,7 @@ def _opening(gcg: GcgGame, rules: Rules) -> Position:
     if not gcg.opening:
         return Position.empty(rules.layout)
     try:
-        return read_cgp(gcg.opening, rules).position
+        return read_cgp(gcg.opening, rules)
     except NotationError as error:
         raise GcgError(0, f"#opening: {error}") from None
 

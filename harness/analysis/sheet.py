@@ -72,7 +72,7 @@ def _position(data: bytes, rules: Rules) -> Turn:
             "this is neither a GCG, whose lines begin with # or >, nor a CGP, which is "
             "'board racks scores zeros'"
         )
-    position = read_cgp(text, rules).position
+    position = read_cgp(text, rules)
     if obstacle := why_not(position, rules):
         raise ValueError(obstacle)
     return Turn(position)

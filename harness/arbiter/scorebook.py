@@ -70,7 +70,7 @@ class Scorebook:
     def __init__(self, opened: Opened, lexicon: Lexicon) -> None:
         self.opened = opened
         self.rules = rules_in_play(opened.rules)
-        self.opening = read_cgp(opened.opening, self.rules).position if opened.opening else None
+        self.opening = read_cgp(opened.opening, self.rules) if opened.opening else None
         """The position that the game begins in, if one was given."""
         self.commitments = Commitments()
         self.nonces: tuple[str, str] | None = None

@@ -352,7 +352,7 @@ def _openings(
                     f"--openings {file}: {spec.text} has to be told a game from an empty board on; "
                     "it takes openings that are first racks only"
                 )
-    boards = [read_cgp(opening, rules).position.board for opening in openings]
+    boards = [read_cgp(opening, rules).board for opening in openings]
     if unknown := unknown_words(boards, words):
         lacking = counted(len(unknown), "word")
         options.say(f"{file} has {lacking} that {words.name} lacks, which stay: {some(unknown)}")

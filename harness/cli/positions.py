@@ -170,7 +170,7 @@ def read_cgp_or_file(what: str, rules: Rules) -> Position:
             f"there is no file {what}; and a CGP is 'board racks scores zeros', in quotes"
         )
     with sentences(where):
-        return read_cgp(what, rules).position
+        return read_cgp(what, rules)
 
 
 def _game_and_line(what: str) -> tuple[Path, int | None] | None:

@@ -208,7 +208,7 @@ def made_again(puzzle: Record, field: Field) -> Record | None:
     """Make a puzzle anew from its position, to be compared."""
     ready()
     maker = PuzzleMaker(field.lexicon, Generator(field.lexicon, field.rules, field.leaves))
-    position = read_cgp(puzzle["position"], field.rules).position
+    position = read_cgp(puzzle["position"], field.rules)
     make = maker.endgame if puzzle["kind"] == "endgame" else maker.preendgame
     made = make(position)
     if made is None:

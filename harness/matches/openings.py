@@ -59,7 +59,7 @@ def read_openings(path: Path, rules: Rules) -> tuple[str, ...]:
 
 def begins_empty(opening: str, rules: Rules) -> bool:
     """Check whether an opening gives racks at most, and the game is otherwise an ordinary one."""
-    position = read_cgp(opening, rules).position
+    position = read_cgp(opening, rules)
     return position.without_racks() == Position.empty(rules.layout)
 
 
@@ -75,7 +75,7 @@ def _read(text: str, folder: Path, rules: Rules) -> Position:
     if of_game := _LINE_OF_GAME.fullmatch(text):
         return _before_line(folder / of_game[1], int(of_game[2]), rules)
     if len(text.split()) > 1:
-        return read_cgp(text, rules).position
+        return read_cgp(text, rules)
     try:
         return _with_racks(text, rules)
     except ValueError as error:

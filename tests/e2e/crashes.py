@@ -144,7 +144,7 @@ class Ordeal:
         middle of a turn, and of a long one, is up to chance.
         """
         # Compiled before clocks run: guests and the lines to the database are in this process.
-        legal_moves(read_cgp(OPENING, self.rules).position, self.lexicon, self.rules)
+        legal_moves(read_cgp(OPENING, self.rules), self.lexicon, self.rules)
         if isinstance(self.server, Hosts):
             await self.server.open_lines()
         await asyncio.to_thread(self.server.start)
@@ -505,7 +505,7 @@ class Guest:
         ordeal, alphabet = self._ordeal, self._ordeal.rules.distribution.alphabet
         if turn.bag >= 7 and ordeal.chance.random() < 0.1:
             return f"-{turn.rack[:3]}"
-        position = read_cgp(turn.position, ordeal.rules).position
+        position = read_cgp(turn.position, ordeal.rules)
         plain = tuple(tile for tile in position.racks[0] if tile != BLANK)
         found = legal_moves(replace(position, racks=(plain, ())), ordeal.lexicon, ordeal.rules)
         places = [scored.move for scored in found if isinstance(scored.move, Place)]

@@ -373,7 +373,7 @@ def _chosen(turn: dict[str, Any], chance: random.Random) -> str:
     if turn["bag"] >= len(rack) and chance.random() < 0.2:
         return f"-{''.join(chance.sample(rack, chance.randint(1, len(rack))))}"
     generator = _generator()
-    best = generator.best(read_cgp(turn["position"], generator.rules).position)
+    best = generator.best(read_cgp(turn["position"], generator.rules))
     return format_move(best[0].move, generator.rules.distribution.alphabet)
 
 

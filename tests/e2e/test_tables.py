@@ -160,7 +160,7 @@ def test_a_game_in_polish_goes_on_after_a_kill_though_its_table_is_gone(
     assert offer["time"]["initial_ms"] == CLOCK_MS
     assert all(0 < turn["clocks"][0] <= CLOCK_MS for turn in first.asked + second.asked)
     for turn in first.asked:
-        position = read_cgp(turn["position"], POLISH).position
+        position = read_cgp(turn["position"], POLISH)
         assert POLISH.distribution.alphabet.text(position.racks[0]) == turn["rack"]
 
     gcg = read_gcg(asked(server, f"/{offer['game']}.gcg"))

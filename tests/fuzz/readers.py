@@ -216,8 +216,8 @@ def _read_sheet(content: bytes, _: Path) -> None:
 
 
 def _read_cgp(content: bytes, _: Path) -> None:
-    position = read_cgp(content.decode(errors="surrogateescape"), RULES).position
-    assert read_cgp(write_cgp(position, RULES), RULES).position == position
+    position = read_cgp(content.decode(errors="surrogateescape"), RULES)
+    assert read_cgp(write_cgp(position, RULES), RULES) == position
 
 
 def _read_move(content: bytes, _: Path) -> None:

@@ -167,7 +167,7 @@ def gcg_files() -> tuple[bytes, ...]:
 @cache
 def view() -> View:
     """Return what a seat sees in the middle of a game."""
-    return view_at(read_cgp(CGPS[1], RULES).position)
+    return view_at(read_cgp(CGPS[1], RULES))
 
 
 @cache

@@ -97,7 +97,7 @@ class Ours:
     def __init__(self) -> None:
         self._field = Field.of(load_lexicon(), standard_rules())
         rules = self._field.rules
-        self._position = read_cgp(MID_GAME, rules).position
+        self._position = read_cgp(MID_GAME, rules)
         self._generator = Generator(self._field.lexicon, rules, self._field.leaves)
         self.rate(2)  # compiles
 

@@ -106,7 +106,7 @@ def measure_sim(field: Field, what: Simulating, cgp: str, seed: int) -> SimBench
     Raises:
         ValueError: the position is invalid or has an empty bag, or tile sets don't match.
     """
-    position = read_cgp(cgp, field.rules).position
+    position = read_cgp(cgp, field.rules)
     if not bag_count(position, field.rules):
         raise ValueError(
             "the bag is empty in this position, so that one rollout of a candidate says it all; "

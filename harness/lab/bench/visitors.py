@@ -142,7 +142,7 @@ class Visitor:
         """Return the best of some of the moves that need no blank."""
         if not self.strength or turn.attempt > 1:
             return "-"
-        position = read_cgp(turn.position, self._rules).position
+        position = read_cgp(turn.position, self._rules)
         plain = tuple(tile for tile in position.racks[0] if tile != BLANK)
         moves = self._generator.legal_moves(replace(position, racks=(plain, ())))
         if not moves:

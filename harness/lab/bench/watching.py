@@ -150,7 +150,7 @@ class Game:
         await self._may_move.wait()
         await asyncio.sleep(self._think_s)
         rules = self._generator.rules
-        best = self._generator.best(read_cgp(turn.position, rules).position)
+        best = self._generator.best(read_cgp(turn.position, rules))
         return format_move(best[0].move, rules.distribution.alphabet)
 
 

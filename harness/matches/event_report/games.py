@@ -143,6 +143,6 @@ def _with_challenges(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def _opening(opening: str, rules: Rules) -> dict[str, Any]:
-    position, text = read_cgp(opening, rules).position, rules.distribution.alphabet.text
+    position, text = read_cgp(opening, rules), rules.distribution.alphabet.text
     lying = [(at, text((tile,))) for at, tile in enumerate(position.board.squares) if tile != EMPTY]
     return {"b": lying, "z": position.scores}

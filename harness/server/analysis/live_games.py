@@ -27,7 +27,7 @@ class LiveGames:
 
     def why_not_analyse(self, cgp: str, table: str, address: str) -> str:
         """Return why a position of a table may not be analysed for an address now, or nothing."""
-        board = read_cgp(cgp, self.hosting.tables.find(table).rules).position.board
+        board = read_cgp(cgp, self.hosting.tables.find(table).rules).board
         played, boards = self.players.games_from(address), (board.squares, _transposed(board))
         for game, live in self._boards():
             is_like = any(_is_like(live, squares) for squares in boards)

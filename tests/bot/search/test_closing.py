@@ -113,7 +113,7 @@ FAR_DOWN = (
 
 
 def test_a_move_of_low_static_equity_is_found() -> None:
-    view = view_at(read_cgp(FAR_DOWN, RULES).position)
+    view = view_at(read_cgp(FAR_DOWN, RULES))
     budget = Offers()
     choice = closing().choose(view, budget)
     ranked = [one.move for one in generator_for(view).best(view.position, 60)]

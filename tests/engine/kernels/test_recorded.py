@@ -52,7 +52,7 @@ def recorded() -> dict[str, Any]:
 
 def found_in(cgp: str) -> dict[str, Any]:
     """What is recorded of a position."""
-    position = read_cgp(cgp, RULES).position
+    position = read_cgp(cgp, RULES)
     alphabet = RULES.distribution.alphabet
     moves = legal_moves(position, scowl(), RULES)
     kinds = Counter(type(move).__name__ for move, _ in moves)
@@ -81,7 +81,7 @@ def test_the_leaves_are_those_that_were_recorded() -> None:
 
 
 def test_the_recorded_positions_are_of_every_kind() -> None:
-    positions = [read_cgp(each["cgp"], RULES).position for each in recorded()["positions"]]
+    positions = [read_cgp(each["cgp"], RULES) for each in recorded()["positions"]]
     assert len(positions) == GAMES * POSITIONS_A_GAME
     racks = [position.racks[0] for position in positions]
     blanks = Counter(rack.count(BLANK) for rack in racks)

@@ -19,7 +19,7 @@ from engine.rules.rules import standard_rules
 
 RULES = standard_rules()
 ALPHABET = RULES.distribution.alphabet
-BOARD = read_cgp(f"{'15/' * 7}7fARO4{'/15' * 7} / 0/0 0", RULES).position.board
+BOARD = read_cgp(f"{'15/' * 7}7fARO4{'/15' * 7} / 0/0 0", RULES).board
 
 
 def placed(text: str) -> Move:

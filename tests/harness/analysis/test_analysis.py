@@ -43,7 +43,7 @@ def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
 
 
 def position(cgp: str) -> Position:
-    return read_cgp(cgp, RULES).position
+    return read_cgp(cgp, RULES)
 
 
 def test_what_was_played_and_can_not_have_been(lexicon: Lexicon) -> None:
@@ -83,7 +83,7 @@ def test_on_a_lopsided_board_a_first_word_is_another_the_other_way(lexicon: Lexi
     layout = replace(RULES.layout, letter_multipliers=tuple(multipliers))
     lopsided = replace(RULES, layout=layout)
     generator = Generator(lexicon, lopsided)
-    start = read_cgp(f"{EMPTY} ACTWORD/ 0/0 0", lopsided).position
+    start = read_cgp(f"{EMPTY} ACTWORD/ 0/0 0", lopsided)
     (across,) = ask(generator, lexicon, start, 1, None).candidates
     assert isinstance(across.move, Place)
     down = Place(across.move.column, across.move.row, Direction.DOWN, across.move.tiles)

@@ -24,9 +24,7 @@ def thinking() -> Play:
 
 def racks_in(message: YourTurn, play: Play) -> tuple[str, ...]:
     alphabet = play.book.rules.distribution.alphabet
-    return tuple(
-        alphabet.text(rack) for rack in read_cgp(message.position, play.book.rules).position.racks
-    )
+    return tuple(alphabet.text(rack) for rack in read_cgp(message.position, play.book.rules).racks)
 
 
 def test_who_comes_late_is_told_all_so_far() -> None:

@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_for_any_number_of_threads(tilewire: Comman
 
 def test_candidates_are_legal_moves_with_all_their_figures(tilewire: CommandLine) -> None:
     found = tilewire.json("analyze", POSITION, *FEW)
-    position = read_cgp(POSITION, RULES).position
+    position = read_cgp(POSITION, RULES)
     alphabet = RULES.distribution.alphabet
     legal = {
         format_move(move, alphabet): score

@@ -42,7 +42,7 @@ def test_all_moves_are_the_legal_moves(tilewire: CommandLine, words: Path) -> No
     rules = standard_rules()
     cgp = f"{EMPTY} ?ACST/ 0/0 0"
     found = tilewire.json("generate", cgp, "--lexicon", words, "--all", "--plain")
-    legal = legal_moves(read_cgp(cgp, rules).position, load_lexicon(words), rules)
+    legal = legal_moves(read_cgp(cgp, rules), load_lexicon(words), rules)
     alphabet = rules.distribution.alphabet
     expected = {(format_move(move, alphabet), score) for move, score in legal}
     assert {(move["move"], move["score"]) for move in found["moves"]} == expected

@@ -62,7 +62,7 @@ def test_endgames_lose_what_they_say() -> None:
         loss = best - spreads[puzzle["static"]]
         assert loss == puzzle["loss"]
         assert loss >= LEAST_LOSS or best - loss <= 0 <= best
-        position = read_cgp(puzzle["position"], RULES).position
+        position = read_cgp(puzzle["position"], RULES)
         assert puzzle["line"][0][0] == puzzle["best"]
         assert played_out(position, puzzle["line"], ()) == best
 
@@ -100,7 +100,7 @@ def test_preendgames_lose_what_they_say() -> None:
         for outcome, (tile, _), (line, spread) in told:
             assert outcome == ("W" if spread > 0 else "L" if spread < 0 else "D")
             assert line[0][0] == puzzle["best"]
-            position = read_cgp(puzzle["position"], RULES).position
+            position = read_cgp(puzzle["position"], RULES)
             bag = RULES.distribution.alphabet.tiles(tile)
             rest = Counter(dict(enumerate(unseen(position, 0, RULES)))) - Counter(bag)
             dealt = position.with_rack(1, tuple(sorted(rest.elements())))
@@ -126,7 +126,7 @@ def test_the_seed_decides_the_games(field: Field) -> None:
 
 def test_score_sheets_give_puzzles_too(field: Field) -> None:
     puzzle = fewest("endgame")
-    position = read_cgp(puzzle["position"], RULES).position
+    position = read_cgp(puzzle["position"], RULES)
     study = PuzzleStudy(field, "endgame", 0, ((position,),))
     (made,) = study.record(0)["puzzles"]
     assert made["id"] == puzzle["id"]
@@ -140,7 +140,7 @@ def test_a_slow_solver_finds_the_same(field: Field) -> None:
         return len(puzzle["position"].split()[1])
 
     for puzzle in sorted(of_kind("endgame"), key=lambda each: (tiles(each), each["count"]))[:1]:
-        position = read_cgp(puzzle["position"], RULES).position
+        position = read_cgp(puzzle["position"], RULES)
         lead = position.scores[0] - position.scores[1]
         for spread, _, moves in puzzle["moves"]:
             for text in moves.split(",")[:1]:

@@ -53,7 +53,7 @@ def test_an_opening_is_a_position_or_a_line_of_a_game_or_first_racks(folder: Pat
         *(False, True, False),
         *(True,) * 4,
     ]
-    before, after = (read_cgp(text, RULES).position for text in (first, second))
+    before, after = (read_cgp(text, RULES) for text in (first, second))
     assert all(len(rack) == 7 for rack in before.racks)
     assert after.racks[0] == before.racks[1], "who moves first is on turn"
     assert after.scores[0] == 0 < after.scores[1]
@@ -61,7 +61,7 @@ def test_an_opening_is_a_position_or_a_line_of_a_game_or_first_racks(folder: Pat
 
 def test_a_rack_that_a_game_does_not_tell_is_not_given(folder: Path) -> None:
     (opening,) = openings(folder, "some games/empty_racks.gcg@3")
-    assert read_cgp(opening, RULES).position.racks == ((), ())
+    assert read_cgp(opening, RULES).racks == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,6 @@ def test_a_game_without_tiles_to_draw_is_over(folder: Path) -> None:
 def test_words_that_the_lexicon_lacks_are_counted_in_both_directions() -> None:
     rows = ["3HoUSE7", "3XQ10", "15"]
     board = "/".join(rows + ["15"] * 12)
-    boards = [read_cgp(f"{rows} / 0/0 0", RULES).position.board for rows in (board, HOUSE)]
+    boards = [read_cgp(f"{rows} / 0/0 0", RULES).board for rows in (board, HOUSE)]
     unknown = unknown_words(boards, load_lexicon())
     assert unknown == ["HX", "OQ", "XQ"]

@@ -237,7 +237,7 @@ def test_a_position_of_a_game_that_is_on_is_known_also_transposed() -> None:
     rules = load_rules()
     across = "15/15/15/15/15/15/15/3HOUSE7/15/15/15/15/15/15/15 AEIQRST/ 20/5 1"
     down = "/".join(["15"] * 3 + [f"7{letter}7" for letter in "HOUSE"] + ["15"] * 7)
-    live = SimpleNamespace(position=read_cgp(across, rules).position)
+    live = SimpleNamespace(position=read_cgp(across, rules))
     host = SimpleNamespace(game="g", book=SimpleNamespace(game=live, ended=None))
     tables = SimpleNamespace(find=lambda _table: SimpleNamespace(rules=rules))
     hosting = SimpleNamespace(tables=tables, games={"g": host})

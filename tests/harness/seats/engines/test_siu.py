@@ -102,7 +102,7 @@ def test_the_whole_game_is_in_the_question(games: EngineGames) -> None:
 
 
 def test_a_game_that_begins_in_a_position_is_told_from_there() -> None:
-    begun = read_cgp(HOUSE, RULES).position
+    begun = read_cgp(HOUSE, RULES)
     move = parse_move("F7 O.", begun.board, ALPHABET)
     assert isinstance(move, Place)
     after = replace(begun, board=begun.board.with_move(move), racks=((), tiles("AEINRST")))
