@@ -2,8 +2,8 @@
 
 The order comes from a pseudo-random function of a secret of the host and a nonce of each seat.
 The host publishes ``commitment(secret)`` before it learns the nonces, and the secret when the
-game is over; then ``verify_draws`` recomputes every draw. A game that begins in a given position
-commits the host to the racks of that position, too.
+game is over; then anybody can recompute every draw. A game that begins in a given position commits
+the host to the racks of that position, too.
 
 The function exactly, for reimplementation in any language:
 
@@ -34,9 +34,7 @@ from dataclasses import dataclass, field, replace
 
 from lexicons.alphabet import TileDistribution
 
-from .moves import Exchange, Move, Pass, Place
 from .position import Position, Rack, tiles_of
-from .rules import Rules
 
 SECRET_SIZE = 32
 """Bytes of a secret that is committed to."""
@@ -174,63 +172,3 @@ def check_secret(secret: bytes, racks: str | None, committed: bytes) -> None:
         raise DrawError(f"a secret has {SECRET_SIZE} bytes, and this one {len(secret)}")
     if commitment(secret, racks) != committed:
         raise DrawError("the secret is not the one that was committed to")
-
-
-def verify_draws(
-    rules: Rules,
-    secret: bytes,
-    nonces: tuple[bytes, bytes],
-    committed: bytes,
-    opening_racks: tuple[Iterable[int] | None, Iterable[int] | None],
-    turns: Iterable[tuple[int, Move, Iterable[int] | None]],
-    *,
-    mirrored: bool = False,
-    opening: Position | None = None,
-) -> None:
-    """Check that a game was dealt as its host committed to; legality is not checked.
-
-    ``secret`` is as revealed at the end, ``nonces`` are by seat, ``committed`` is as published
-    at the start. Tiles are in any order, None if not seen: ``opening_racks`` by seat, and in
-    ``turns`` (seat, move, tiles drawn after it) all but exchanged tiles, which are required, since
-    they went back into the bag. ``mirrored`` is whether seat 1 drew from the back. ``opening`` is
-    the position that the game began in, if one was given: seat 0 on turn, the racks as given.
-
-    Raises:
-        DrawError: the secret is not the one committed to, or draws differ; says where first.
-    """
-    text = rules.distribution.alphabet.text
-    held: tuple[Rack, Rack] = opening.racks if opening else ((), ())
-    racks = f"{text(held[0])}/{text(held[1])}" if opening else None
-    check_secret(secret, racks, committed)
-    stream = DrawStream(secret, nonces)
-    bag = Bag.shuffled(rules.distribution, stream, mirrored=mirrored, opening=opening)
-    for seat in dealing_order(held):
-        given, bag = bag.draw(rules.rack_size - len(held[seat]), seat)
-        _check_drawn(f"at the start seat {seat}", opening_racks[seat], (*held[seat], *given), rules)
-    for number, (seat, move, drawn) in enumerate(turns, start=1):
-        given, bag = _drawn_after(move, seat, bag)
-        _check_drawn(f"in turn {number} seat {seat}", drawn, given, rules)
-
-
-def _drawn_after(move: Move, seat: int, bag: Bag) -> tuple[tuple[int, ...], Bag]:
-    match move:
-        case Pass():
-            return (), bag
-        case Exchange(tiles=tiles):
-            drawn, bag = bag.draw(len(tiles), seat)
-            return drawn, bag.put_back(tiles)
-        case Place():
-            return bag.draw(len(move.placed), seat)
-
-
-def _check_drawn(
-    who: str, drawn: Iterable[int] | None, given: tuple[int, ...], rules: Rules
-) -> None:
-    if drawn is None:
-        return
-    shown, due = sorted(drawn), sorted(given)
-    if shown != due:
-        text = rules.distribution.alphabet.text
-        raise DrawError(
-            f"{who} drew {text(shown) or 'nothing'}; the secret gives {text(due) or 'nothing'}"
-        )

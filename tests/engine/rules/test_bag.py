@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from draw_checks import verify_draws
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.rules.bag import Bag, DrawError, DrawStream, commitment, verify_draws
+from engine.rules.bag import Bag, DrawError, DrawStream, commitment
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import standard_rules

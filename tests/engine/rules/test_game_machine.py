@@ -7,11 +7,12 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from draw_checks import verify_draws
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from engine.rules.bag import SECRET_SIZE, Bag, DrawError, DrawStream, commitment, verify_draws
+from engine.rules.bag import SECRET_SIZE, Bag, DrawError, DrawStream, commitment
 from engine.rules.game import Ending, Game
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.rules.position import Board

@@ -12,11 +12,12 @@ from typing import get_args
 import msgspec
 import own_draws
 import pytest
+from draw_checks import verify_draws
 from tables import NONCES, Play, Policy, book_of, random_policy, words
 
 from bot.seat.offers import rules_on_wire
 from engine.notation.move_text import parse_move
-from engine.rules.bag import Bag, DrawError, DrawStream, commitment, verify_draws
+from engine.rules.bag import Bag, DrawError, DrawStream, commitment
 from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move, Place
 from engine.rules.position import Board
