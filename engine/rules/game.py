@@ -44,11 +44,6 @@ class Turn:
     bonus: int = 0
     lost: bool = False
 
-    @property
-    def scoreless(self) -> bool:
-        """Whether it counts towards the scoreless limit; a placement that stands never does."""
-        return self.withdrawn or not isinstance(self.move, Place)
-
 
 @dataclass(frozen=True, slots=True)
 class Ending:

@@ -81,7 +81,7 @@ def test_a_placement_scores_draws_and_passes_the_turn() -> None:
     turn = game.turns[0]
     assert (turn.seat, turn.rack, turn.move) == (0, tuple(sorted(tiles("HORNETS"))), opening())
     assert (turn.score, turn.total, turn.drawn) == (14, 14, tiles("TEAB"))
-    assert (turn.words, turn.bingo, turn.scoreless) == ((tiles("HORN"),), False, False)
+    assert (turn.words, turn.bingo) == ((tiles("HORN"),), False)
     assert game.position.racks[0] == tuple(sorted(tiles("ETSTEAB")))
     assert game.position.scores == (14, 0)
     assert game.position.on_turn == 1
@@ -104,7 +104,6 @@ def test_an_exchange_draws_first_and_then_puts_back() -> None:
     before = game_with("TEABAGS", ("HORNETS", "QUIETLY"))
     game = before.play(Exchange(tiles("HO")), None)
     assert game.turns[0].drawn == tiles("TE")
-    assert game.turns[0].scoreless
     assert game.position.racks[0] == tuple(sorted(tiles("RNETSTE")))
     assert Counter(game.bag.order) == Counter(tiles("ABAGSHO"))
     assert game.bag.stream.position >= before.bag.stream.position + 2
@@ -191,7 +190,6 @@ def test_a_placement_that_scores_nothing_is_not_scoreless() -> None:
     blanks = Place(7, 7, ACROSS, tuple(tile | BLANK_FLAG for tile in tiles("QI")))
     game = played(game, PASS, PASS, PASS, PASS, blanks)
     assert game.turns[-1].score == 0
-    assert not game.turns[-1].scoreless
     assert game.position.scoreless_turns == 0
     assert played(game, PASS, PASS, PASS, PASS, PASS).over is None
     assert played(game, PASS, PASS, PASS, PASS, PASS, PASS).over is not None

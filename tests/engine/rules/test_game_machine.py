@@ -212,9 +212,9 @@ class AnyGame(RuleBasedStateMachine):
 
     def stalls(self) -> bool:
         """Whether the last turns end the game: all scoreless, or all passes."""
-        moves = [None if turn.scoreless else turn for turn in self.game.turns]
         last = self.game.turns[-self.kind.scoreless_limit :]
-        if len(last) == self.kind.scoreless_limit and not any(moves[-len(last) :]):
+        placed = any(isinstance(turn.move, Place) for turn in last)
+        if len(last) == self.kind.scoreless_limit and not placed:
             return True
         passes = self.game.turns[-self.kind.pass_limit :]
         return len(passes) == self.kind.pass_limit and all(turn.move == PASS for turn in passes)
