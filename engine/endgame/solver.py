@@ -36,7 +36,6 @@ from lexicons.store import Lexicon
 from .mtdf import Mtdf
 from .searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 
-USUAL_MEMORY = 256 << 20  # bytes
 LEAST_LIMIT = 2  # least passes in a row, ending the game, with which endgames can be solved
 
 _SLICE = 2_000  # nodes, after which all threads get their next question
@@ -113,9 +112,7 @@ class EndgameSolver:
         ValueError: too little memory, no thread, or as ``Generator``.
     """
 
-    def __init__(
-        self, lexicon: Lexicon, rules: Rules, *, memory: int = USUAL_MEMORY, threads: int = 1
-    ) -> None:
+    def __init__(self, lexicon: Lexicon, rules: Rules, *, memory: int, threads: int = 1) -> None:
         if threads < 1:
             raise ValueError(f"{threads} threads; one is the least")
         if memory < (least := least_memory(threads)):

@@ -343,7 +343,7 @@ def test_what_is_no_endgame(
     [
         ({"memory": MEMORY - 1}, "bytes of memory; with so many threads (1) it is 33,554,432"),
         ({"memory": MEMORY, "threads": 2}, "with so many threads (2) it is 50,331,648 or more"),
-        ({"threads": 0}, "0 threads; one is the least"),
+        ({"memory": MEMORY, "threads": 0}, "0 threads; one is the least"),
     ],
 )
 def test_what_no_solver_is_made_with(asked: dict[str, int], says: str) -> None:
