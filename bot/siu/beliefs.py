@@ -24,8 +24,6 @@ from .position import Situation
 USUAL_RACKS = 200_000
 """Racks looked at unless limited; an upper bound if leaves are listed."""
 MOST_RACKS = 1_000_000
-KEPT_DOUBT = 0.02
-"""Probability that an inference is wrong after all (``engine.inference.rack_filter``)."""
 
 
 def most_racks(task: Task) -> int:

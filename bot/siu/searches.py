@@ -20,6 +20,7 @@ from bot.search.simulating import Settings as SearchSettings
 from bot.search.strategy import Strategy
 from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
+from engine.inference.rack_filter import KEPT_DOUBT
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
@@ -35,7 +36,7 @@ from protocol.channel import now_ms
 from protocol.siu.answers import Fault, Ignored, InfoGen, InfoInfer, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
 
-from .beliefs import KEPT_DOUBT, believed, inference_about, most_racks
+from .beliefs import believed, inference_about, most_racks
 from .modes import NOTHING, Task
 from .position import Situation, Turn, read_position
 from .report import Report, Told

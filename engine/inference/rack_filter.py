@@ -29,7 +29,7 @@ from .leave_prior import LeavePrior, all_multisets, count_multisets, joined, pri
 from .likelihood import Style, heed
 
 DOUBT = 0.1  # share of samples that draw the opponent's rack as if nothing was known
-
+KEPT_DOUBT = 0.02  # probability that an inference is wrong after all
 
 FULL_BAG = 7
 """With fewer tiles in the bag good players look beyond equity; their plays may seem wild or greedy
@@ -48,7 +48,7 @@ class RackFilter:
     style: Style
     remembers: bool = True
     learns: bool = True
-    doubt: float = 0.02
+    doubt: float = KEPT_DOUBT
 
     def __post_init__(self) -> None:
         self.prior = LeavePrior.nothing()
