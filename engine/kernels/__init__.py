@@ -1,10 +1,10 @@
 """The compiled search behind ``engine``: records and 64-bit integers.
 
-One idea a file, each built on those before it: ``moves``, ``board``, ``crosses``, ``racks``,
-``gaddag_movegen`` (every placement), ``listing``, ``shadow_slots``, ``shadow_movegen`` (the best
-placements only), ``search_state``, ``game``, ``selfplay``, ``rollouts``, ``leave_prior``,
-``equity_loss``; for endgames ``line_cache``, ``replies``, ``transpositions``, ``endgame_stack``,
-``endgame_moves``, ``endgame``.
+One idea a file: ``moves``, ``board``, ``crosses``, ``racks``; ``listing``, ``gaddag_movegen``
+(every placement), ``shadow_slots``, ``shadow_movegen`` (the best placements only),
+``search_state``; for games ``game``, ``selfplay``, ``rollouts``; for value nets ``value_net``,
+``value_games``; for inference ``leave_prior``, ``equity_loss``; for endgames ``line_cache``,
+``replies``, ``transpositions``, ``endgame_stack``, ``endgame_moves``, ``endgame``.
 
 State is kept in records with arrays of fixed length: a helper takes a record as a bare pointer, but
 each array of a tuple would cost an atomic count up and down a call. A ``SlotRecord`` is a record
