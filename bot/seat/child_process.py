@@ -252,17 +252,8 @@ def _some_cores(count: int) -> list[int]:
 
 def _end_orphans(session: int, mark: str) -> None:
     """Kill what the guard left, which we adopted: of its session, or with the mark."""
-    while orphans := [pid for pid in _children() if _is_left_by(session, mark, pid)]:
-        for pid in orphans:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, 0)  # its children are ours then
-
-
-def _children() -> list[int]:
-    """List our children; empty without /proc."""
-    return guard.children_of_all().get(os.getpid(), [])
+    while orphans := [pid for pid in guard.children() if _is_left_by(session, mark, pid)]:
+        guard.end(orphans)
 
 
 def _is_left_by(session: int, mark: str, pid: int) -> bool:

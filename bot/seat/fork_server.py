@@ -82,18 +82,10 @@ def _bury(guards: dict[int, int]) -> None:
     """
     for pid, status in guard.reap():
         held = guards.pop(pid, None)
-        while held is not None and status < 0 and (left := _adopted() - set(guards)):
-            for orphan in left:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(orphan, signal.SIGKILL)
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(orphan, 0)  # its children are ours then
+        while held is not None and status < 0 and (left := set(guard.children()) - set(guards)):
+            guard.end(left)
         if held is not None:
             os.close(held)
-
-
-def _adopted() -> set[int]:
-    return set(guard.children_of_all().get(os.getpid(), ()))
 
 
 def _guard(request: Mapping[str, Any], forked: dict[str, int]) -> None:

@@ -21,7 +21,7 @@ import json
 import os
 import select
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from . import syscalls
@@ -176,6 +176,20 @@ def descendants(parent: int) -> list[int]:
         descendants += children
         todo += children
     return descendants
+
+
+def children() -> list[int]:
+    """List our unreaped children; empty without /proc."""
+    return children_of_all().get(os.getpid(), [])
+
+
+def end(pids: Iterable[int]) -> None:
+    """Kill children of ours and reap them; their own children are then ours."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
 
 
 def children_of_all() -> dict[int, list[int]]:
