@@ -73,6 +73,13 @@ class Tables(NamedTuple):
     leaves: LeaveTable | None
     win_probabilities: WinProbabilities | None
 
+    def or_own(self, distribution: TileDistribution) -> tuple[LeaveTable, WinProbabilities]:
+        """Return them, the players' own in place of those not named."""
+        return (
+            self.leaves or leaves_for(distribution),
+            self.win_probabilities or win_probabilities_for(distribution),
+        )
+
 
 def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
     """Load the tables named by an equipment, for games with these tiles; each only once a process.
@@ -92,8 +99,4 @@ def tables_for(
     equipment: Equipment, distribution: TileDistribution
 ) -> tuple[LeaveTable, WinProbabilities]:
     """Return the tables named by an equipment, else the players' own; raises as ``load_tables``."""
-    given = load_tables(equipment, distribution)
-    return (
-        given.leaves or leaves_for(distribution),
-        given.win_probabilities or win_probabilities_for(distribution),
-    )
+    return load_tables(equipment, distribution).or_own(distribution)
