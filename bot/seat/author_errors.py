@@ -10,11 +10,9 @@ import traceback
 from pathlib import Path
 
 from .private_root import TEMPORARY
+from .runtime import PACKAGES, ROOT
 
-_OURS = tuple(
-    f"{Path(__file__).resolve().parents[2] / package}{os.sep}"
-    for package in ("bot", "engine", "harness", "lexicons", "protocol")
-)
+_OURS = tuple(f"{ROOT / package}{os.sep}" for package in PACKAGES)
 _INSTALLED, _STANDARD = (
     tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in names)
     for names in (("purelib", "platlib"), ("stdlib", "platstdlib"))

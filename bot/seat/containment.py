@@ -21,6 +21,7 @@ from lexicons.cache import user_cache
 
 from . import guard, syscalls
 from .confinement import Confinement
+from .runtime import PACKAGES, ROOT
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment
@@ -40,8 +41,6 @@ PROCESSES = 400
 FILES = 1_024
 """Descriptors of each process of a bot."""
 
-_ROOT = Path(__file__).resolve().parents[2]
-_OURS = ("bot", "engine", "harness", "lexicons", "protocol")
 _TRIAL_S = 20.0
 
 _hidden: set[str] = set()
@@ -89,7 +88,7 @@ def containment() -> Containment:
 def guard_command(lifeline: int, confinement: Confinement, command: list[str]) -> list[str]:
     """Return the command line of a guard around a command."""
     told = json.dumps(confinement._asdict())
-    python = [sys.executable, "-I", "-S", "-c", guard.START, str(_ROOT)]
+    python = [sys.executable, "-I", "-S", "-c", guard.START, str(ROOT)]
     return [*python, str(lifeline), told, *command]
 
 
@@ -156,8 +155,8 @@ def of_engine() -> Confinement:
 
 def _python() -> list[str]:
     """List what a program in Python reads, with ours."""
-    folders = {Path(text) for text in sys.path} - {_ROOT, Path.cwd()}
-    folders |= {_ROOT / package for package in _OURS}
+    folders = {Path(text) for text in sys.path} - {ROOT, Path.cwd()}
+    folders |= {ROOT / package for package in PACKAGES}
     folders |= {Path(sys.prefix), Path(sys.base_prefix)}
     return sorted(str(folder) for folder in folders if folder.is_absolute() and folder.is_dir())
 

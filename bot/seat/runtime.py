@@ -9,7 +9,13 @@ import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, TextIO, cast
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder of our packages."""
+
+PACKAGES = ("bot", "engine", "harness", "lexicons", "protocol")
 
 NOTICE = "tilewire: "
 """Prefix of lines on standard error that the host may show to its user."""

@@ -11,7 +11,6 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import structlog
 
@@ -23,29 +22,28 @@ from .child_process import MAX_LINE, ChildProcess, Spawned, spawn
 from .confinement import Confinement
 from .containment import of_bot
 from .fork_server import FORKED, WARM
-from .runtime import NOTICE, read_pipe, write_pipe
+from .runtime import NOTICE, PACKAGES, ROOT, read_pipe, write_pipe
 from .worker_main import TOKEN, USES
 
 log = structlog.get_logger(__name__)
 
 # ``python -m MODULE``, but packages come from the given folder, not from the current
 # folder or PYTHONPATH, which may have a bot.py; -P keeps the current folder out.
-_START = """
+_START = f"""
 import importlib.machinery, importlib.util, runpy, sys
 root, program = sys.argv.pop(1), sys.argv.pop(1)
-for name in ("bot", "engine", "harness", "lexicons", "protocol"):
+for name in {PACKAGES}:
     spec = importlib.machinery.PathFinder.find_spec(name, [root])
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 runpy.run_module(program, run_name="__main__", alter_sys=True)
 """
-_ROOT = Path(__file__).resolve().parents[2]
 _KILLED = 128 + signal.SIGKILL
 
 
 def worker_command(*arguments: str, module: str = "bot.seat.worker_main") -> list[str]:
     """Return the command line of a worker, whatever the current folder contains."""
-    return [sys.executable, "-P", "-c", _START, str(_ROOT), module, *arguments]
+    return [sys.executable, "-P", "-c", _START, str(ROOT), module, *arguments]
 
 
 class SeatProcess(ChildProcess):
