@@ -25,7 +25,7 @@ from bot.player import Budget, Choice, Observed, Player, View
 from engine.endgame.solver import LEAST_LIMIT
 from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove
-from engine.preendgame.solver import MOST_IN_BAG
+from engine.preendgame import MOST_IN_BAG
 from engine.rules.moves import Place
 from engine.rules.position import Position
 from engine.rules.rules import Rules

@@ -19,6 +19,7 @@ from typing import Any
 from engine.notation.cgp import check_tile_counts, read_cgp, read_challenge, read_operations
 from engine.notation.cgp_moves import CgpMove, format_cgp_move, parse_cgp_move, parse_cgp_rack
 from engine.notation.move_text import NotationError
+from engine.preendgame import MOST_IN_BAG
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, Rack, bag_count, with_seat
 from engine.rules.rule_sets import rules_for
@@ -48,9 +49,6 @@ _BOARD_OF_VARIANT = {"classic": None, "classic_super": "super"}
 
 WHOLE_RACK = ("sim", "peg", "auto")
 """Modes that need the whole rack on turn while there is a bag."""
-
-FULLEST_PEG = 7
-"""Most tiles in the bag of a pre-endgame."""
 
 
 class BadMove(ValueError):
@@ -151,8 +149,8 @@ class Situation:
             return why
         if mode == "endgame" and self.bag:
             return f"endgame is for an empty bag, and this has {self.bag}"
-        if mode == "peg" and not 1 <= self.bag <= FULLEST_PEG:
-            return f"peg is for 1 to {FULLEST_PEG} tiles in the bag, and this has {self.bag}"
+        if mode == "peg" and not 1 <= self.bag <= MOST_IN_BAG:
+            return f"peg is for 1 to {MOST_IN_BAG} tiles in the bag, and this has {self.bag}"
         return ""
 
 

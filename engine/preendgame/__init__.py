@@ -9,3 +9,6 @@ While tiles are left in the bag the opponent moves without knowing them, by a mo
 hold for the model and are not proven, except for a static reply that empties the bag. The orders of
 the bag are enumerated, or drawn if there are too many.
 """
+
+MOST_IN_BAG = 7
+"""Most tiles in the bag of a pre-endgame."""

@@ -22,11 +22,10 @@ from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rules import Rules, check_move, used_tiles, why_not
 from engine.simulation.rollout_input import Belief
 
+from . import MOST_IN_BAG
 from .bounds import EPSILON, Branch, CandidateBounds, Trial
 from .replies import MODELS, Model, Opponent
 from .scenarios import FullPosition, Scenario, list_scenarios, orders_of
-
-MOST_IN_BAG = 7
 
 _CANDIDATES = {1: 24, 2: 16, 3: 12}  # by tiles in the bag
 _CANDIDATES_BEYOND = 10

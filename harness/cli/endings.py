@@ -77,7 +77,7 @@ def endgame(
     lexicon = options.lexicon_for(lexicon, rules.distribution)
     position = read_position(what, rules, lexicon, has_choice=True)
     if bag := bag_count(position, rules):
-        from engine.preendgame.solver import MOST_IN_BAG
+        from engine.preendgame import MOST_IN_BAG
 
         tiles = "1 tile is" if bag == 1 else f"{bag} tiles are"
         command = "preendgame" if bag <= MOST_IN_BAG else "analyze"
@@ -141,7 +141,8 @@ def preendgame(
     rules = board.load()
     lexicon = options.lexicon_for(lexicon, rules.distribution)
     position = read_position(what, rules, lexicon, has_choice=True)
-    from engine.preendgame.solver import MOST_IN_BAG, PreEndgame, likely_candidates
+    from engine.preendgame import MOST_IN_BAG
+    from engine.preendgame.solver import PreEndgame, likely_candidates
 
     if not (bag := bag_count(position, rules)):
         raise CommandFailed("the bag is empty: use tilewire endgame")

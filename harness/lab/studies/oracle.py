@@ -27,8 +27,8 @@ from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
+from engine.preendgame import MOST_IN_BAG
 from engine.preendgame.judging import CASES, judge
-from engine.preendgame.solver import MOST_IN_BAG
 from engine.rules.moves import Move, Place
 from engine.rules.rules import canonical, check_move
 from engine.simulation.rollout_input import TO_THE_END

@@ -9,7 +9,7 @@ from siu_talk import EMPTY, POSITION, Talk, ready
 
 from bot.siu.conversation import PATIENCE_MS
 from bot.siu.settings import Settings
-from engine.preendgame.solver import MOST_IN_BAG
+from engine.preendgame import MOST_IN_BAG
 from protocol.siu.answers import InfoSim, Provenance
 
 WHENCE = Provenance("tilewire/1", "own", "own", "scowl")

@@ -16,8 +16,8 @@ from bot.players.static import StaticPlayer
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator, passing
 from engine.notation.cgp import read_cgp, write_cgp
+from engine.preendgame import MOST_IN_BAG
 from engine.preendgame.judging import CASES, judge
-from engine.preendgame.solver import MOST_IN_BAG
 from engine.rules.moves import PASS
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import Rules, standard_rules
