@@ -17,6 +17,8 @@ WITHDRAWN, UPHELD = "--", "(challenge)"
 """In place of a move, what a challenge came to: the play comes off, or it stands."""
 MAX_COUNT = 1_000_000
 """Largest number of things that are counted one by one."""
+MAX_MOVE = 128
+"""Characters of the longest move."""
 MAX_LEAVES = 20
 """Leaves that a belief may list."""
 MAX_MODELS = 16
@@ -59,7 +61,7 @@ GameId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
 Seq: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
 Seat: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
 Ms: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
-MoveText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
+MoveText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_MOVE)]
 Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern=HEX)]
 Nonce: TypeAlias = Annotated[str, Meta(max_length=128, pattern=NONCE)]
 NonceOrNone: TypeAlias = Annotated[str, Meta(max_length=128, pattern=NONCE_OR_NONE)]

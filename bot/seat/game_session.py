@@ -46,16 +46,21 @@ from protocol.messages import (
     Started,
     YourTurn,
 )
-from protocol.parts import MAX_LEAVES, MAX_SENTENCE, Belief, Candidate, LeaveChance, Search
+from protocol.parts import (
+    MAX_LEAVES,
+    MAX_MOVE,
+    MAX_SENTENCE,
+    Belief,
+    Candidate,
+    LeaveChance,
+    Search,
+)
 from protocol.session import FromArbiter
 
 from .draws import SeatNonce
 from .player_view import Watched
 
 log = structlog.get_logger(__name__)
-
-MAX_MOVE = 128
-"""Longest move of the protocol, in characters; an engine's output may be longer."""
 
 MAX_CANDIDATES = 25
 
@@ -272,7 +277,7 @@ class GameSession(Generic[P]):
         self.answered_ms = now_ms()
         answer: list[GameMessage] = []
         if isinstance(choice, str):
-            text = choice[:MAX_MOVE].strip() or "(nothing)"
+            text = choice[:MAX_MOVE].strip() or "(nothing)"  # an engine's output may be longer
         else:
             text = format_move(choice.move, view.rules.distribution.alphabet)
             self.watched.sent(seq, attempt, choice.move)

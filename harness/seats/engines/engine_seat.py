@@ -15,7 +15,7 @@ import structlog
 
 from bot.equipment import Resources
 from bot.player import Choice
-from bot.seat.game_session import MAX_MOVE, GameSession
+from bot.seat.game_session import GameSession
 from bot.seat.offers import Declined, rules_in_play
 from engine.notation.move_text import format_move
 from engine.rules.rules import IllegalMove, check_move
@@ -34,6 +34,7 @@ from protocol.messages import (
     NewGame,
     Refused,
 )
+from protocol.parts import MAX_MOVE
 from protocol.session import FromArbiter
 
 from ..seats import TaskSeat
