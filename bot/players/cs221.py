@@ -16,14 +16,13 @@ own games. Both count points, not wins. A repeated question gets the same answer
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import NamedTuple
 
 from bot.player import Budget, Choice, Considered, Player, View
 from bot.search.anytime import Anytime
 from bot.search.simulating import best_of, considered, simulated
-from bot.search.static_choice import as_choice, best_choice, not_refused
+from bot.search.static_choice import as_choice, best_choice, not_refused, turn_chance
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
 from engine.rules.rules import Rules
@@ -135,7 +134,7 @@ def sampled_choice(
         candidates,
         None,
         plies=sampling.plies,
-        seed=random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}").getrandbits(64),
+        seed=turn_chance(view).getrandbits(64),
         rule="equal",
         first=sampling.samples,
         utility=BY_POINTS,

@@ -7,12 +7,17 @@ best is chosen ``e`` times less often.
 from __future__ import annotations
 
 import math
-import random
 
 import numpy as np
 
 from bot.player import Budget, Choice, Player, View
-from bot.search.static_choice import as_choice, generator_for, not_refused, static_choice
+from bot.search.static_choice import (
+    as_choice,
+    generator_for,
+    not_refused,
+    static_choice,
+    turn_chance,
+)
 from engine.movegen.evaluation import POINT
 from engine.movegen.move_codec import unpack
 from engine.rules.moves import PASS
@@ -36,9 +41,7 @@ class StaticPlayer(Player):
         generator = generator_for(view)
         equities = -np.sort(-generator.arrays(view.position).equities).astype(np.float64)
         weights = np.exp((equities - equities[0]) / (self._temperature * POINT)).tolist()
-        # A repeated question, as after a crash, gets the same answer.
-        chance = random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
-        place = chance.choices(range(len(weights)), weights)[0]
+        place = turn_chance(view).choices(range(len(weights)), weights)[0]
         most = place + 1 + len(view.refused)
         ranked = not_refused(view, generator.everything(view.position, most))
         return as_choice(ranked[min(place, len(ranked) - 1)])

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import random
+
 from bot.player import Choice, Searched, View
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator, RankedMove, passing
 
 STATIC = Searched("static", plies=0)
+
+
+def turn_chance(view: View) -> random.Random:
+    """Return a turn's random numbers: a repeated question, as after a crash, gets the same."""
+    return random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
 
 
 def static_choice(view: View) -> Choice:
