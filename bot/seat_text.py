@@ -43,11 +43,8 @@ def parse_seat(text: str) -> SeatSpec:
         return _read(text)
     except SeatError:
         raise
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-    ) as error:  # no file can have the name, nor be ~nobody's
+    # No file can have the name, nor be ~nobody's.
+    except (OSError, ValueError, RuntimeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise SeatError(f"{text[:_SHOWN]!r} names no file that there can be: {why}") from None
 

@@ -136,8 +136,6 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
     log_to_stderr("warning" if _is_hosted(options) else "info")
     try:
         spec = parse_seat(options.bot)
-        if spec.kind == "remote":
-            raise SeatError(f"{spec.text!r} is elsewhere; a worker runs a player of its own")
         if options.try_out:
             return _try_out(spec)
         if options.compile:
