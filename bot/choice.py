@@ -44,9 +44,7 @@ class Considered:
     samples: int | None = None
 
     def __post_init__(self) -> None:
-        if self.win is not None and not -ROUNDING <= self.win <= 1 + ROUNDING:
-            raise ValueError(f"win is {self.win}; a chance of winning is 0 to 1")
-        _take(self, float, win="")
+        _take(self, float, -ROUNDING, 1 + ROUNDING, win="a chance of winning is 0 to 1")
         _take(self, float, -LARGEST, LARGEST, equity="it is a number of points")
         error = "a standard error is a number, 0 or more"
         _take(self, float, 0, LARGEST, win_error=error, equity_error=error)
@@ -165,7 +163,7 @@ def _take(
             continue
         try:
             converted = kind(number)
-        except TypeError:
+        except (TypeError, ValueError):  # ``float`` raises the second for a text
             raise TypeError(f"{name} is {number!r}; {sentence}") from None
         if not least <= converted <= most:
             raise ValueError(f"{name} is {number}; {sentence}")

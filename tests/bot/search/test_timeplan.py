@@ -394,6 +394,16 @@ def test_what_no_arbiter_would_take_is_not_considered(values: dict[str, float], 
     assert Considered(PASS, win=1 + 1e-12).win is not None
 
 
+def test_an_estimate_that_is_no_number_is_refused_with_a_sentence() -> None:
+    high: Any = "high"
+    with pytest.raises(TypeError, match="win is 'high'; a chance of winning is 0 to 1"):
+        Considered(PASS, win=high)
+    with pytest.raises(TypeError, match="equity is 'high'; it is a number of points"):
+        Considered(PASS, equity=high)
+    half: Any = "0.5"
+    assert Considered(PASS, win=half, equity=half) == Considered(PASS, win=0.5, equity=0.5)
+
+
 def test_figures_beyond_what_messages_hold_are_cut_to_it() -> None:
     view = View.from_cgp(f"{'/'.join(['15'] * 15)} AEINRST/ 0/0 0")
     told = _candidate(Considered(PASS, score=10**9, equity=-1e300, samples=2**60), view)
