@@ -257,7 +257,7 @@ class TableOptions:
         from bot.equipment import Equipment
         from engine.rules.rule_sets import rule_set_names
         from lexicons.store import lexicon_names
-        from lexicons.tables import TABLE_NAMES, table_location
+        from lexicons.tables import table_location
 
         return Equipment(
             lexicon=_file_location(self.lexicon, lexicon_names()),
