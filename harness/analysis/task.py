@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
 from bot.equipment import Equipment
 from protocol.parts import RulesInPlay
-
-if TYPE_CHECKING:
-    from engine.rules.rules import Rules
 
 LENGTH = struct.Struct("<I")
 """Before each message: its length in bytes."""
@@ -24,35 +20,10 @@ MAIN = "main"
 class GameKind(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The words, tables and rules that games of one kind are analysed with."""
 
-    lexicon: str
-    """A name or a path, as the tables behind it."""
-    leaves: str | None = None
-    win_probabilities: str | None = None
+    equipment: Equipment
     rules: RulesInPlay = RulesInPlay()
     words: str = ""
     """What games call the lexicon."""
-
-    @classmethod
-    def of(cls, equipment: Equipment, rules: Rules | None = None, words: str = "") -> Self:
-        """Return the kind of games that are played with an equipment, and these words."""
-        return cls(
-            words=words,
-            lexicon=equipment.lexicon,
-            leaves=equipment.leaves,
-            win_probabilities=equipment.win_probabilities,
-            rules=RulesInPlay() if rules is None else _on_wire(rules),
-        )
-
-    @property
-    def equipment(self) -> Equipment:
-        """Return what an analyst loads; it searches with one thread."""
-        return Equipment(self.lexicon, self.leaves, self.win_probabilities)
-
-
-def _on_wire(rules: Rules) -> RulesInPlay:
-    from bot.seat.offers import rules_on_wire  # with numpy, which an analyst loads later
-
-    return rules_on_wire(rules)
 
 
 class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):

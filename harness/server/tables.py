@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.registry import did_you_mean
-from bot.seat.offers import rules_in_play
+from bot.seat.offers import rules_in_play, rules_on_wire
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import Rules
 from harness.analysis.task import MAIN, GameKind
@@ -119,7 +119,11 @@ class Tables:
     def analysed(self) -> dict[str, GameKind]:
         """Return what can be analysed, by table."""
         return {
-            kind.name: GameKind.of(kind.equipment, kind.rules, kind.lexicon.name)
+            kind.name: GameKind(
+                equipment=kind.equipment,
+                rules=rules_on_wire(kind.rules),
+                words=kind.lexicon.name,
+            )
             for kind in self
             if kind.equipment is not None
         }

@@ -65,7 +65,7 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
         journal,
         Gatekeeper(journal),
         drain_s=0,
-        analyst=lambda _kinds: Counted.start({MAIN: GameKind.of(Equipment())}, idle=False),
+        analyst=lambda _kinds: Counted.start({MAIN: GameKind(equipment=Equipment())}, idle=False),
     )
     await server.start()
     yield Running(f"http://127.0.0.1:{server.port}/")

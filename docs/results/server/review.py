@@ -65,7 +65,7 @@ async def main(arguments: list[str]) -> None:
     paths = [Path(each) for each in arguments if each != "--beside"]
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "games.db")
-        kinds = {MAIN: GameKind.of(Equipment())}
+        kinds = {MAIN: GameKind(equipment=Equipment())}
         start = partial(AnalysisProcess.start, kinds, idle=not beside)
         gate = Gatekeeper(journal)
         server = MatchServer(

@@ -24,7 +24,7 @@ ROLLOUTS = 40
 
 @pytest.fixture(scope="module")
 def analyst() -> Analyst:
-    return Analyst({MAIN: GameKind.of(Equipment())})
+    return Analyst({MAIN: GameKind(equipment=Equipment())})
 
 
 def do(analyst: Analyst, **task: Any) -> dict[str, Any]:
