@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from typing import Annotated
 
 from bot.equipment import Equipment
 from bot.player import Observed
+from bot.seat.guard import descendants
 from bot.seat_text import parse_seat
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
@@ -251,22 +251,10 @@ def _phase(situation: Situation, best: list[RankedMove]) -> str:
 
 def peak_memory_mb() -> float | None:
     """Return the most that one of our descendants has held so far, in MB; None off Linux."""
-    if sys.platform != "linux":
-        return None
-    parents, peaks_kb = dict[int, int](), dict[int, int]()
-    for folder in Path("/proc").glob("[0-9]*"):
+    peaks_mb = list[float]()
+    for process in descendants(os.getpid()):
         with suppress(OSError, KeyError, ValueError):
-            lines = (folder / "status").read_text(encoding="utf-8", errors="replace").splitlines()
-            fields = dict(line.split(":", 1) for line in lines if ":" in line)
-            parents[int(folder.name)] = int(fields["PPid"])
-            peaks_kb[int(folder.name)] = int(fields["VmHWM"].split()[0])
-
-    def is_ours(process: int) -> bool:
-        while process := parents.get(process, 0):
-            if process == os.getpid():
-                return True
-        return False
-
-    return max(
-        (peaks_kb[process] / 1_024 for process in peaks_kb if is_ours(process)), default=None
-    )
+            status = Path(f"/proc/{process}/status").read_text(encoding="utf-8", errors="replace")
+            fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+            peaks_mb.append(int(fields["VmHWM"].split()[0]) / 1_024)
+    return max(peaks_mb, default=None)

@@ -25,6 +25,7 @@ from typing import Annotated, TypeAlias
 
 import numpy as np
 
+from bot.seat.guard import descendants
 from harness.lab.rows import Column
 from harness.pictures import picture
 from lexicons.store import load_lexicon
@@ -309,21 +310,8 @@ def _rounds_of_attacks(chance: Random) -> Iterator[str]:
 
 def _descendants(pid: int) -> dict[int, str]:
     """Return the start of each descendant of a process, by number."""
-    found: dict[int, str] = {}
-    waiting = [pid]
-    while waiting:
-        for child in _children(waiting.pop()):
-            start = _start_of(child)
-            if start is not None:
-                found[child] = start
-                waiting.append(child)
-    return found
-
-
-def _children(pid: int) -> Iterator[int]:
-    with suppress(OSError):  # it has ended, or ends meanwhile
-        for file in Path(f"/proc/{pid}/task").glob("*/children"):
-            yield from map(int, file.read_text(encoding="ascii").split())
+    starts = {each: _start_of(each) for each in descendants(pid)}
+    return {each: start for each, start in starts.items() if start is not None}
 
 
 def _start_of(pid: int) -> str | None:
