@@ -145,8 +145,6 @@ class MatchStatistics:
     ties: int
     win_rate: float | None
     """Points per game: a win is 1, a tie ½."""
-    mean_score: float | None
-    opponent_mean_score: float | None
     mean_spread: float | None
     spread_ci95: Interval
     """What the same test does not reject; unknown below ``FEWEST_UNITS``."""
@@ -158,12 +156,6 @@ class MatchStatistics:
     """Half the width of the 95 % interval."""
     elo_ci95: Interval
     """``elo ± elo_error``; with every game won or lost, a one-sided bound."""
-    lost_double: float | None
-    won_double: float | None
-    largest_ratio: float | None
-    """The largest ratio of the opponent's score to a's."""
-    largest_ratio_won: float | None
-    """The largest ratio of a's score to the opponent's."""
     seconds: float
     """Duration of the games, one after the other."""
     sides: tuple[SideStatistics, SideStatistics]
@@ -209,18 +201,12 @@ def match_statistics(
         losses=int(np.count_nonzero(points == 0.0)),
         ties=int(np.count_nonzero(points == 0.5)),
         win_rate=win_rate,
-        mean_score=sides[0].mean_score,
-        opponent_mean_score=sides[1].mean_score,
         mean_spread=float(spreads.mean()) if counted else None,
         spread_ci95=sign_flip_interval(sums, np.bincount(unit_of, minlength=units)),
         p_value=sign_flip_p_value(sums),
         elo=elo,
         elo_error=elo_error,
         elo_ci95=elo_ci95,
-        lost_double=sides[0].lost_double,
-        won_double=sides[1].lost_double,
-        largest_ratio=sides[0].largest_ratio,
-        largest_ratio_won=sides[1].largest_ratio,
         seconds=math.fsum(result.seconds for result in counted),
         sides=sides,
     )
@@ -286,17 +272,30 @@ def rows(stats: MatchStatistics, section: Section) -> list[tuple[str, str, str]]
 def as_json_object(stats: MatchStatistics) -> dict[str, Any]:
     """Return the statistics as a JSON object; its keys ``a`` and ``b`` are the sides' names.
 
-    Unknown numbers are null; an interval is always a list of two. Each side's own statistics are an
-    object with the keys ``a`` and ``b``.
+    Unknown numbers are null; an interval is always a list of two. Means, shares and ratios of
+    scores have a key for each side, from a's view; each side's other statistics are an object with
+    the keys ``a`` and ``b``.
     """
-    of_match = vars(stats)
     a, b = stats.sides
-    known: dict[str, Any] = {"a": a.name, "b": b.name} | {
+    of_match = {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in of_match.items()
+        for name, value in vars(stats).items()
         if name != "sides"
     }
+    seconds = of_match.pop("seconds")
+    known: dict[str, Any] = {
+        "a": a.name,
+        "b": b.name,
+        **of_match,
+        "mean_score": a.mean_score,
+        "opponent_mean_score": b.mean_score,
+        "lost_double": a.lost_double,
+        "won_double": b.lost_double,
+        "largest_ratio": a.largest_ratio,
+        "largest_ratio_won": b.largest_ratio,
+        "seconds": seconds,
+    }
     for name, value in vars(a).items():
-        if name not in ("name", *of_match):
+        if name != "name" and name not in known:
             known[name] = {"a": value, "b": getattr(b, name)}
     return {key: known[key] for key in PROMISED_KEYS} | known

@@ -34,8 +34,8 @@ def test_two_pairs_by_hand() -> None:
     assert (stats.games, stats.units, stats.paired) == (4, 2, True)
     assert (stats.wins, stats.losses, stats.ties) == (3, 1, 0)
     assert stats.win_rate == 0.75
-    assert stats.mean_score == 415
-    assert stats.opponent_mean_score == 390
+    assert stats.sides[0].mean_score == 415
+    assert stats.sides[1].mean_score == 390
     assert stats.mean_spread == 25
     assert stats.p_value == 1.0  # pair sums 0 and 100: every choice of signs gives ±100
     assert stats.elo == pytest.approx(400 * math.log10(3))
@@ -128,8 +128,8 @@ def test_a_forfeit_is_a_loss_whatever_the_score() -> None:
     assert stats.mean_spread == 200  # as it stood
     assert stats.sides[0].forfeits == {"time": 1}
     assert stats.sides[1].forfeits == {}
-    assert stats.won_double is None  # no game was played to its end
-    assert stats.largest_ratio_won is None
+    assert stats.sides[1].lost_double is None  # no game was played to its end
+    assert stats.sides[1].largest_ratio is None
 
 
 def test_who_never_moved_has_no_times() -> None:
@@ -162,10 +162,15 @@ def test_doubled_scores_and_ratios() -> None:
     stats = match_statistics(
         [game(0, (200, 400)), game(1, (500, 200)), game(2, (201, 400)), game(3, (-5, 0))]
     )
-    assert stats.lost_double == 0.5  # 200–400, and −5–0, which no ratio describes
-    assert stats.won_double == 0.25
-    assert stats.largest_ratio == 2.0
-    assert stats.largest_ratio_won == 2.5
+    a, b = stats.sides
+    assert a.lost_double == 0.5  # 200–400, and −5–0, which no ratio describes
+    assert b.lost_double == 0.25
+    assert a.largest_ratio == 2.0
+    assert b.largest_ratio == 2.5
+    found = as_json_object(stats)
+    assert (found["lost_double"], found["won_double"]) == (0.5, 0.25)
+    assert (found["largest_ratio"], found["largest_ratio_won"]) == (2.0, 2.5)
+    assert (found["mean_score"], found["opponent_mean_score"]) == (224, 250)
 
 
 def test_time_and_faults_by_side() -> None:
@@ -200,7 +205,6 @@ def test_seen_from_the_other_side_everything_is_mirrored(scores: list[tuple[int,
     mirror = match_statistics([swapped(r) for r in results], names=("b", "a"))
     assert (stats.wins, stats.losses, stats.ties) == (mirror.losses, mirror.wins, mirror.ties)
     assert stats.p_value == mirror.p_value
-    assert (stats.lost_double, stats.won_double) == (mirror.won_double, mirror.lost_double)
     assert stats.sides == (mirror.sides[1], mirror.sides[0])
     for name in ("mean_spread", "elo"):
         ours, theirs = getattr(stats, name), getattr(mirror, name)
@@ -239,7 +243,8 @@ def test_the_json_object_has_the_promised_keys() -> None:
 def test_every_statistic_is_a_key_of_the_json_object() -> None:
     statistics = {each.name for kind in (MatchStatistics, SideStatistics) for each in fields(kind)}
     keys = set(as_json_object(match_statistics([game(0, (400, 390))])))
-    assert keys == statistics - {"sides", "name"} | {"a", "b"}
+    of_b = {"opponent_mean_score", "won_double", "largest_ratio_won"}
+    assert keys == statistics - {"sides", "name"} | {"a", "b"} | of_b
 
 
 def test_a_result_survives_a_line_of_json() -> None:
