@@ -79,22 +79,8 @@ def _text(value: Any, shown: Column, error: float | None = None) -> str:
         return value
     if isinstance(value, int) and shown.times == 1:
         return f"{value:,}{shown.unit}"
-    return with_error(
-        value, error, shown.decimals, times=shown.times, sign=shown.sign, unit=shown.unit
-    )
-
-
-def with_error(
-    value: float | None,
-    error: float | None,
-    decimals: int = 1,
-    *,
-    times: int = 1,
-    sign: bool = False,
-    unit: str = "",
-) -> str:
-    """Format a value and its error, if known, both multiplied by ``times``."""
     if value is None or error is None:
-        return figures.number(value and times * value, decimals, sign, unit)
-    middle = figures.number(times * value, decimals, sign)
-    return f"{middle} ± {figures.number(times * error, decimals)}{unit}"
+        number = value and shown.times * value
+        return figures.number(number, shown.decimals, shown.sign, shown.unit)
+    middle = figures.number(shown.times * value, shown.decimals, shown.sign)
+    return f"{middle} ± {figures.number(shown.times * error, shown.decimals)}{shown.unit}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import pytest
 
 from harness.cli.failing import CommandFailed
 from harness.cli.study_run import check_writable, going_on, telling
 from harness.figures import folded, shortened, table
-from harness.lab.rows import with_error
+from harness.lab.rows import Column, as_text, percent
 from harness.workers import WorkersError
 
 
@@ -79,11 +80,22 @@ def test_one_who_stops_is_told_how_it_goes_on(capsys: pytest.CaptureFixture[str]
         assert capsys.readouterr().err == f"tilewire: stopped{says}\n"
 
 
+class Measured(NamedTuple):
+    """A row with two values and their errors."""
+
+    points: Annotated[float, Column("points", error="points_error")]
+    points_error: float | None
+    wins: Annotated[float | None, percent("wins", error="wins_error")._replace(sign=True)]
+    wins_error: float | None
+
+
 def test_values_with_their_errors() -> None:
-    assert with_error(1.26, 0.5) == "1.3 ± 0.5"
-    assert with_error(-0.126, 0.02, times=100, sign=True, unit=" %") == "−12.6 ± 2.0 %"
-    assert with_error(0.5, None, 2) == "0.50"
-    assert with_error(None, None, times=100, unit=" %") == "–"
+    rows = [Measured(1.26, 0.5, -0.126, 0.02), Measured(0.5, None, None, None)]
+    cells = [line.split("  ") for line in as_text({"": rows}).splitlines()[-2:]]
+    assert [[cell.strip() for cell in line if cell] for line in cells] == [
+        ["1.3 ± 0.5", "−12.6 ± 2.0 %"],
+        ["0.5", "–"],
+    ]
 
 
 def test_columns_that_do_not_fit_follow_below() -> None:
