@@ -105,15 +105,6 @@ def with_joined(config: TournamentConfig, decisions: Iterable[Decision]) -> Tour
     return replace(config, seats=config.seats + seats, names=config.names + names)
 
 
-def counting(results: Iterable[GameResult], decisions: Iterable[Decision]) -> list[GameResult]:
-    """Return the results as they count: those that were corrected, corrected."""
-    corrections = {said.game: said for said in decisions if isinstance(said, Corrected)}
-    return [
-        _corrected(result, corrections[result.game]) if result.game in corrections else result
-        for result in results
-    ]
-
-
 def _corrected(result: GameResult, correction: Corrected) -> GameResult:
     if correction.scores is None:
         return replace(result, outcome="host_error", winner=None, note=CORRECTED)
@@ -159,14 +150,20 @@ class FolderContents:
         """Numbers of the games with a result that counts."""
         self.missed: set[int] = set()
         """Numbers of the games that neither entrant came to."""
+        self.withdrawn: set[int] = set()
+        """Entrants who play no more."""
         self._count()
         measured = _read(self._lucks, MeasuredLuck, "the luck of a game")
         self.lucks: dict[int, Luck | None] = {line.number: line.luck for line in measured}
         """The luck of games by number, where it was measured; None where racks are not known."""
 
     def counting(self) -> list[GameResult]:
-        """Return the results as they count."""
-        return counting(self.results, self.decisions)
+        """Return the results as they count: those that were corrected, corrected."""
+        corrections = {said.game: said for said in self.decisions if isinstance(said, Corrected)}
+        return [
+            _corrected(result, corrections[result.game]) if result.game in corrections else result
+            for result in self.results
+        ]
 
     def _count(self) -> None:
         self.counted = {result.number for result in self.counting() if not result.void}
@@ -176,6 +173,10 @@ class FolderContents:
                     self.missed.add(number)
                 case Corrected(number=number):
                     self.missed.discard(number)
+                case Withdrawn(entrant=entrant):
+                    self.withdrawn.add(entrant)
+                case Returned(entrant=entrant):
+                    self.withdrawn.discard(entrant)
 
 
 class MatchFolder(FolderContents):

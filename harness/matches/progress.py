@@ -218,7 +218,7 @@ class TournamentProgress:
         return f"{speed}, {minutes(left * elapsed / self._fresh)} left"
 
     def _shown(self) -> RenderableType:
-        table = standings(self._config, self._files.results, self._files.decisions)
+        table = standings(self._config, self._files)
         playing = self._tournament.playing if self._tournament else {}
         room = max(self.console.height - len(playing) - 8, 3)
         done = Text(f" {self._done()}{self._left()}")

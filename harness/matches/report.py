@@ -403,7 +403,7 @@ def summary_text(config: TournamentConfig, files: MatchFolder, columns: int = WI
     if config.is_match:
         stats = _statistics(config, results)
         return table_text(stats, results, columns, config.test, files.lucks)
-    table, width = standings(config, results, files.decisions), max(columns, 40)
+    table, width = standings(config, files), max(columns, 40)
     return plain_text(tournament_table(config, table, results, width), width)
 
 
@@ -417,7 +417,7 @@ def summary(config: TournamentConfig, files: FolderContents) -> dict[str, Any]:
         test = {} if config.test is None else {"test": vars(state_of(config.test, results))}
         luck = {"luck": asdict(_less_luck(results, files.lucks))} if files.lucks else {}
         return as_json_object(_statistics(config, results)) | test | luck
-    table = standings(config, results, files.decisions)
+    table = standings(config, files)
     cells = cross_table(results)
     ratings = rate_results(results, config.names, dict(config.anchors))
     return {

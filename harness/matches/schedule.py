@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from .config import TournamentConfig
-from .folder import Joined, MatchFolder, Paired, Returned, Withdrawn, with_joined
+from .folder import Joined, MatchFolder, Paired, with_joined
 from .pairings import Pairing, Round, gauntlet, knockout_round, round_robin
 from .results import PlannedGame
 from .standings import standings
@@ -31,13 +31,6 @@ class Schedule:
         self.rounds: list[Round] = []
         self._turn = 1 if self.depends_on_results else len(self._cycle(0))
         """Rounds that get the same openings: those in which each pairing comes once."""
-        self.withdrawn: set[int] = set()
-        for decision in files.decisions:
-            match decision:
-                case Withdrawn(entrant=entrant):
-                    self.withdrawn.add(entrant)
-                case Returned(entrant=entrant):
-                    self.withdrawn.discard(entrant)
         self._known = self._paired_before() if self.depends_on_results else self._fixed()
         self._before = sum(isinstance(decision, Paired) for decision in files.decisions)
 
@@ -97,16 +90,6 @@ class Schedule:
             return len(self.rounds) < self._before
         return game > self._games
 
-    def withdraw(self, decision: Withdrawn) -> None:
-        """Have an entrant play no more."""
-        self._files.decide(decision)
-        self.withdrawn.add(decision.entrant)
-
-    def take_back(self, entrant: int) -> None:
-        """Have an entrant that had withdrawn play again."""
-        self._files.decide(Returned(entrant))
-        self.withdrawn.remove(entrant)
-
     def join(self, decision: Joined) -> None:
         """Have a guest play from the next round on; in a Swiss only."""
         self._files.decide(decision)
@@ -134,7 +117,7 @@ class Schedule:
         if self.config.format == "knockout":
             return self._next_of_bracket(absent)
         number = len(self.rounds) + 1
-        table = standings(self.config, self._files.results, self._files.decisions)
+        table = standings(self.config, self._files)
         here = [of for of in table if not of.withdrawn and of.entrant not in absent]
         if number > self.config.rounds or len(here) < 2:
             return None
@@ -178,7 +161,7 @@ class Schedule:
         """Return who has won a knockout's pairing; None if it plays on."""
         two = ((pairing.first, pairing.second), (pairing.second, pairing.first))
         for entrant, other in two:
-            if entrant in self.withdrawn:
+            if entrant in self._files.withdrawn:
                 return other
         better, worse = sorted((pairing.first, pairing.second))
         names = [self.config.names[better], self.config.names[worse]]

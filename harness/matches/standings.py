@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from protocol.parts import Presence, StandingRow
+
 from .config import TournamentConfig
-from .folder import Decision, Paired, Returned, Withdrawn, counting, with_joined
+from .folder import FolderContents, Paired, with_joined
 from .results import GameResult
 
 BYE_SPREAD = 50
@@ -75,6 +77,17 @@ class Standing:
         """Clock used a move."""
         return self.think_ms / self.moves if self.moves else None
 
+    def row(self, presence: Presence = "here") -> StandingRow:
+        """Return what the protocol says of it."""
+        return StandingRow(
+            name=self.name,
+            points=self.points,
+            spread=self.spread,
+            games=self.games,
+            byes=self.byes,
+            presence=presence,
+        )
+
     def as_object(self) -> dict[str, Any]:
         """Return a JSON object."""
         return {
@@ -96,27 +109,21 @@ class Standing:
         }
 
 
-def standings(
-    config: TournamentConfig, results: Iterable[GameResult], decisions: Iterable[Decision] = ()
-) -> list[Standing]:
-    """Return all entrants, the leader first, by the results as they count.
+def standings(config: TournamentConfig, files: FolderContents) -> list[Standing]:
+    """Return all entrants, those who joined later too, the leader first.
 
     By points, then spread, then the order of the seats. In a gauntlet, whose entrants have unequal
     numbers of games, by points and spread a game; in a knockout by the last round and its result.
     """
-    decisions = list(decisions)
-    config = with_joined(config, decisions)
-    entrants = [Standing(at, name) for at, name in enumerate(config.names)]
-    for decision in decisions:
-        match decision:
-            case Withdrawn(entrant=entrant):
-                entrants[entrant].withdrawn = True
-            case Returned(entrant=entrant):
-                entrants[entrant].withdrawn = False
-            case Paired():
-                _count_round(entrants, decision, config)
+    config = with_joined(config, files.decisions)
+    entrants = [
+        Standing(at, name, withdrawn=at in files.withdrawn) for at, name in enumerate(config.names)
+    ]
+    for decision in files.decisions:
+        if isinstance(decision, Paired):
+            _count_round(entrants, decision, config)
     by_name = {of.name: of for of in entrants}
-    for result in counting(results, decisions):
+    for result in files.counting():
         _count_game(by_name, result)
 
     def merit(of: Standing) -> tuple[float, ...]:

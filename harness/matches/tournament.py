@@ -299,7 +299,7 @@ class Tournament:
         return not any(gone)
 
     def _is_gone(self, entrant: int) -> bool:
-        return entrant in self.absentees or (self._directed and entrant in self.schedule.withdrawn)
+        return entrant in self.absentees or (self._directed and entrant in self._files.withdrawn)
 
     def look_again(self) -> None:
         """Have tables that wait look whether a game may begin."""
@@ -318,7 +318,7 @@ class Tournament:
 
     def take_back(self, entrant: int) -> None:
         """Have an entrant that had withdrawn play again, whatever it missed before."""
-        self.schedule.take_back(entrant)
+        self._files.decide(Returned(entrant))
         self._absent[entrant] = 0
         self.look_again()
 

@@ -48,7 +48,7 @@ from protocol.messages import (
     StandingList,
     Standings,
 )
-from protocol.parts import Presence, RoundGame, StandingRow
+from protocol.parts import Presence, RoundGame
 
 from .hello import welcome
 from .lobby import Lobby
@@ -180,7 +180,7 @@ class Direction:
         with _keeping():
             if entrant is None:
                 self._join(name)
-            elif entrant not in self._schedule.withdrawn:
+            elif entrant not in self._files.withdrawn:
                 self.tournament.welcome_back(entrant)
         self._begin_if_all_are_here()
 
@@ -190,7 +190,7 @@ class Direction:
         Raises:
             PeerError: it names an opponent, or has withdrawn.
         """
-        if self._entrant(player.name) in self._schedule.withdrawn:
+        if self._entrant(player.name) in self._files.withdrawn:
             raise PeerError("withdrawn", "you have withdrawn from the tournament", retry="no")
         if wish.opponent is not None:
             raise PeerError(
@@ -206,7 +206,7 @@ class Direction:
     def _begin_if_all_are_here(self) -> None:
         """Begin with the first round, as soon as two entrants and all who are listed are here."""
         config = self._schedule.config
-        playing = [it for it in range(len(config.seats)) if it not in self._schedule.withdrawn]
+        playing = [it for it in range(len(config.seats)) if it not in self._files.withdrawn]
         listed = len(self._plan.config.seats) > 1
         all_here = listed and all(self._presence(entrant) == "here" for entrant in playing)
         if self._waits and len(playing) > 1 and (self._late or all_here):
@@ -233,7 +233,7 @@ class Direction:
 
     def _finished(self, result: GameResult) -> None:
         self._tell_directors()
-        for entrant in self._schedule.withdrawn:
+        for entrant in self._files.withdrawn:
             self._let_go(entrant)
 
     def _tell_directors(self) -> None:
@@ -245,23 +245,13 @@ class Direction:
     def standing_list(self) -> StandingList:
         """Return how the tournament stands, as much of it as a message can hold."""
         rounds, files = self._schedule.rounds, self._files
-        table = standings(self._plan.config, files.results, files.decisions)
+        table = standings(self._plan.config, files)
         planned = self.tournament.planned.values()
         number = rounds[-1].number if rounds else 0
         has_result = self.tournament.has_result
         shown = [it for it in planned if it.round == number or not has_result(it.number)]
         results = {result.number: result for result in files.counting()}
-        rows = tuple(
-            StandingRow(
-                name=of.name,
-                points=of.points,
-                spread=of.spread,
-                games=of.games,
-                byes=of.byes,
-                presence=self._presence(of.entrant),
-            )
-            for of in table[:MOST_LISTED]
-        )
+        rows = tuple(of.row(self._presence(of.entrant)) for of in table[:MOST_LISTED])
         games = tuple(self._listed(it, results.get(it.number)) for it in shown[:MOST_LISTED])
         return of_a_frame(
             lambda most: StandingList(
@@ -276,7 +266,7 @@ class Direction:
         )
 
     def _presence(self, entrant: int) -> Presence:
-        if entrant in self._schedule.withdrawn:
+        if entrant in self._files.withdrawn:
             return "withdrawn"
         if entrant in self.tournament.absentees:
             return "absent"
@@ -380,9 +370,9 @@ class Direction:
                 "unknown_entrant", f"no entrant is called {name!r}{did_you_mean(name, names)}"
             )
         entrant = names.index(name)
-        if entrant in self._schedule.withdrawn:
+        if entrant in self._files.withdrawn:
             raise PeerError("bad_direction", f"{name} has withdrawn already", retry="no")
-        self._schedule.withdraw(Withdrawn(entrant, why))
+        self._files.decide(Withdrawn(entrant, why))
         self.tournament.absentees.pop(entrant, None)
         self._let_go(entrant)
         self._begin_if_all_are_here()
@@ -395,7 +385,7 @@ class Direction:
     def _direct_to_join(self, name: str) -> None:
         config = self._schedule.config
         entrant = config.names.index(name) if name in config.names else None
-        if entrant in self._schedule.withdrawn:
+        if entrant in self._files.withdrawn:
             self._take_back(entrant)
             return
         if entrant in self.tournament.absentees:

@@ -41,7 +41,7 @@ from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import StandingList
-from protocol.parts import RoundGame, StandingRow
+from protocol.parts import RoundGame
 from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
 from .admission import Admission, Admissions
@@ -203,12 +203,7 @@ class OwnScreen:
             round=number,
             rounds=schedule.last_round(),
             over=self._tournament.over,
-            rows=tuple(
-                StandingRow(
-                    name=of.name, points=of.points, spread=of.spread, games=of.games, byes=of.byes
-                )
-                for of in standings(schedule.config, files.results, files.decisions)
-            ),
+            rows=tuple(of.row() for of in standings(schedule.config, files)),
             games=(
                 *(_on(number, book) for number, book in playing if book.ended is None),
                 *map(_over, results[: -MOST_LISTED - 1 : -1]),

@@ -111,7 +111,7 @@ def read_event(folder: Path) -> Event:
     counting = sorted((it for it in results if not it.void), key=lambda it: it.number)
     if not counting:
         raise ValueError(f"no game in {folder} is over; there is nothing to report yet")
-    table = standings(config, results, files.decisions)
+    table = standings(config, files)
     names = [of.name for of in table]
     match = _verdict(config, files, results) if config.is_match else None
     ratings = None if match else rate_results(results, config.names, dict(config.anchors))

@@ -65,13 +65,13 @@ def test_a_correction_counts_in_the_standings_and_not_in_the_results(tmp_path: P
         files.append(won(1, "A", "B", 400, 300))  # type: ignore[arg-type]
         files.decide(Corrected(1, "g1", (310, 330)))
     with MatchFolder(tmp_path) as files:
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
         assert [(of.name, of.points, of.spread) for of in table] == [("B", 1, 20), ("A", 0, -20)]
         assert [of.scored for of in table] == [330, 310]
         assert files.results[0].spread == 100
         assert summary(config, files)["mean_score"] == 310
         files.decide(Corrected(1, "g1", (320, 320)))
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
         assert [of.ties for of in table] == [1, 1]
 
 
@@ -87,10 +87,10 @@ def test_a_result_that_is_made_void_leaves_its_number_to_another_game(tmp_path: 
         files.append(again)
     with MatchFolder(tmp_path) as files:
         assert files.counted == {1}
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
         assert [(of.name, of.points, of.games) for of in table] == [("B", 1, 1), ("A", 0, 1)]
         files.decide(Corrected(1, "again", (260, 250)))
-        assert standings(config, files.results, files.decisions)[0].name == "A"
+        assert standings(config, files)[0].name == "A"
 
 
 def test_who_joins_late_has_no_points_for_the_rounds_before(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_who_joins_late_has_no_points_for_the_rounds_before(tmp_path: Path) -> N
             a, b = (config.names[it] for it in planned.players)
             files.append(won(planned.number, a, b, 400, 300))  # type: ignore[arg-type]
         schedule.join(Joined("late"))
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
         late = next(of for of in table if of.name == "late")
         assert (late.points, late.byes, late.opponents) == (0, 0, [None])
         assert schedule.config.seats[4] == "guest:late"
@@ -112,7 +112,7 @@ def test_who_joins_late_has_no_points_for_the_rounds_before(tmp_path: Path) -> N
         assert with_joined(config, files.decisions).names == ("A", "B", "C", "D", "late")
         rounds = [it for it in files.decisions if isinstance(it, Paired)]
         assert [len(it.byes) for it in rounds] == [0, 1, 1]
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
         assert {len(of.opponents) for of in table} == {3}
         again = Schedule(config, files)
         first = list(again.next_round() or ())
@@ -124,7 +124,7 @@ def test_who_is_absent_misses_a_round_without_points(tmp_path: Path) -> None:
     with MatchFolder(tmp_path) as files:
         schedule = Schedule(config, files)
         list(schedule.next_round(absent={3}) or ())
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
     missing = next(of for of in table if of.name == "D")
     assert (missing.points, missing.byes, missing.opponents) == (0, 0, [None])
     assert sum(of.byes for of in table) == 1
@@ -155,15 +155,15 @@ def test_a_knockout_is_not_played_on_for_who_is_absent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lead", [2, 0])
-def test_who_withdraws_from_a_final_has_not_won_it(lead: int) -> None:
+def test_who_withdraws_from_a_final_has_not_won_it(lead: int, tmp_path: Path) -> None:
     """Nor has who was level and did not come to the last game."""
     config = swiss("A", "B", format="knockout", games=2)
-    results = [game(1, (500, 300), sides=(seat("A", 500), seat("B", 300)))]
-    if lead:
-        decisions: list[Decision] = [Paired(1, ((0, 1),)), Withdrawn(0, "ill")]
-    else:
-        decisions = [Paired(1, ((0, 1),))]
-        sides = seat("A", 0, faults=("no_show",)), seat("B", 0)
-        missed = game(2, (0, 0), sides=sides, outcome="no_show", winner=1, round=1)
-        results.append(missed)
-    assert [of.name for of in standings(config, results, decisions)] == ["B", "A"]
+    with MatchFolder(tmp_path) as files:
+        files.decide(Paired(1, ((0, 1),)))
+        files.append(game(1, (500, 300), sides=(seat("A", 500), seat("B", 300))))
+        if lead:
+            files.decide(Withdrawn(0, "ill"))
+        else:
+            sides = seat("A", 0, faults=("no_show",)), seat("B", 0)
+            files.append(game(2, (0, 0), sides=sides, outcome="no_show", winner=1, round=1))
+        assert [of.name for of in standings(config, files)] == ["B", "A"]

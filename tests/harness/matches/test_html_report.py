@@ -72,9 +72,9 @@ class Page(HTMLParser):
 
 def test_a_page_has_the_values_of_the_event(folder: Path) -> None:
     page = Page(as_html(read_event(folder)))
-    results = FolderContents(folder).results
+    files = FolderContents(folder)
     config = match_config(names=FIELD, seats=("static",) * 4)
-    table = standings(config, results)
+    table = standings(config, files)
     rows = page.tables["standings"][1:]
     assert [row[0] for row in rows] == [of.name for of in table]
     assert [row[2] for row in rows] == ["6"] * 4
@@ -85,7 +85,7 @@ def test_a_page_has_the_values_of_the_event(folder: Path) -> None:
         assert [cell == "" for cell in cross[at][2:]] == [other == at for other in range(4)]
         points = (cell.replace("½", ".5") for cell in cross[at][2:])
         assert sum(float(cell) for cell in points if cell) == of.points
-    ratings = {of.name: of for of in rate_results(results).players}
+    ratings = {of.name: of for of in rate_results(files.results).players}
     assert {row[0]: row[1] for row in page.tables["ratings"][1:]} == {
         name: "" if of.rating is None else number(of.rating, 0, sign=True)
         for name, of in ratings.items()
@@ -95,7 +95,7 @@ def test_a_page_has_the_values_of_the_event(folder: Path) -> None:
     below = sum(int(row[1]) for row in spreads if row[0].startswith("−"))
     assert below == sum(
         result.sides[1 - at].score > side.score
-        for result in results
+        for result in files.results
         for at, side in enumerate(result.sides)
         if side.name == table[0].name
     )

@@ -260,8 +260,10 @@ def test_numbers_and_times_as_read() -> None:
     assert [rate(*case) for case in rates] == ["–", "5.0/s", "5.0/min", "2.0/h"]
 
 
-def test_standings_without_ratings_have_all_columns_that_fit() -> None:
-    table = standings(match_config(), [game(1, (400, 300), sides=(seat("Old"), seat("New")))], [])
+def test_standings_without_ratings_have_all_columns_that_fit(tmp_path: Path) -> None:
+    with MatchFolder(tmp_path) as files:
+        files.append(game(1, (400, 300), sides=(seat("Old"), seat("New"))))
+        table = standings(match_config(), files)
 
     def at(width: int) -> str:
         return plain_text(standings_table(match_config(), table, width), width)
@@ -318,11 +320,14 @@ def test_a_line_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
         assert folder.decisions == [Joined("ann")]
 
 
-def test_a_game_to_which_one_did_not_come_tells_nothing_of_play() -> None:
+def test_a_game_to_which_one_did_not_come_tells_nothing_of_play(tmp_path: Path) -> None:
     played = [game(0, (400, 300)), game(1, (350, 400))]
     missed = game(2, (0, 0), outcome="no_show", winner=0, turns=0)
     ratings = rate_results(played)
     assert rate_results([*played, missed]).players == ratings.players
     config = match_config(names=("static", "monte carlo"))
-    leader = standings(config, [*played, missed])[0]
+    with MatchFolder(tmp_path) as files:
+        for result in (*played, missed):
+            files.append(result)
+        leader = standings(config, files)[0]
     assert (leader.games, leader.points, leader.mean_score) == (3, 2.0, 375.0)

@@ -9,7 +9,7 @@ import pytest
 from match_samples import game, match_config, seat
 
 from harness.matches.config import TournamentConfig
-from harness.matches.folder import MatchFolder, Withdrawn
+from harness.matches.folder import MatchFolder, Returned, Withdrawn
 from harness.matches.results import GameResult, PlannedGame
 from harness.matches.schedule import MOST_PAIRS, Schedule
 from harness.matches.standings import standings
@@ -77,7 +77,7 @@ def test_a_round_robin_has_each_two_meet_as_often(tmp_path: Path) -> None:
         len({planned.entrant(0) for planned in pair}) == len(pair) for pair in pairs.values()
     )
     with MatchFolder(tmp_path) as files:
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
         schedule = Schedule(config, files)
         assert (schedule.expected(), schedule.last_round()) == (60, 10)
     assert [(of.name, of.points) for of in table] == [
@@ -166,7 +166,7 @@ def test_who_has_withdrawn_from_a_swiss_is_not_paired(tmp_path: Path) -> None:
     assert later
     assert all(1 not in planned.players for planned in later)
     with MatchFolder(tmp_path) as files:
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
     assert [of.name for of in table if of.withdrawn] == ["B"]
 
 
@@ -177,13 +177,12 @@ def test_a_withdrawal_can_be_taken_back(tmp_path: Path) -> None:
         files.decide(Withdrawn(1, "gone home"))
     play(config, tmp_path, better_seed, most=8)
     with MatchFolder(tmp_path) as files:
-        schedule = Schedule(config, files)
-        schedule.take_back(1)
-        assert not schedule.withdrawn
+        files.decide(Returned(1))
+        assert not files.withdrawn
     games = play(config, tmp_path, better_seed)
     assert {planned.round for planned in games if 1 in planned.players} == {1, 2, 4}
     with MatchFolder(tmp_path) as files:
-        assert not any(of.withdrawn for of in standings(config, files.results, files.decisions))
+        assert not any(of.withdrawn for of in standings(config, files))
 
 
 @pytest.mark.parametrize("entrants", [2, 3, 5, 8])
@@ -192,7 +191,7 @@ def test_a_knockout_is_won_by_who_wins_the_final(entrants: int, tmp_path: Path) 
     games = play(config, tmp_path, better_seed)
     assert len(games) == 2 * (entrants - 1)
     with MatchFolder(tmp_path) as files:
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
     assert [of.name for of in table][:2] == ["A", "B"]
 
 
@@ -203,7 +202,7 @@ def test_a_pairing_of_a_knockout_plays_on_until_it_is_decided(tmp_path: Path) ->
     assert [planned.number for planned in games] == [1, 2, 3, 4]
     assert [planned.pair for planned in games] == [1, 1, 2, 2]
     with MatchFolder(tmp_path) as files:
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
     assert table[0].name == "B"
 
 
@@ -232,5 +231,5 @@ def test_a_knockout_between_equals_has_an_end(spread: int, winner: str, tmp_path
     games = play(config, tmp_path, level)
     assert sum(planned.round == 2 for planned in games) == 2 * MOST_PAIRS
     with MatchFolder(tmp_path) as files:
-        table = standings(config, files.results, files.decisions)
+        table = standings(config, files)
     assert table[0].name == winner

@@ -164,7 +164,7 @@ def test_who_was_absent_and_is_withdrawn_is_not_back_after_a_start(tmp_path: Pat
         assert directed(tmp_path, files, *names).absentees
         files.decide(Withdrawn(2, "sent home"))
         tournament = directed(tmp_path, files, *names)
-        assert (tournament.absentees, tournament.schedule.withdrawn) == ({}, {2})
+        assert (tournament.absentees, files.withdrawn) == ({}, {2})
 
 
 class Waiting:
@@ -219,7 +219,7 @@ async def test_who_is_taken_back_may_miss_a_game(tmp_path: Path) -> None:
         for number in range(3):
             book = await hall.on.get()
             if number == 1:
-                tournament.schedule.withdraw(Withdrawn(1, "gone home"))
+                files.decide(Withdrawn(1, "gone home"))
                 tournament.take_back(1)
             away = book.opened.players.index("B")
             missed = accusation(away, "no_show", "it did not come")
