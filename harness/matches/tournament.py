@@ -364,8 +364,8 @@ class Tournament:
                 await journal.create(opened, asdict(planned), records[1:])
                 book = Scorebook.restored(records, None, self._lexicon)
                 books[planned.number] = book
-                self._keep(planned, book)
-                self._watch_absences(planned, book)
+                result = self._keep(planned, book)
+                self._watch_absences(planned, book, result)
             games = [planned for planned in games if self._is_due(planned)]
             if not games:
                 return
@@ -382,8 +382,8 @@ class Tournament:
             await hall.host(
                 book, (self._seat(planned, 0, open_seat), self._seat(planned, 1, open_seat))
             )
-            self._keep(planned, book)
-            self._watch_absences(planned, book)
+            result = self._keep(planned, book)
+            self._watch_absences(planned, book, result)
             failures += not book.was_voided
             if not self._is_due(planned):
                 return
@@ -434,8 +434,11 @@ class Tournament:
             return Draws.seeded(self._config.seed, planned.pair)
         return Draws.fresh()
 
-    def _keep(self, planned: PlannedGame, book: Scorebook) -> None:
-        """Store a finished game; a void one leaves what went wrong, and is played again."""
+    def _keep(self, planned: PlannedGame, book: Scorebook) -> GameResult:
+        """Store a finished game, and return its result.
+
+        A void one leaves what went wrong, and is played again.
+        """
         result = game_result(book, planned)
         number, (first, second) = planned.number, book.opened.players
         if book.evidence:
@@ -449,6 +452,7 @@ class Tournament:
             if not (self._directed and result.outcome == "no_show"):
                 log.warning("game void, played again", number=number, reason=book.ended.message)
         self._store(result)
+        return result
 
     def _store(self, result: GameResult) -> None:
         self._voids[result.number] += result.void
@@ -471,21 +475,19 @@ class Tournament:
         return self._games / f"{name}.faults.txt"
 
     def _count_absences(self, result: GameResult) -> None:
-        """Count the games that an entrant has missed in a row before this was resumed."""
+        """Count the games that each entrant has missed in a row."""
         for seat in result.sides:
             entrant = self.schedule.config.names.index(seat.name)
             missed = "no_show" in seat.faults
             self._absent[entrant] = self._absent[entrant] + 1 if missed else 0
 
-    def _watch_absences(self, planned: PlannedGame, book: Scorebook) -> None:
+    def _watch_absences(self, planned: PlannedGame, book: Scorebook, result: GameResult) -> None:
         """Leave out the games of an entrant that does not come; a match ends with it."""
         assert book.ended is not None
-        absent = {fault.seat for fault in book.ended.faults if fault.code == "no_show"}
+        self._count_absences(result)
         for seat in (0, 1):
             entrant = planned.entrant(seat)
-            self._absent[entrant] = self._absent[entrant] + 1 if seat in absent else 0
             if self._absent[entrant] >= NO_SHOWS and entrant not in self.absentees:
-                result = game_result(book, planned)
                 faults = self._transcript(planned.number, result.game if result.void else None)
                 clue = f"; {faults} has its last words" if book.evidence else ""
                 name = book.opened.players[seat]
