@@ -52,13 +52,13 @@ class CorrectedMatch:
     spread: Correction
 
 
-def correction(values: F64, luck: F64, unit_of: I64, units: int) -> Correction:
-    """Correct the mean of ``values`` by their luck; all are [games], ``unit_of`` unit indices.
+def correction(values: F64, luck: F64, pair_of: I64) -> Correction:
+    """Correct the mean of ``values`` by their luck; all are [games], ``pair_of`` numbers of pairs.
 
     Errors are None below ``FEWEST_UNITS``, which can't tell skill from luck.
     """
-    found = [mean_and_error(each, unit_of, units) for each in (values, values - luck, luck)]
-    if units < FEWEST_UNITS:
+    found = [mean_and_error(each, pair_of) for each in (values, values - luck, luck)]
+    if np.unique(pair_of).size < FEWEST_UNITS:
         found = [(mean, None) for mean, _ in found]
     return Correction(*chain(*found))
 
@@ -68,9 +68,7 @@ def corrected(
 ) -> CorrectedMatch:
     """Correct the results of a match by the luck of each game; void games are left out."""
     finished = [pair for pair in zip(results, lucks, strict=True) if not pair[0].void]
-    pairs, unit_of = np.unique(
-        np.array([result.pair for result, _ in finished], np.int64), return_inverse=True
-    )
+    pair_of = np.array([result.pair for result, _ in finished], np.int64)
     balances = [
         np.array(luck.balance if luck else (0.0, 0.0)) * (-1 if result.first else 1)
         for result, luck in finished
@@ -81,8 +79,8 @@ def corrected(
     return CorrectedMatch(
         games=len(finished),
         unknown=sum(luck is None for _, luck in finished),
-        win_rate=correction(won, weights.wins * wins, unit_of, len(pairs)),
-        spread=correction(spreads, weights.points * points, unit_of, len(pairs)),
+        win_rate=correction(won, weights.wins * wins, pair_of),
+        spread=correction(spreads, weights.points * points, pair_of),
     )
 
 

@@ -27,14 +27,16 @@ Interval: TypeAlias = tuple[float | None, float | None]
 """Lower and upper end; None if unknown or unbounded."""
 
 
-def mean_and_error(values: F64, unit_of: I64, units: int) -> tuple[float | None, float | None]:
+def mean_and_error(values: F64, pair_of: I64) -> tuple[float | None, float | None]:
     """Return the mean over games, and half the width of its 95 % interval over units.
 
-    ``values`` and ``unit_of`` (unit indices) are [games].
+    ``values`` and ``pair_of`` are [games]; games with the same number of a pair are one unit.
     """
     if not values.size:
         return None, None
     mean = float(values.mean())
+    pairs, unit_of = np.unique(pair_of, return_inverse=True)
+    units = pairs.size
     if units < 2:
         return mean, None
     from scipy.special import stdtrit  # costly to import

@@ -185,7 +185,7 @@ def match_statistics(
     units = len(pairs)
     spreads = np.array([result.spread for result in counted], dtype=np.float64)
     points = np.array([result.points for result in counted], dtype=np.float64)
-    win_rate, rate_error = mean_and_error(points, unit_of, units)
+    win_rate, rate_error = mean_and_error(points, unit_of)
     elo, elo_error, elo_ci95 = elo_difference(win_rate, rate_error, units)
     # Exact: whole numbers.
     sums = np.bincount(unit_of, weights=spreads, minlength=units).astype(np.int64)

@@ -104,11 +104,11 @@ def balances(luckmeter: Luckmeter, games: Iterable[Game]) -> Any:
     return np.array([luck.balance if luck else (0.0, 0.0) for luck in lucks])
 
 
-def rows_of(match: str, draws: str, ahead: Any, luck: Any, unit_of: Any) -> list[Row]:
+def rows_of(match: str, draws: str, ahead: Any, luck: Any, pair_of: Any) -> list[Row]:
     """Return the rows of a match: ``ahead``, [games], and ``luck``, [games, 2], of the player."""
-    weights, units = luck_weights(), int(unit_of.max()) + 1
-    points = correction(ahead.astype(float), weights.points * luck[:, 0], unit_of, units)
-    wins = correction(50 * (np.sign(ahead) + 1.0), 100 * weights.wins * luck[:, 1], unit_of, units)
+    weights = luck_weights()
+    points = correction(ahead.astype(float), weights.points * luck[:, 0], pair_of)
+    wins = correction(50 * (np.sign(ahead) + 1.0), 100 * weights.wins * luck[:, 1], pair_of)
     return [
         _row(match, draws, len(ahead), what, found)
         for what, found in (("wins, %", wins), ("points", points))
@@ -187,8 +187,8 @@ def kernels(draws: Literal["independent", "equal"], games: int = 5_000, seed: in
     sign = 1 - 2 * played.begins[numbers].astype(int)
     luck = sign[:, np.newaxis] * balances(luckmeter, whole)
     ahead = sign * (played.scores[numbers, 0] - played.scores[numbers, 1])
-    unit_of = np.arange(games) // 2 if equal else np.arange(games)
-    print(as_text({"luck": rows_of("static – greedy", draws, ahead, luck, unit_of)}))
+    pair_of = np.arange(games) // 2 if equal else np.arange(games)
+    print(as_text({"luck": rows_of("static – greedy", draws, ahead, luck, pair_of)}))
 
 
 @app.command
@@ -204,8 +204,8 @@ def games(file: Path, seed: int = SEED) -> None:
     luck *= (1 - 2 * (numbers % 2))[:, np.newaxis]
     ahead = np.array([record["scores"][0] - record["scores"][1] for record in records])
     rows = []
-    for draws, unit_of in (("as if independent", np.arange(len(records))), ("equal", numbers // 2)):
-        rows += rows_of(study.name, draws, ahead, luck, unit_of)
+    for draws, pair_of in (("as if independent", np.arange(len(records))), ("equal", numbers // 2)):
+        rows += rows_of(study.name, draws, ahead, luck, pair_of)
     print(as_text({"luck": rows}))
 
 

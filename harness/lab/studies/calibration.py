@@ -35,7 +35,7 @@ from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.matches.significance import mean_and_error
 from harness.pictures import picture
-from lexicons.arrays import F64, I64
+from lexicons.arrays import F64
 from lexicons.tables import leaves_for
 
 from .duel import Games, create
@@ -252,13 +252,8 @@ def _loss_row(belief: str, which: str, positions: _Positions, doubt: float) -> L
 
     against = _AGAINST.get(belief)
     own, pairs = losses(belief), np.array([pair for pair, _ in chosen], np.int64)
-    less = _mean(own - losses(against), pairs) if against else (None, None)
-    return LossRow(belief, which, len(chosen), *_mean(own, pairs), against, *less)
-
-
-def _mean(values: F64, pairs: I64) -> tuple[float | None, float | None]:
-    units, unit_of = np.unique(pairs, return_inverse=True)
-    return mean_and_error(values, unit_of, len(units))
+    less = mean_and_error(own - losses(against), pairs) if against else (None, None)
+    return LossRow(belief, which, len(chosen), *mean_and_error(own, pairs), against, *less)
 
 
 def bin_rows(records: Sequence[Record], doubt: float = 0.0) -> list[BinRow]:
@@ -284,7 +279,7 @@ def _bins(belief: str, of: str, positions: _Positions, doubt: float) -> Iterator
         pairs.append(np.full(len(mixed), pair))
     predicted, observed, pair_of = map(np.concatenate, (chances, there, pairs))
     for part in np.array_split(np.argsort(predicted, kind="stable"), BINS):
-        difference, error = _mean(observed[part] - predicted[part], pair_of[part])
+        difference, error = mean_and_error(observed[part] - predicted[part], pair_of[part])
         if difference is not None:
             means = float(predicted[part].mean()), float(observed[part].mean())
             yield BinRow(belief, of, len(part), *means, difference, error)

@@ -88,11 +88,9 @@ def add_up(player: str, opponent: str, own: Points, other: Points, pair_of: Poin
 
     All arrays are [games]; ``pair_of`` has pair numbers, and a pair's second game may be missing.
     """
-    _, pairs = np.unique(pair_of, return_inverse=True)
-    units = int(pairs.max(initial=-1)) + 1
     ahead = (own - other).astype(np.int64)
-    rate, rate_error = mean_and_error((np.sign(ahead) + 1) / 2, pairs, units)
-    difference, error = mean_and_error(ahead.astype(np.float64), pairs, units)
+    rate, rate_error = mean_and_error((np.sign(ahead) + 1) / 2, pair_of)
+    difference, error = mean_and_error(ahead.astype(np.float64), pair_of)
     ratios = np.maximum(own, other) / np.maximum(np.minimum(own, other), 1)
     played = len(ahead) > 0
     return Duel(
