@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from bot.player import ExchangedCount
 from bot.seat.offers import rules_on_wire
 from engine.notation.cgp import write_cgp
-from engine.notation.move_text import format_move, parse_move
+from engine.notation.move_text import parse_move
 from engine.rules.rules import IllegalMove, check_move
 from harness.lab.in_process import view_of
 from harness.lab.positions import Situation
@@ -137,17 +136,13 @@ class Asker:
     def _history(
         self, game: str, situation: Situation, clocks: tuple[int, int]
     ) -> Iterator[Played]:
-        for play in view_of(situation, self._field).history:
-            move = play.move
-            if isinstance(move, ExchangedCount):
-                text = f"-{move.count}"
-            else:
-                text = format_move(move, self._alphabet)
+        view = view_of(situation, self._field)
+        for play in view.history:
             yield Played(
                 game=game,
                 seq=play.seq,
                 seat=play.seat,
-                move=text,
+                move=view.text(play.move),
                 score=play.score,
                 scores=play.scores,
                 bag=play.bag,

@@ -17,7 +17,6 @@ from bot.equipment import Resources
 from bot.player import Choice
 from bot.seat.game_session import GameSession
 from bot.seat.offers import Declined, rules_in_play
-from engine.notation.move_text import format_move
 from engine.rules.rules import IllegalMove, check_move
 from harness.arbiter.seat import Came, Gone, Noted, Said
 from harness.seats.engines.process import EngineFailed
@@ -170,18 +169,17 @@ class EngineSeat(TaskSeat):
         choice, view = session.answer, session.watched.view
         if isinstance(choice, str):
             return
-        alphabet = view.rules.distribution.alphabet
         said_rack = choice.rack if isinstance(choice, EngineChoice) else None
         if said_rack is not None and said_rack != view.rack:
-            racks = alphabet.text(view.rack), alphabet.text(said_rack)
-            self._note(session, "wrong_rack", f"it holds {racks[0]}, and plays from {racks[1]}")
+            held, said = view.text(view.rack), view.text(said_rack)
+            self._note(session, "wrong_rack", f"it holds {held}, and plays from {said}")
         if choice.score is None:
             return
         with contextlib.suppress(IllegalMove):  # the arbiter will report it
             play = check_move(view.position, choice.move, view.rules, None, view.bag)
             score = play.score if play else 0
             if score != choice.score:
-                text = format_move(choice.move, alphabet)
+                text = view.text(choice.move)
                 said = f"{text} scores {score}, and {self.name} says {choice.score}"
                 self._note(session, "wrong_score", said)
 
@@ -199,7 +197,7 @@ class EngineSeat(TaskSeat):
 def _text(choice: Choice | str, session: GameSession[Engine]) -> str:
     if isinstance(choice, str):
         return choice[:MAX_MOVE]
-    return format_move(choice.move, session.watched.view.rules.distribution.alphabet)
+    return session.watched.view.text(choice.move)
 
 
 def _can_be_kept(info: Info) -> bool:

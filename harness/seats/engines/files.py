@@ -16,10 +16,10 @@ import shlex
 from collections import deque
 from pathlib import Path
 
-from bot.player import Budget, Choice, ExchangedCount, Observed, Result, View
+from bot.player import Budget, Choice, Observed, Result, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
-from engine.notation.move_text import NotationError, format_exchange_count, format_move, parse_move
+from engine.notation.move_text import NotationError
 from harness.appending import append_line
 
 from .engine import Context, Engine, check_beginning
@@ -171,7 +171,7 @@ class FilesEngine(Engine):
         own, other = view.clocks[view.seat], view.clocks[view.opponent]
         text = await self._answer_to(self._say(f"move {own} {other}"))
         try:
-            move = parse_move(text, view.position.board, view.rules.distribution.alphabet)
+            move = view.move(text)
         except NotationError:
             self._unreadable = True
             return text
@@ -228,11 +228,7 @@ class FilesEngine(Engine):
         for play in news:
             self._scores = play.scores[view.seat], play.scores[view.opponent]
             who = "you" if play.seat == view.seat else "opponent"
-            if isinstance(play.move, ExchangedCount):
-                move = format_exchange_count(play.move.count)
-            else:
-                move = format_move(play.move, view.rules.distribution.alphabet)
-            self._say(f"{who} {play.score} {play.scores[play.seat]} {move}")
+            self._say(f"{who} {play.score} {play.scores[play.seat]} {view.text(play.move)}")
         if moved:
             self._rack_told = False
             self._tell_rack(view)
@@ -240,7 +236,7 @@ class FilesEngine(Engine):
     def _tell_rack(self, view: View) -> None:
         if not self._rack_told:
             self._rack_told = True
-            self._say(f"rack {view.rules.distribution.alphabet.text(view.rack)}")
+            self._say(f"rack {view.text(view.rack)}")
 
     def _end(self, seat: int, how: str, scores: tuple[int, int], text: str) -> None:
         if self._game:

@@ -18,7 +18,6 @@ from bot.equipment import Resources
 from bot.seat.offers import rules_in_play
 from bot.seat.player_view import Watched
 from engine.notation.cgp import write_cgp
-from engine.notation.move_text import parse_move
 from engine.rules.moves import Place
 from engine.rules.position import Rack
 from lexicons.store import Lexicon
@@ -255,8 +254,7 @@ class _Game:
                 raise ValueError("it is none of rack, opponent, you, move, refused, over")
 
     def _dealt(self, tiles: str) -> Iterator[Message]:
-        alphabet = self._watched.view.rules.distribution.alphabet
-        self._rack = tuple(sorted(alphabet.tiles(tiles)))
+        self._rack = self._watched.view.tiles(tiles)
         if self._own is not None:
             self._own = msgspec.structs.replace(self._own, rack=tiles)
         yield from self._settled(tiles)
@@ -277,7 +275,7 @@ class _Game:
         view, placed = self._watched.view, 0
         first, second = view.position.scores
         if not move.startswith("-"):
-            read = parse_move(move, view.position.board, view.rules.distribution.alphabet)
+            read = view.move(move)
             placed = len(read.placed) if isinstance(read, Place) else 0
         return Played(
             game=self.name,
@@ -317,7 +315,7 @@ class _Game:
             game=self.name,
             seq=seq,
             position=write_cgp(replace(view.position, racks=racks), view.rules),
-            rack=view.rules.distribution.alphabet.text(self._rack),
+            rack=view.text(self._rack),
             bag=view.bag,
             clocks=self._clocks,
             deadline_ms=deadline_ms,

@@ -186,7 +186,7 @@ class MagpieEngine(ProcessEngine):
 
     def _compare(self, said: Sequence[str], rack: Rack, words: frozenset[str], view: View) -> None:
         if differs := words_differ(said, words, view.rules):
-            letters = view.rules.distribution.alphabet.text(rack)
+            letters = view.text(rack)
             raise Declined(
                 "unknown_lexicon",
                 f"{self._name} plays with other words than {view.lexicon.name}: of those made "

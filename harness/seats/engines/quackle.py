@@ -19,7 +19,7 @@ from bot.player import Budget, Choice, Considered, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.child_process import Limits
 from bot.seat.offers import Declined
-from engine.notation.move_text import NotationError, parse_move
+from engine.notation.move_text import NotationError
 from engine.rules.moves import Move
 from engine.rules.position import Rack
 from harness.seats.engines.process import EngineFailed
@@ -298,14 +298,14 @@ def _answer(
 
 def _move(view: View, listed: Listed) -> Move | str:
     try:
-        return parse_move(listed.text, view.position.board, view.rules.distribution.alphabet)
+        return view.move(listed.text)
     except NotationError:
         return listed.text
 
 
 def _rack(view: View, text: str) -> Rack | None:
     try:
-        return tuple(sorted(view.rules.distribution.alphabet.tiles(text))) if text else None
+        return view.tiles(text) if text else None
     except ValueError:
         return None
 
