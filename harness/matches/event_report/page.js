@@ -27,16 +27,15 @@
   // --- the board ---
 
   // A placement is its first square, 8D across or D8 down, and its tiles, "." for those there.
-  const placed = (move) => {
-    const [square, tiles] = move.split(" ");
-    if (!tiles) return [];
-    const across = /^\d/.test(square);
+  const parsed = (move) => {
+    const [square, tiles = ""] = move.split(" ");
+    const step = /^\d/.test(square) ? 1 : columns;
     const column = square.replace(/\d/g, "").charCodeAt(0) - 65;
     const from = (parseInt(square.replace(/\D/g, ""), 10) - 1) * columns + column;
-    return tilesOf(tiles)
-      .map((tile, at) => [from + at * (across ? 1 : columns), tile])
-      .filter(([, tile]) => tile !== ".");
+    return { square, tiles: tilesOf(tiles).map((tile, at) => [from + at * step, tile]) };
   };
+
+  const placed = (move) => parsed(move).tiles.filter(([, tile]) => tile !== ".");
 
   const rackOf = (seat) => {
     const next = game.t.findIndex((_, at) => at >= turns && at % 2 === seat);
@@ -118,16 +117,9 @@
     if (move.startsWith("-")) return move;
     const laid = game.t.slice(0, at).flatMap((turn) => placed(turn[1]));
     const through = new Map([...(game.b || []), ...laid]);
-    const [square, tiles] = move.split(" ");
-    const across = /^\d/.test(square);
-    let here = (parseInt(square.replace(/\D/g, ""), 10) - 1) * columns
-      + square.replace(/\d/g, "").charCodeAt(0) - 65;
-    let text = "";
-    for (const tile of tilesOf(tiles)) {
-      text += tile === "." ? `(${through.get(here)})` : tile;
-      here += across ? 1 : columns;
-    }
-    return `${square} ${text.replaceAll(")(", "")}`;
+    const { square, tiles } = parsed(move);
+    const text = tiles.map(([here, tile]) => tile === "." ? `(${through.get(here)})` : tile);
+    return `${square} ${text.join("").replaceAll(")(", "")}`;
   };
 
   const choose = (at) => {
