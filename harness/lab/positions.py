@@ -66,10 +66,8 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
     return Situation(replace(played, racks=position.racks), bags[turn], tuple(turns))
 
 
-def situation_in_play(
-    field: Field, seed: int, number: int, bags: range = range(1, 100)
-) -> Situation:
-    """Return a position of a game, any of its turns with so many tiles in the bag.
+def situation_in_play(field: Field, seed: int, number: int, bags: range | None = None) -> Situation:
+    """Return a position of a game, any of its turns with so many tiles in the bag; None: with any.
 
     A game is drawn, then one of its turns, until that has them: so games with more such turns count
     more, and a turn of a long game less than one of a short game.
@@ -83,8 +81,9 @@ def situation_in_play(
         games = recorded_games(field, 1, for_game)
         turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
         turn = int(np.random.default_rng(for_turn).choice(turns))
-        if games.results.bags[0, turn] in bags:
+        if bags is None or games.results.bags[0, turn] in bags:
             return situation(games, 0, turn, field.rules)
+    assert bags is not None  # any turn would have done
     raise ValueError(f"no game of {_MOST_GAMES:,} has {bags.start} to {bags.stop - 1} in the bag")
 
 
@@ -96,7 +95,7 @@ def varied_situations(field: Field, count: int, seed: int) -> list[Situation]:
     games, rules = recorded_games(field, max(count, _POOL), seed), field.rules
     turns = np.random.default_rng(seed).integers(games.turns[:count])
     situations = [situation(games, game, turn, rules) for game, turn in enumerate(turns.tolist())]
-    cornered = _cornered(games, Generator(field.lexicon, rules, field.leaves))
+    cornered = _cornered(games, field.generator())
     for place, other in zip(range(0, count, _CORNERED_EVERY), cornered, strict=False):
         situations[place] = other
     return situations

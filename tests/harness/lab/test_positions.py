@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.player import ExchangedCount
-from engine.movegen.generator import Generator
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import bag_count
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import check_move
 from engine.simulation.selfplay import play_static_games
 from harness.lab.positions import situation, situation_in_play, varied_situations
@@ -45,12 +45,18 @@ def test_positions_in_play_have_a_bag_and_a_game_each(field: Field) -> None:
     assert other != found[11]
 
 
+def test_positions_in_play_may_have_more_in_the_bag_than_the_usual_set(field: Field) -> None:
+    big = Field.of(field.lexicon, load_rules("super"))
+    bags = [situation_in_play(big, 5, number).bag for number in range(12)]
+    assert min(bags) < 100 < max(bags)
+
+
 def test_varied_positions(field: Field) -> None:
     found = varied_situations(field, 100, 1)
     assert len(found) == 100
     assert any(one.bag == 0 for one in found)
     assert any(0 < one.bag < 7 for one in found)
-    generator = Generator(field.lexicon, field.rules, field.leaves)
+    generator = field.generator()
     for one in found[::20]:
         (only,) = generator.best(one.position, 2)
         assert one.bag == 0 or only.move == PASS
