@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import os
-import sys
 import time
 import urllib.request
 from collections import Counter
@@ -31,6 +30,7 @@ from harness.pictures import picture
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 
+from .attack import process
 from .attackers import ATTACKS
 from .client import serving
 from .memory import MB, own_memory
@@ -283,16 +283,8 @@ async def _attack_now_and_then(url: str, chance: Random, attacks: list[str]) -> 
         await asyncio.sleep(ATTACK_S * chance.uniform(3, 6))
         attacks[-1] = attack
         port = url.rpartition(":")[2]
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "harness.lab.bench.attackers", attacks[-1], port, "4", url),
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        try:
+        async with process("-m", "harness.lab.bench.attackers", attack, port, "4", url):
             await asyncio.sleep(ATTACK_S)
-        finally:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
 
 
 def _rounds_of_attacks(chance: Random) -> Iterator[str]:
