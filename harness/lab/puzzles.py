@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -17,13 +17,19 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
-from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.moves import Move
 from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
-from harness.analysis.puzzles import EndgamePuzzle, Line, PreEndgamePuzzle, Puzzle, PuzzleMaker
+from harness.analysis.puzzles import (
+    EndgamePuzzle,
+    Line,
+    PreEndgamePuzzle,
+    Puzzle,
+    PuzzleMaker,
+    share,
+)
 from harness.analysis.questions import as_seen
 from harness.server.answers import board_and_tiles
 from lexicons.alphabet import as_tiles
@@ -91,17 +97,14 @@ class PuzzleStudy(Study):
 
     def record(self, number: int) -> Record:
         """Make the puzzles of some games, one a game at most."""
-        ready()
-        field = self.field
-        maker = PuzzleMaker(field.lexicon, Generator(field.lexicon, field.rules, field.leaves))
-        make = maker.endgame if self.kind == "endgame" else maker.preendgame
+        make = _maker(self.field, self.kind)
         found = []
         for game in self.games(number):
             fit = (self.fit(position) for position in game)
             made = (make(position) for position in fit if position is not None)
             puzzle = next((each for each in made if each is not None), None)
             if puzzle is not None:
-                found.append(write_puzzle(puzzle, field.rules))
+                found.append(write_puzzle(puzzle, self.field.rules))
         return {"number": number, "puzzles": found}
 
     def games(self, number: int) -> Iterator[Iterator[Position]]:
@@ -134,6 +137,13 @@ class PuzzleStudy(Study):
     def summary(self, records: Sequence[Record]) -> Tables:
         """Return a row for each puzzle."""
         return {self.kind: [row_of(each) for record in records for each in record["puzzles"]]}
+
+
+def _maker(field: Field, kind: Kind) -> Callable[[Position], Puzzle | None]:
+    """Return what makes a puzzle of a position, or None if it is not fit for one."""
+    ready()
+    maker = PuzzleMaker(field.lexicon, field.generator())
+    return maker.endgame if kind == "endgame" else maker.preendgame
 
 
 # --- as text --------------------------------------------------------------------------------------
@@ -206,11 +216,7 @@ class _Writing:
 
 def made_again(puzzle: Record, field: Field) -> Record | None:
     """Make a puzzle anew from its position, to be compared."""
-    ready()
-    maker = PuzzleMaker(field.lexicon, Generator(field.lexicon, field.rules, field.leaves))
-    position = read_cgp(puzzle["position"], field.rules)
-    make = maker.endgame if puzzle["kind"] == "endgame" else maker.preendgame
-    made = make(position)
+    made = _maker(field, puzzle["kind"])(read_cgp(puzzle["position"], field.rules))
     if made is None:
         return None
     again: Record = json.loads(json.dumps(write_puzzle(made, field.rules)))
@@ -289,6 +295,6 @@ def row_of(puzzle: Record) -> PuzzleRow:
 
 def _wins(puzzle: Record) -> str:
     best = next(text for text, moves in puzzle["moves"] if puzzle["best"] in moves.split(","))
-    counts = [number for _, number in puzzle["bag"]]
-    won = sum({"W": 2, "D": 1}.get(each, 0) * n for each, n in zip(best, counts, strict=True))
-    return f"{won / 2:g} of {sum(counts)}"
+    cases = dict(puzzle["bag"])
+    total = sum(cases.values())
+    return f"{share(best, cases) * total:g} of {total}"

@@ -20,7 +20,7 @@ from bot.equipment import Equipment
 from bot.player import Observed
 from bot.seat.guard import descendants
 from bot.seat_text import parse_seat
-from engine.movegen.generator import Generator, RankedMove
+from engine.movegen.generator import RankedMove
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS, Exchange
 from harness.analysis.questions import as_seen
@@ -222,7 +222,7 @@ def situations(field: Field) -> list[tuple[str, Situation]]:
 
 
 def _static_game(field: Field, secret: bytes) -> Iterator[tuple[Situation, list[RankedMove]]]:
-    generator = Generator(field.lexicon, field.rules, field.leaves)
+    generator = field.generator()
     game, turns = dealt(field.rules, secret), list[Observed]()
     while game.over is None:
         best = generator.best(game.position, 2)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 from engine.rules.rules import Rules
 from lexicons.jit import warm_up
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, table_name
+
+if TYPE_CHECKING:
+    from engine.movegen.generator import Generator
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,12 @@ class Field:
     def words(self) -> int:
         """The number of words in the lexicon."""
         return sum(1 for _ in self.lexicon.graph.words())
+
+    def generator(self) -> Generator:
+        """Return a generator of its moves, for one thread."""
+        from engine.movegen.generator import Generator  # with kernels, which not all who ask need
+
+        return Generator(self.lexicon, self.rules, self.leaves)
 
 
 def rules_mark(rules: Rules) -> str:

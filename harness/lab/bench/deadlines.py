@@ -27,7 +27,6 @@ import numpy as np
 from bot.equipment import Equipment
 from bot.seat.worker_main import NICENESS
 from bot.seat_text import parse_seat
-from engine.movegen.generator import Generator
 from engine.rules.moves import PASS
 from harness.lab.asking import LAST_WORDS_S, Asker
 from harness.lab.positions import Situation, varied_situations
@@ -180,7 +179,7 @@ def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
 class _Arbiter:
     def __init__(self, asking: Asking, field: Field) -> None:
         self._asking, self._asker = asking, Asker(field)
-        self._generator = Generator(field.lexicon, field.rules, field.leaves)
+        self._generator = field.generator()
         self._chance = random.Random(f"budgets {asking.seed}")
 
     async def ask(self, channel: Channel, number: int, situation: Situation) -> Answer:

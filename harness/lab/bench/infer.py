@@ -17,7 +17,6 @@ import numpy as np
 from engine.inference.equity_loss import Judges, Play
 from engine.inference.inference import Posterior
 from engine.inference.likelihood import MODELS, Model, Style
-from engine.movegen.generator import Generator
 from engine.rules.moves import Place
 from engine.rules.position import unseen
 from harness.analysis.inferred import look
@@ -90,7 +89,7 @@ _Seen = tuple[Play, tuple[int, ...]]
 def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
     """Yield plays that keep this many tiles, and the tiles unseen by the opponent."""
     rules = field.rules
-    generator = Generator(field.lexicon, rules, field.leaves)
+    generator = field.generator()
     for number in count():
         position = situation_in_play(field, seed, number).position
         best = generator.best(position)[0]

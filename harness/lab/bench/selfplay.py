@@ -25,7 +25,6 @@ from engine.kernels.gaddag_movegen import list_into, list_placements
 from engine.kernels.moves import EXCHANGE, MAX_PLACED
 from engine.kernels.search_state import take_rack
 from engine.kernels.selfplay import Results
-from engine.movegen.generator import Generator
 from engine.simulation.selfplay import StaticGames, play_static_games
 from harness.lab.positions import recorded_games
 from harness.lab.study_context import Field
@@ -145,7 +144,7 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, tuple[int,
     measured separately and subtracted.
     """
     played = recorded_games(field, games, seed).results
-    generator = Generator(field.lexicon, field.rules, field.leaves)
+    generator = field.generator()
     moves = np.empty(_MOVES_LISTED, np.uint64)
     scores, subracks = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
     list_into(generator.state, moves, scores, subracks)

@@ -165,9 +165,7 @@ class _Bench:
         self, field: Field, what: Simulating, positions: Sequence[Position], seed: int
     ) -> None:
         self._what, self._positions, self._seed = what, positions, seed
-        self._generators = [
-            Generator(field.lexicon, field.rules, field.leaves) for _ in range(what.threads)
-        ]
+        self._generators = [field.generator() for _ in range(what.threads)]
         self.candidates: list[list[RankedMove]] = [
             best_candidates(self._generators[0], position, what.candidates)
             for position in positions

@@ -141,7 +141,7 @@ class Oracle(Study):
         ready()
         field, bags = self.field, tuple(self.strata.values())[number % len(STRATA)]
         situation = situation_in_play(field, self.seed, number, bags)
-        generator = Generator(field.lexicon, field.rules, field.leaves)
+        generator = field.generator()
         every = {ranked.move: ranked for ranked in generator.everything(situation.position)}
         seed = int(np.random.SeedSequence((self.seed, number)).generate_state(3)[2])
         chosen = [every[self._choice(seat, situation, seed)] for seat in self.seats]

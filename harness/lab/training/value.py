@@ -23,7 +23,6 @@ from engine.kernels.value_games import (
     list_positions,
 )
 from engine.kernels.value_net import SUMS
-from engine.movegen.generator import Generator
 from engine.simulation.selfplay import deals_of
 from harness.lab.study_context import Field, rules_mark
 from harness.workers import Workers
@@ -244,7 +243,7 @@ def played(
 def play_share(field: Field, share: Share) -> Listed:
     """Play a share of the games, and list their positions."""
     rules = field.rules
-    generator = Generator(field.lexicon, rules, field.leaves)
+    generator = field.generator()
     chance = np.random.SeedSequence(share.seed)
     deals = deals_of(rules, share.games, int(chance.generate_state(1)[0]))
     sights = sights_of(rules.layout, rules.distribution)

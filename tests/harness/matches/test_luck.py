@@ -255,7 +255,7 @@ async def test_a_game_from_the_journal_has_the_luck_that_it_had(tmp_path: Path) 
     book, records = Scorebook(opened(), field.lexicon), list[Record]()
     book.take(Began(nonces=("aa", "bb")))
     records.append(Began(nonces=("aa", "bb")))
-    generator = Generator(field.lexicon, field.rules, field.leaves)
+    generator = field.generator()
     for turn in range(9):
         assert book.game is not None
         rack = book.game.position.racks[book.game.position.on_turn]
