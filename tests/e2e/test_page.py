@@ -418,7 +418,8 @@ def state_of(host: GameHost) -> dict[str, Any]:
     assert book.on_turn is not None, "the game is over"
     waits_s = book.clocks(now_ms())[1 - book.on_turn] // 1_000
     return {
-        "board": [text(tile) if tile != EMPTY else "." for tile in squares],
+        # A blank is shown as the tile that it stands for.
+        "board": [text(tile).upper() if tile != EMPTY else "." for tile in squares],
         "scores": list(book.scores),
         "moves": len(book.turns),
         "toMove": book.on_turn,
