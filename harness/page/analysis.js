@@ -1,6 +1,6 @@
 // Analysis by the server: requests over a WebSocket of their own, as docs/analysis.md has them.
 
-import { Trouble, socketUrl } from "./server.js";
+import { Trouble, gcgPath, socketUrl } from "./server.js";
 import { texts } from "./texts.js";
 
 /** @typedef {(message: any) => void} Hear Takes the answers to a request, up to `done` or `error`. */
@@ -75,7 +75,7 @@ export const sentenceOf = ({ code, message }) => (code === "lost" ? message : te
 export const gcgOf = async (game) => {
   let answer, text;
   try {
-    answer = await fetch(`api/games/${encodeURIComponent(game)}.gcg`);
+    answer = await fetch(gcgPath(game));
     text = await answer.text();
   } catch {
     throw new Trouble(texts.unreachable, 0);

@@ -10,14 +10,13 @@
 //   #/drill            one's own mistakes again
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
 
-import { h } from "./dom.js";
+import { h, toGames } from "./dom.js";
 import { GameView } from "./game_view.js";
 import { LadderList, LadderPlayer } from "./ladder.js";
 import { GameList, StandingList } from "./lists.js";
-import { about } from "./server.js";
+import { AGAIN_MS, about } from "./server.js";
 import { texts } from "./texts.js";
 
-const AGAIN_MS = 5000;
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const nav = /** @type {HTMLElement} */ (document.getElementById("nav"));
@@ -50,7 +49,7 @@ const route = () => {
   else if (kind === "standings") put(new StandingList());
   else if (kind === "") put(new GameList());
   else {
-    put(h("div", {}, h("h1", { tabindex: -1 }, texts.unknownPage(hash)), h("p", {}, h("a", { href: "#/" }, texts.toGames))));
+    put(h("div", {}, h("h1", { tabindex: -1 }, texts.unknownPage(hash)), toGames()));
   }
 };
 

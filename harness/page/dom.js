@@ -1,5 +1,7 @@
 // Elements from code. Text is always text: nothing here ever reads markup.
 
+import { texts } from "./texts.js";
+
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
 
@@ -43,6 +45,9 @@ export const svg = (name, attributes = {}, ...children) =>
 
 /** @param {string} text @param {(event: MouseEvent) => void} act */
 export const button = (text, act) => h("button", { type: "button", click: act }, text);
+
+/** The way back to the list of games. */
+export const toGames = () => h("p", {}, h("a", { href: "#/" }, texts.toGames));
 
 /** A button with a sign on it. @param {string} sign @param {string} label @param {() => void} act */
 export const signButton = (sign, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);

@@ -1,6 +1,6 @@
 // A move that is being put together: which tiles of the rack lie on which squares. No elements.
 
-import { bare, blankFor, capitalOf } from "./notation.js";
+import { bare, blankFor, capitalOf, lettersOf } from "./notation.js";
 import { placementOf } from "./scoring.js";
 
 /** @typedef {import("./notation.js").Board} Board */
@@ -169,8 +169,8 @@ export class Draft {
   type(character, isBlank) {
     const letter = capitalOf(character, this.equipment.tiles);
     if (this.#goOn(letter, isBlank)) return true;
-    const named = (/** @type {string} */ tile) => tile !== "?" && bare(tile).toUpperCase() === letter;
-    const begins = (/** @type {string} */ tile) => tile !== "?" && bare(tile).toUpperCase().startsWith(letter);
+    const named = (/** @type {string} */ tile) => lettersOf(tile) === letter;
+    const begins = (/** @type {string} */ tile) => lettersOf(tile).startsWith(letter);
     const onHand = (/** @type {(tile: string) => boolean} */ suits) => this.held.findIndex(({ tile, at }) => at === null && suits(tile));
     const whole = isBlank ? -1 : onHand(named), long = isBlank || whole >= 0 ? -1 : onHand(begins);
     const plain = whole >= 0 ? whole : long;
@@ -193,7 +193,7 @@ export class Draft {
   #goOn(letter, isBlank) {
     const text = this.typed + letter, { last } = this;
     if (!this.typed || !last || last.at === null) return false;
-    const isLonger = (/** @type {string} */ tile) => tile !== "?" && bare(tile).length > 1 && bare(tile).toUpperCase().startsWith(text);
+    const isLonger = (/** @type {string} */ tile) => bare(tile).length > 1 && lettersOf(tile).startsWith(text);
     if (isLonger(capitalOf(last.as, this.equipment.tiles))) { // it lies there already
       this.typed = text;
       return true;

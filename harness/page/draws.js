@@ -12,7 +12,7 @@ import { readMove, tilesOf, usedBy } from "./notation.js";
  */
 /** @typedef {"proven" | "partly" | "uncommitted" | "unseen" | "challenges" | "insecure" | "closed" | "changed" | "secret" | "nonce" | "dealt"} Finding */
 
-const LABEL = "tilewire draws 1", RANGE = 2 ** 32, RACK_SIZE = 7, SECRET_SIZE = 32;
+const LABEL = "tilewire draws 1", RANGE = 2 ** 32, SECRET_SIZE = 32;
 
 /** Draws that the secret does not give. */
 class Wrong extends Error {}
@@ -37,7 +37,7 @@ export const checkDraws = async (witness, game, seat) => {
   const { secret, nonces } = /** @type {any} */ (game.over);
   if (!game.offer.commitment) return "uncommitted";
   if (!witness || game.offer.opening) return "unseen";
-  if ((game.offer.rules?.challenge ?? "void") !== "void") return "challenges";
+  if (game.offer.rules.challenge !== "void") return "challenges";
   if (!globalThis.crypto.subtle) return "insecure";
   if (!secret || !nonces) return "closed";
   if (witness.hasChanged) return "changed";
@@ -57,7 +57,7 @@ const redraw = async (game, told, seat, numbers) => {
   const { moves, racks: last, mirrored } = /** @type {any} */ (game.over);
   const kinds = game.told.tiles.map(({ tile }) => tile), columns = game.layout.columns;
   const bag = await numbers.shuffled(game.told.tiles.flatMap(({ tile, count }) => /** @type {string[]} */ (Array(count).fill(tile))));
-  const size = game.offer.rules?.rack_size ?? RACK_SIZE, racks = [bag.splice(0, size), bag.splice(0, size)];
+  const size = game.offer.rules.rack_size, racks = [bag.splice(0, size), bag.splice(0, size)];
   const sorted = (/** @type {string[]} */ tiles) => [...tiles].sort((one, other) => kinds.indexOf(one) - kinds.indexOf(other));
   const compare = (/** @type {string[] | undefined} */ held, /** @type {string | undefined} */ shown) => {
     if (shown !== undefined && sorted(held ?? []).join() !== sorted(tilesOf(shown)).join()) throw new Wrong();

@@ -5,9 +5,10 @@ import { button, h } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { moveText } from "./game.js";
 import { inBrowser } from "./kept.js";
-import { keyOf, readIndex } from "./puzzle.js";
+import { keyOf } from "./puzzle.js";
 import { readMove, readOpening } from "./notation.js";
-import { scoreLine } from "./puzzles_view.js";
+import { index, scoreLine } from "./puzzles_view.js";
+import { gameHash } from "./server.js";
 import { decimal, moment, percent, texts } from "./texts.js";
 
 /** @typedef {import("./boxes.js").Mistake} Mistake */
@@ -30,12 +31,9 @@ export class DrillView extends HTMLElement {
 
   async connectedCallback() {
     this.replaceChildren(h("p", {}, texts.loading));
-    try {
-      this.usual = (await readIndex()).equipment;
-    } catch {
-      this.replaceChildren(h("h1", { tabindex: -1 }, texts.drill), h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
-      return;
-    }
+    const told = await index(this, texts.drill);
+    if (!told) return;
+    this.usual = told.equipment;
     if (this.isConnected) this.next();
   }
 
@@ -93,7 +91,7 @@ export class DrillView extends HTMLElement {
     this.below.replaceChildren(
       h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
       button(texts.forget, () => { forget(mistake); this.goOn(); }),
-      mistake.game && h("a", { href: `#/game/${encodeURIComponent(mistake.game)}/${mistake.turn}` }, texts.toTurn(mistake.turn)) || "");
+      mistake.game && h("a", { href: gameHash(mistake.game, mistake.turn) }, texts.toTurn(mistake.turn)) || "");
     this.verdict.focus();
   }
 }

@@ -11,7 +11,7 @@ import { button, h } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
 import { Hand } from "./hand.js";
-import { bare, capitalOf, tilesOf } from "./notation.js";
+import { bare, capitalOf, lettersOf, tilesOf } from "./notation.js";
 import { Squares } from "./squares.js";
 import { texts } from "./texts.js";
 
@@ -79,7 +79,9 @@ export class MoveEntry extends HTMLElement {
     board.addEventListener("focusin", ({ target }) => this.focused(this.squares.at(target)));
     this.hand.element.addEventListener("click", ({ target }) => this.tapHeld(this.hand.at(target)));
     for (const each of [this.hand.element, this.shuffling, this.recalling, this.exchanging]) {
-      each.addEventListener("click", (event) => this.leaveButton(/** @type {MouseEvent} */ (event).detail));
+      each.addEventListener("click", (event) => { // of a mouse: Enter then plays, and does not press it again
+        if (/** @type {MouseEvent} */ (event).detail) this.leaveTile();
+      });
     }
     dragIn(this, {
       source: (element) => this.dragSource(element),
@@ -161,11 +163,6 @@ export class MoveEntry extends HTMLElement {
     if (draft) this.squares.focus(draft.cursor?.at ?? draft.equipment.layout.start);
   }
 
-  /** Leave a button that the mouse clicked, so that Enter plays and does not press it again. @param {number} clicks 0: by a key */
-  leaveButton(clicks) {
-    if (clicks) this.leaveTile();
-  }
-
   /** Leave a tile of the rack that was laid; a finger has no use for the keyboard. */
   leaveTile() {
     if (!this.isByTouch) this.focusBoard();
@@ -198,7 +195,7 @@ export class MoveEntry extends HTMLElement {
 
   /** Whether a key is a character of a tile. @param {string} key */
   isLetter(key) {
-    return [...key].length === 1 && (this.draft?.equipment.tiles.some(({ tile }) => tile !== "?" && bare(tile).toUpperCase().includes(key.toUpperCase())) ?? false);
+    return [...key].length === 1 && (this.draft?.equipment.tiles.some(({ tile }) => lettersOf(tile).includes(key.toUpperCase())) ?? false);
   }
 
   /** Go along the line, or turn into the other. @param {boolean} across @param {1 | -1} sign */

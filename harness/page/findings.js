@@ -2,7 +2,7 @@
 
 import { TileBoard } from "./board.js";
 import { h, table, withError } from "./dom.js";
-import { readMove, withMove } from "./notation.js";
+import { freshOn, readMove, withMove } from "./notation.js";
 import { decimal, percent, texts } from "./texts.js";
 import { INTERVAL, verdictText, whyText } from "./verdict.js";
 
@@ -12,7 +12,7 @@ import { INTERVAL, verdictText, whyText } from "./verdict.js";
 /** @typedef {import("./review.js").Turn} Turn */
 
 /** A figure with its 95 % interval. @param {number | null} value @param {number | null} error @param {(value: number) => string} shown */
-export const within = (value, error, shown) =>
+export const withInterval = (value, error, shown) =>
   value === null ? "" : error ? withError(shown(value), shown(INTERVAL * error)) : shown(value);
 
 /** What was best, what the played move cost, and why. @param {Review} review @param {Turn} turn @param {Findings} found */
@@ -35,8 +35,8 @@ export const figuresOf = (review, turn, found) => {
 export const boardWith = (review, turn, move) => {
   const { layout } = review.equipment, board = new TileBoard();
   const before = review.board(turn), played = readMove(move ?? "-", layout.columns);
-  const fresh = new Set(played.kind === "place" ? played.squares.filter(([, tile]) => tile !== ".").map(([square]) => square) : []);
-  board.show(review.equipment, { turn: turn.line, board: withMove(before, played), fresh });
+  const after = withMove(before, played);
+  board.show(review.equipment, { turn: turn.line, board: after, fresh: freshOn(after, before) });
   return board;
 };
 
@@ -51,8 +51,8 @@ const comparison = (review, turn, found) => {
   if (!best || !played || best === played) return null;
   const row = (/** @type {string} */ head, /** @type {(each: Candidate) => import("./dom.js").Child} */ shown) => ({ cells: [head, shown(best), shown(played)] });
   const rows = [
-    ...(best.win !== null && played.win !== null ? [row(texts.win, ({ win, win_error }) => within(win, win_error, percent))] : []),
-    row(texts.equity, ({ equity, equity_error }) => within(equity, equity_error, decimal)),
+    ...(best.win !== null && played.win !== null ? [row(texts.win, ({ win, win_error }) => withInterval(win, win_error, percent))] : []),
+    row(texts.equity, ({ equity, equity_error }) => withInterval(equity, equity_error, decimal)),
     row(texts.scoreNow, ({ score }) => String(score)),
     row(texts.keeps, ({ leave }) => leave || texts.nothing),
     row(texts.leaveWorth, (each) => decimal(each.static - each.score)),
@@ -68,7 +68,7 @@ const candidates = (review, turn, { candidates, verdict }) => {
     cells: [
       h("span", {}, review.text(each.move, turn),
         h("small", {}, ` ${[each.move === verdict.best && texts.bestMark, each.move === turn.played && texts.playedMark].filter(Boolean).join(", ")}`)),
-      each.score, each.leave, within(each.win, each.win_error, percent), within(each.equity, each.equity_error, decimal),
+      each.score, each.leave, withInterval(each.win, each.win_error, percent), withInterval(each.equity, each.equity_error, decimal),
     ],
   }));
   return table(texts.candidates, [texts.move, texts.score, texts.keeps, texts.win, texts.equity], rows, "considered");

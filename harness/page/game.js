@@ -7,7 +7,7 @@ import { texts } from "./texts.js";
 /** @typedef {{ seq: number, seat: 0 | 1, move: string, score: number, scores: Pair, bag: number, clocks: Pair, think_ms: number, challenge?: "open" | "won" | "lost" }} Played */
 /** @typedef {{ seq: number, rack: string, position: string }} Asked */
 /** @typedef {{ seq: number, text: string | null, candidates: Candidate[], search: Search | null, belief: Belief | null }} Info */
-/** @typedef {{ name: string, rack_size: number, bingo_bonus: number, exchange_minimum: number, exchange_limit?: number, challenge?: string }} Rules */
+/** @typedef {{ name: string, rack_size: number, bingo_bonus: number, exchange_minimum: number, exchange_limit?: number, challenge: string }} Rules */
 /** @typedef {{ seq: number, players: [string, string], lexicon: string, commitment?: string | null, rules: Rules, time: { initial_ms: number, increment_ms: number }, clocks: Pair | null, opening: string | null, history: Played[] }} Offer */
 /** @typedef {{ outcome: string, winner: 0 | 1 | null, scores: Pair, message: string, racks: [string, string], rack_adjustments: Pair, time_penalties: Pair }} Over */
 /** @typedef {{ move: string, score: number | null, equity: number | null, equity_error: number | null, win: number | null, win_error: number | null, samples: number | null }} Candidate */
@@ -31,6 +31,8 @@ const WITHDRAWN = "--", UPHELD = "(challenge)";
 /** Whether no tile was used in a turn. @param {string} move */
 export const isRuling = (move) => move === WITHDRAWN || move === UPHELD;
 
+export const SEATS = /** @type {const} */ ([0, 1]);
+
 export class Game {
   /** @param {Told} told @param {number} at when it was told, in milliseconds of any clock */
   constructor(told, at) {
@@ -42,6 +44,9 @@ export class Game {
     this.racks = null;
     this.over = told.over;
     this.offer = told.offer;
+    const { rack_size: rackSize, bingo_bonus: bingo } = told.offer.rules;
+    /** @type {import("./scoring.js").Equipment} What a move is made with; later offers have the same rules. */
+    this.equipment = { layout: this.layout, tiles: told.tiles, rackSize, bingo };
     this.hasBegun = false;
     /** @type {Played[]} */
     this.plays = [];
@@ -56,12 +61,6 @@ export class Game {
     this.clocks = [0, 0];
     this.at = at;
     this.offered(told.offer, at);
-  }
-
-  /** What a move is made with. @returns {import("./scoring.js").Equipment} */
-  get equipment() {
-    const { rack_size: rackSize, bingo_bonus: bingo } = this.offer.rules;
-    return { layout: this.layout, tiles: this.told.tiles, rackSize, bingo };
   }
 
   /** @param {Offer} offer @param {number} at */

@@ -1,11 +1,12 @@
 // How a game went, as graphs: the spread, and the chance to win as either player saw it.
 
+import { SEATS } from "./game.js";
 import { TurnGraph } from "./graph.js";
 import { percent, signed, texts } from "./texts.js";
 
 /** @typedef {import("./game.js").Game} Game */
 
-const SEATS = /** @type {const} */ ([0, 1]), LEAST_SPREAD = 10, MOST_CHARACTERS = 24;
+const LEAST_SPREAD = 10, MOST_CHARACTERS = 24;
 
 export class GameGraphs extends HTMLElement {
   constructor() {

@@ -1,17 +1,17 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard, tileList } from "./board.js";
-import { button, h, keepingFocus, signButton } from "./dom.js";
+import { button, h, keepingFocus, signButton, toGames } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
 import { reviewLink } from "./review_link.js";
-import { Following, Trouble, ask } from "./server.js";
+import { AGAIN_MS, Following, Trouble, askGame, gameHash, gcgPath } from "./server.js";
 import { MoveSheet } from "./sheet.js";
-import { GameSides } from "./sides.js";
+import { GameSides, TICK_MS } from "./sides.js";
 import { moment, texts, timeText, versus } from "./texts.js";
 import { TurnThoughts } from "./thoughts.js";
 
-const TICK_MS = 200, AGAIN_MS = 5000, SPREAD_MS = 1000, MOST_TRIES = 8;
+const SPREAD_MS = 1000, MOST_TRIES = 8;
 
 /** @typedef {import("./game.js").Position} Position */
 
@@ -65,7 +65,7 @@ export class GameView extends HTMLElement {
   async load() {
     clearTimeout(this.again);
     try {
-      const told = await ask(`api/games/${encodeURIComponent(this.id_)}`);
+      const told = await askGame(this.id_);
       if (!this.isConnected) return;
       this.game = new Game(told, performance.now());
     } catch (error) {
@@ -128,7 +128,7 @@ export class GameView extends HTMLElement {
   reviewSoon(tries) {
     this.again = setTimeout(async () => {
       try {
-        const told = await ask(`api/games/${encodeURIComponent(this.id_)}`);
+        const told = await askGame(this.id_);
         if (!this.isConnected || !told.over) return;
         this.game = new Game(told, performance.now());
         this.show();
@@ -147,7 +147,7 @@ export class GameView extends HTMLElement {
     this.replaceChildren(
       h("h1", { tabindex: -1 }, unknown ? texts.unknownGame : unanswered ? texts.triesAgain(sentence) : sentence),
       ...(unknown ? [h("p", { class: "note" }, sentence)] : []),
-      h("p", {}, h("a", { href: "#/" }, texts.toGames)));
+      toGames());
     if (unanswered) this.again = setTimeout(() => this.load(), AGAIN_MS);
   }
 
@@ -190,7 +190,7 @@ export class GameView extends HTMLElement {
     const last = this.game?.last ?? 0;
     const to = Math.max(0, Math.min(turn, last));
     const live = to === last && !(this.game?.over && this.hasAddress);
-    if (this.hasAddress) history.replaceState(null, "", `#/game/${encodeURIComponent(this.id_)}${live ? "" : `/${to}`}`);
+    if (this.hasAddress) history.replaceState(null, "", gameHash(this.id_, live ? null : to));
     this.look(live ? null : to);
   }
 
@@ -301,7 +301,7 @@ export class GameView extends HTMLElement {
   showLinks({ over, turns }) {
     const { links } = this, isOpen = over && turns; // of a void game, or half of a pair, racks stay hidden
     if (links) keepingFocus(links, () => links.replaceChildren(
-      isOpen ? h("a", { href: `api/games/${encodeURIComponent(this.id_)}.gcg`, download: `${this.id_}.gcg` }, texts.gcg) : "",
+      isOpen ? h("a", { href: gcgPath(this.id_), download: `${this.id_}.gcg` }, texts.gcg) : "",
       " ", isOpen ? reviewLink(this.id_) : "",
       " ", h("a", { href: "#/" }, texts.toGames)));
   }

@@ -3,7 +3,7 @@
 import { h, table } from "./dom.js";
 import { TurnGraph } from "./graph.js";
 import { Asking } from "./lists.js";
-import { ask } from "./server.js";
+import { ask, gameHash } from "./server.js";
 import { day, decimal, grouped, moment, rating, signed, texts, timeText, versus } from "./texts.js";
 
 /** @typedef {{ rank: number | null, name: string, kind: string, rating: number, error: number, provisional: boolean, games: number, points: number, last: string | null, state: string }} Row */
@@ -91,7 +91,7 @@ export class LadderPlayer extends Asking {
       }))),
       h("h2", {}, texts.lastGames),
       table(texts.lastGames, [texts.players, texts.score, texts.outcome, texts.ended], games.map((each) => ({
-        cells: [h("a", { href: `#/game/${encodeURIComponent(each.game)}` }, versus(each.players)),
+        cells: [h("a", { href: gameHash(each.game) }, versus(each.players)),
           `${each.scores[0]} – ${each.scores[1]}`, texts.endings[each.outcome] ?? each.outcome, moment(each.ended)],
       }))),
       h("p", {}, h("a", { href: address(this.board) }, texts.toLadder)));

@@ -1,10 +1,8 @@
 // Lists: games that are on and past ones, and how a tournament stands.
 
-import { h, keepingFocus, table } from "./dom.js";
-import { Trouble, ask } from "./server.js";
+import { h, keepingFocus, table, toGames } from "./dom.js";
+import { AGAIN_MS, Trouble, ask, gameHash } from "./server.js";
 import { moment, signed, texts, versus } from "./texts.js";
-
-const AGAIN_MS = 5000;
 
 /** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string, rules: string }} Listed */
 
@@ -44,7 +42,7 @@ export class Asking extends HTMLElement {
       if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, this.heading), this.trouble);
       if (error.status === 404) { // asking again changes nothing
         document.removeEventListener("visibilitychange", this.onSight);
-        this.append(h("p", {}, h("a", { href: "#/" }, texts.toGames)));
+        this.append(toGames());
         return;
       }
     }
@@ -145,7 +143,7 @@ const list = (place, games, none) => {
 /** @param {Listed} each */
 const entry = ({ game, players, scores, turns, begun, message, rules }) =>
   h("li", {},
-    h("a", { href: `#/game/${encodeURIComponent(game)}` }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
+    h("a", { href: gameHash(game) }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
     h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`),
     h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), message].filter(Boolean).join(" · ")));
 
@@ -172,7 +170,7 @@ export class StandingList extends Asking {
     const games = told.games.map(({ number, players, scores, game, outcome }) => {
       const names = versus(players);
       return {
-        cells: [number, game ? h("a", { href: `#/game/${encodeURIComponent(game)}` }, names) : names,
+        cells: [number, game ? h("a", { href: gameHash(game) }, names) : names,
           scores ? `${scores[0]} – ${scores[1]}` : "", outcome === null ? "" : texts.endings[outcome] ?? outcome],
       };
     });

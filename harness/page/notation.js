@@ -11,6 +11,9 @@ export const tilesOf = (text) => text.match(/\[[^\]]*\]|./gu) ?? [];
 /** @param {string} tile */
 export const bare = (tile) => tile.replace(/[[\]]/g, "");
 
+/** A tile's characters in capitals, a blank's none. @param {string} tile */
+export const lettersOf = (tile) => (tile === "?" ? "" : bare(tile).toUpperCase());
+
 /** Whether a tile on the board is a blank. @param {string} tile */
 export const isBlank = (tile) => tile !== tile.toUpperCase();
 

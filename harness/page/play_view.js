@@ -9,16 +9,16 @@ import { tilesOf } from "./notation.js";
 import { PlayForm } from "./play_form.js";
 import { Playing } from "./playing.js";
 import { reviewLink } from "./review_link.js";
-import { Trouble, ask } from "./server.js";
+import { AGAIN_MS, Trouble, ask, gameHash } from "./server.js";
 import { played, playedHeads, settled } from "./sheet.js";
-import { GameSides } from "./sides.js";
+import { GameSides, LOW_MS, TICK_MS } from "./sides.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./playing.js").Login} Login */
 /** @typedef {import("./play_form.js").Settings} Settings */
 /** @typedef {import("./scoring.js").Placement} Placement */
 
-const TICK_MS = 200, AGAIN_MS = 5000, LOW_MS = 60000, WORDS_MS = 150, MOST_WORDS = 16;
+const WORDS_MS = 150, MOST_WORDS = 16;
 /** Where nothing else says the server's sentence. @type {Set<import("./playing.js").Phase>} */
 const SAID_ABOVE = new Set(["connecting", "elsewhere", "refused", "idle"]);
 /** What is found of draws that may have been chosen. */
@@ -147,7 +147,7 @@ export class PlayView extends HTMLElement {
   /** The table of the game that is on, by what is played there; null: there is one alone, or it is gone. */
   get table() {
     const { settings, playing } = this, offer = playing?.game?.offer;
-    const kinds = settings?.tables.filter(({ lexicon, rules }) => lexicon === offer?.lexicon && rules === offer?.rules?.name) ?? [];
+    const kinds = settings?.tables.filter(({ lexicon, rules }) => lexicon === offer?.lexicon && rules === offer?.rules.name) ?? [];
     return kinds.find(({ name }) => name === playing?.table) ?? kinds[0] ?? null;
   }
 
@@ -250,9 +250,8 @@ export class PlayView extends HTMLElement {
       if (!this.shown.startsWith(playing.id) || !this.sides.firstChild) this.sides.open(game.offer.players);
       this.shown = shown;
       this.askToResign(false);
-      this.equipment = this.equipment?.layout === game.layout ? this.equipment : game.equipment;
       const rack = isOver ? "" : playing.rack;
-      this.entry.show(this.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
+      this.entry.show(game.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
         mostExchanged: game.mostExchanged, exchangesLeft: game.exchangesLeft(playing.seat) });
       this.askForWords(this.entry.placement); // what was laid may make other words now
       this.showMoves();
@@ -277,12 +276,12 @@ export class PlayView extends HTMLElement {
       }
       return;
     }
-    const opponent = playing.game?.offer.players[playing.seat ? 0 : 1] ?? null, id = encodeURIComponent(playing.id);
+    const opponent = playing.game?.offer.players[playing.seat ? 0 : 1] ?? null;
     this.next.setAttribute("data-game", playing.id);
     this.next.replaceChildren(
       h("button", { type: "button", class: "main", click: () => playing.seek(opponent, this.table?.name ?? null) }, texts.playAgain), " ",
       button(texts.otherOpponent, () => playing.leave()), " ",
-      h("a", { href: `#/game/${id}` }, texts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
+      h("a", { href: gameHash(playing.id) }, texts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
   }
 
   /** What is proven of the draws of the game that is over. @param {Playing} playing */

@@ -3,7 +3,7 @@
 import { hear, hex, sha256, witnessOf } from "./draws.js";
 import { Game } from "./game.js";
 import { inBrowser, inWindow } from "./kept.js";
-import { Connection, Trouble, ask } from "./server.js";
+import { Connection, Trouble, askGame } from "./server.js";
 import { texts } from "./texts.js";
 
 /** @typedef {{ name: string, token: string }} Login An empty token: none. */
@@ -197,7 +197,7 @@ export class Playing {
   /** The game that was on is over, unless the server no longer knows it. */
   async lookAtEnd() {
     try {
-      const told = await ask(`api/games/${encodeURIComponent(this.id)}`);
+      const told = await askGame(this.id);
       if (!told.over) throw new Trouble(texts.unreachable, 0);
       const at = performance.now(), { game } = this;
       this.game = new Game(told, at);
@@ -242,7 +242,7 @@ export class Playing {
   async offered(message, at) {
     const isNew = message.game !== this.id;
     if (!this.game || isNew) {
-      const { board, tiles } = await ask(`api/games/${encodeURIComponent(message.game)}`);
+      const { board, tiles } = await askGame(message.game);
       this.game = new Game({ begun: null, offer: message, over: null, turns: null, board, tiles }, at);
     } else this.game.offered(message, at);
     this.id = message.game;

@@ -25,12 +25,12 @@ const times = (count) => (count > 1 ? `×${count}` : "");
 /** Both scores, and who is ahead. @param {[number, number]} scores */
 export const scoreLine = ([own, other]) => h("p", { class: "status" }, texts.standing(own, other));
 
-/** The list, or a sentence that says why there is none. @param {HTMLElement} view @returns {Promise<Index | null>} */
-const index = async (view) => {
+/** The list; null if there is none, which the view then says. @param {HTMLElement} view @param {string} title @returns {Promise<Index | null>} */
+export const index = async (view, title) => {
   try {
     return await readIndex();
   } catch {
-    view.replaceChildren(h("h1", { tabindex: -1 }, texts.puzzles), h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
+    view.replaceChildren(h("h1", { tabindex: -1 }, title), h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
     return null;
   }
 };
@@ -38,7 +38,7 @@ const index = async (view) => {
 export class PuzzleList extends HTMLElement {
   async connectedCallback() {
     this.replaceChildren(h("p", {}, texts.loading));
-    const told = await index(this);
+    const told = await index(this, texts.puzzles);
     if (!told || !this.isConnected) return;
     const known = results(), drilled = due(Date.now()).length;
     this.replaceChildren(
@@ -88,7 +88,7 @@ export class PuzzleView extends HTMLElement {
 
   async connectedCallback() {
     this.replaceChildren(h("p", {}, texts.loading));
-    this.told = await index(this);
+    this.told = await index(this, texts.puzzles);
     if (!this.told) return;
     const listed = this.told.puzzles.find(({ id }) => id === this.puzzleId);
     if (!listed) {

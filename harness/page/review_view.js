@@ -3,13 +3,14 @@
 
 import { Analysis, gcgOf, inBase64, inUtf8, sentenceOf, textIn } from "./analysis.js";
 import { forgetAll, keepMistakes } from "./boxes.js";
-import { button, h, keepingFocus, table } from "./dom.js";
-import { within } from "./findings.js";
+import { button, h, keepingFocus, table, toGames } from "./dom.js";
+import { withInterval } from "./findings.js";
+import { SEATS } from "./game.js";
 import { TurnGraph } from "./graph.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { Review } from "./review.js";
 import { save, saveAsHtml } from "./review_export.js";
-import { Trouble, about } from "./server.js";
+import { Trouble, about, gameHash, reviewHash } from "./server.js";
 import { decimal, percent, texts, versus } from "./texts.js";
 import { TurnReview } from "./turn_review.js";
 import { verdictText } from "./verdict.js";
@@ -20,7 +21,6 @@ import { verdictText } from "./verdict.js";
 const DROPPED = "mine";
 const MOST_BYTES = 100000;
 const SLOW_MS = 15000;
-const SEATS = /** @type {const} */ ([0, 1]);
 
 export class ReviewView extends HTMLElement {
   constructor() {
@@ -69,7 +69,7 @@ export class ReviewView extends HTMLElement {
     this.review = null;
     this.analysis.close();
     const { analysis } = await about().catch(() => ({ analysis: true }));
-    if (!analysis) return this.replaceChildren(h("h1", { tabindex: -1 }, texts.noReviews), h("p", {}, h("a", { href: "#/" }, texts.toGames)));
+    if (!analysis) return this.replaceChildren(h("h1", { tabindex: -1 }, texts.noReviews), toGames());
     if (!this.id_) return this.showForm();
     this.warn("");
     this.replaceChildren(h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, this.progress = h("p", {}, texts.loading));
@@ -132,7 +132,7 @@ export class ReviewView extends HTMLElement {
     if (bytes.length > MOST_BYTES) return this.warn(texts.tooLarge);
     inWindow.set("review", inBase64(bytes));
     this.id_ = "";
-    history.pushState(null, "", `#/review/${DROPPED}`);
+    history.pushState(null, "", reviewHash(DROPPED));
     this.open(DROPPED, null);
   }
 
@@ -315,9 +315,9 @@ export class ReviewView extends HTMLElement {
     return {
       attributes: { "aria-current": line === this.line ? "true" : null, class: verdict?.reasons ? "blunder" : null },
       cells: [
-        h("a", { href: `#/review/${encodeURIComponent(this.id_)}/${line}`, "aria-label": texts.turnNumber(line) }, line),
+        h("a", { href: reviewHash(this.id_, line), "aria-label": texts.turnNumber(line) }, line),
         h("bdi", {}, review.told.players[seat]), was,
-        isBest || !loss ? "" : within(loss.win, loss.win_error, percent),
+        isBest || !loss ? "" : withInterval(loss.win, loss.win_error, percent),
         isBest || !loss ? "" : `${decimal(loss.points)}${verdict?.proven === false ? "?" : ""}`,
         best,
       ],
@@ -353,7 +353,7 @@ export class ReviewView extends HTMLElement {
 
   /** @param {number | null} line */
   go(line) {
-    if (line !== null) location.hash = `#/review/${encodeURIComponent(this.id_)}/${line}`;
+    if (line !== null) location.hash = reviewHash(this.id_, line);
   }
 
   /** Go to the next turn of the list, or the one before. @param {number} by */
@@ -420,7 +420,7 @@ export class ReviewView extends HTMLElement {
     this.exporting = h("p", { class: "links" },
       button(texts.asHtml, () => saveAsHtml(review, `${name}.html`)),
       review.told.gcg !== null && button(texts.asGcg, () => save(`${name}.gcg`, review.annotated, "text/plain;charset=utf-8")),
-      review.game && h("a", { href: `#/game/${encodeURIComponent(review.game)}` }, texts.toGame));
+      review.game && h("a", { href: gameHash(review.game) }, texts.toGame));
     return this.exporting;
   }
 }

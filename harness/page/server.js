@@ -5,6 +5,9 @@ import { texts } from "./texts.js";
 const WAITS_S = [1, 1, 2, 4, 8, 15];
 const PING_MS = 10000;
 
+/** When to ask again after no answer, and for what changes. */
+export const AGAIN_MS = 5000;
+
 /** What the server could not tell, as a sentence. */
 export class Trouble extends Error {
   /** @param {string} sentence @param {number} status 0: it did not answer */
@@ -27,6 +30,18 @@ export const ask = async (path, how = { headers: { Accept: "application/json" } 
   if (!answer.ok) throw new Trouble(texts.refused(String(told.error ?? answer.status)), answer.status);
   return told;
 };
+
+/** Where a game's page is, after a turn of it if one is given. @param {string} id @param {number | null} [turn] */
+export const gameHash = (id, turn = null) => `#/game/${encodeURIComponent(id)}${turn === null ? "" : `/${turn}`}`;
+
+/** Where a game's review is, at a line of its score sheet if one is given. @param {string} id @param {number | null} [line] */
+export const reviewHash = (id, line = null) => `#/review/${encodeURIComponent(id)}${line === null ? "" : `/${line}`}`;
+
+/** Where a game's score sheet is to be had. @param {string} id */
+export const gcgPath = (id) => `api/games/${encodeURIComponent(id)}.gcg`;
+
+/** Ask for all of a game. @param {string} id @returns {Promise<any>} */
+export const askGame = (id) => ask(`api/games/${encodeURIComponent(id)}`);
 
 /** @type {Promise<{ tournament: boolean, ladder: boolean, own: { live: boolean, why: string } | null, analysis: boolean }> | null} */
 let told = null;

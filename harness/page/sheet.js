@@ -1,6 +1,7 @@
 // The moves of a game as a score sheet, each with a link to its turn.
 
 import { h, keepingFocus, table } from "./dom.js";
+import { gameHash } from "./server.js";
 import { clock, duration, signed, texts } from "./texts.js";
 
 /** @typedef {import("./game.js").Game} Game */
@@ -35,7 +36,7 @@ const sheet = (game, id, shown) => {
   const rows = game.plays.map((play, index) => ({
     attributes: { "aria-current": index + 1 === shown ? "true" : null },
     cells: [
-      h("a", { href: `#/game/${encodeURIComponent(id)}/${play.seq}`, "aria-label": `${texts.turn} ${play.seq}` }, play.seq),
+      h("a", { href: gameHash(id, play.seq), "aria-label": `${texts.turn} ${play.seq}` }, play.seq),
       ...played(game, index), ...(game.turns ? [game.turns[index]?.rack ?? ""] : []), duration(play.think_ms), clock(play.clocks[play.seat]),
     ],
   }));

@@ -5,7 +5,8 @@ import { clock, texts } from "./texts.js";
 
 /** @typedef {0 | 1} Seat */
 
-const LOW_MS = 60000;
+/** Of a clock: how often it is drawn, and with how little it is low. */
+export const TICK_MS = 200, LOW_MS = 60000;
 
 export class GameSides extends HTMLElement {
   constructor() {

@@ -1,6 +1,6 @@
 // What a player thought in a turn: told when the game is over, on one's own screen at once.
 
-import { h, table, withError } from "./dom.js";
+import { h, keepingFocus, table, withError } from "./dom.js";
 import { leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
 import { isRuling, moveText } from "./game.js";
 import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
@@ -16,10 +16,8 @@ export class TurnThoughts extends HTMLElement {
     const told = game.thoughtsAt(turn);
     const name = told && game.offer.players[told.seat];
     const title = !told || !name ? texts.thoughts : told.move ? texts.thoughtsOf(name, told.seq) : texts.thinks(name, told.seq);
-    const focused = [...this.querySelectorAll(".scroll")].indexOf(document.activeElement ?? this);
-    this.replaceChildren(h("h2", {}, title), ...(told ? thoughts(game, told) : [h("p", { class: "note" }, why(game))]));
-    const again = this.querySelectorAll(".scroll")[focused];
-    if (again instanceof HTMLElement) again.focus({ preventScroll: true });
+    const said = told ? thoughts(game, told) : [h("p", { class: "note" }, why(game))];
+    keepingFocus(this, () => this.replaceChildren(h("h2", {}, title), ...said));
   }
 }
 

@@ -3,7 +3,7 @@
 import { sentenceOf } from "./analysis.js";
 import { button, h, keepingFocus, signButton, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
-import { boardWith, figuresOf, verdictOf, within } from "./findings.js";
+import { boardWith, figuresOf, verdictOf, withInterval } from "./findings.js";
 import { decimal, grouped, percent, texts } from "./texts.js";
 import { phonyText } from "./verdict.js";
 
@@ -188,8 +188,8 @@ export class TurnReview extends HTMLElement {
       attributes: { class: request ? "busy" : null },
       cells: [
         review.text(move, turn),
-        lead ? move === best ? "✓" : within(lead.win, lead.win_error, percent) : "",
-        lead ? move === best ? "✓" : within(lead.points, lead.points_error, decimal) : "",
+        lead ? move === best ? "✓" : withInterval(lead.win, lead.win_error, percent) : "",
+        lead ? move === best ? "✓" : withInterval(lead.points, lead.points_error, decimal) : "",
         rollouts ? grouped(rollouts) : "", h("span", {}, note || request > 0 && !rollouts && texts.loading, request > 0 && button(texts.stop, () => this.analysis.cancel(request))),
       ],
     }));

@@ -49,7 +49,13 @@ def ended(game: str) -> dict[str, Any]:
         "history": [],
         "opening": None,
         "seq": 0,
-        "rules": {"name": "english", "rack_size": 7, "bingo_bonus": 50, "exchange_minimum": 7},
+        "rules": {
+            "name": "english",
+            "rack_size": 7,
+            "bingo_bonus": 50,
+            "exchange_minimum": 7,
+            "challenge": "void",
+        },
         "time": {"initial_ms": 60_000},
     }
     over = {"message": "Ann has resigned", "outcome": "resigned", "scores": [0, 0], "winner": 1}
