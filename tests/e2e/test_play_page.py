@@ -259,7 +259,7 @@ class Person:
         assert shown["moves"] == len(book.turns)
         assert shown["scores"] == list(book.ended.scores if book.ended else book.scores)
         squares = book.game.position.board.squares
-        assert shown["board"] == [text(tile) if tile != EMPTY else "." for tile in squares]
+        assert shown["board"] == [text(tile).upper() if tile != EMPTY else "." for tile in squares]
         for seat, left_ms in enumerate(shown["clocks"]):
             if seat == book.on_turn:
                 assert after[seat] <= left_ms <= self.began_ms(), "the turn is charged"
