@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from harness.arbiter.records import Opened
 from harness.matches.config import TournamentConfig
 from harness.matches.results import GameResult, SeatResult
+from harness.matches.statistics import MatchStatistics, match_statistics
 from protocol.parts import RulesInPlay, TimeControl
 
 
@@ -77,3 +79,12 @@ def swapped(result: GameResult) -> GameResult:
         seconds=result.seconds,
         note=result.note,
     )
+
+
+def stats_of(
+    results: Sequence[GameResult], names: tuple[str, str] | None = None
+) -> MatchStatistics:
+    """Compute the statistics of a match, by default under the names of its last game."""
+    if names is None:
+        names = (results[-1].sides[0].name, results[-1].sides[1].name) if results else ("a", "b")
+    return match_statistics(results, names)

@@ -32,7 +32,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from msgspec import UNSET
 
-from harness.figures import DASH, duration, number, share, tally
+from harness.figures import DASH, counted, duration, number, share, tally
 
 from .results import GameResult, SeatResult
 from .significance import (
@@ -75,8 +75,7 @@ def _shown(
 def _overtime(side: SideStatistics) -> str:
     if not side.overtime_games:
         return DASH
-    games = f"{side.overtime_games} game{'s' * (side.overtime_games != 1)}"
-    return f"{games}, {number(-side.time_penalty, 0)} points"
+    return f"{counted(side.overtime_games, 'game')}, {number(-side.time_penalty, 0)} points"
 
 
 def _heaviest_loss(side: SideStatistics) -> str:
@@ -162,68 +161,62 @@ class MatchStatistics:
     """By side, a first."""
 
 
-def match_statistics(
-    results: Sequence[GameResult], names: tuple[str, str] | None = None
-) -> MatchStatistics:
+def match_statistics(results: Sequence[GameResult], names: tuple[str, str]) -> MatchStatistics:
     """Compute the statistics of a match, from side a's view; results may be in any order.
-
-    ``names`` are by default those of the last game.
 
     Raises:
         ValueError: two games that count have the same number.
     """
-    counted = [result for result in results if not result.void]
-    times = Counter(result.number for result in counted)
+    finished = [result for result in results if not result.void]
+    times = Counter(result.number for result in finished)
     if repeated := [number for number, count in times.items() if count > 1]:
         raise ValueError(
             f"game {min(repeated)} of the match is there {times[min(repeated)]} times; "
             "a game counts once, so leave out the others"
         )
     pairs, unit_of = np.unique(
-        np.array([result.pair for result in counted], dtype=np.int64), return_inverse=True
+        np.array([result.pair for result in finished], dtype=np.int64), return_inverse=True
     )
     units = len(pairs)
-    spreads = np.array([result.spread for result in counted], dtype=np.float64)
-    points = np.array([result.points for result in counted], dtype=np.float64)
+    spreads = np.array([result.spread for result in finished], dtype=np.float64)
+    points = np.array([result.points for result in finished], dtype=np.float64)
     win_rate, rate_error = mean_and_error(points, unit_of)
     elo, elo_error, elo_ci95 = elo_difference(win_rate, rate_error, units)
     # Exact: whole numbers.
     sums = np.bincount(unit_of, weights=spreads, minlength=units).astype(np.int64)
-    if names is None:
-        names = (results[-1].sides[0].name, results[-1].sides[1].name) if results else ("a", "b")
-    sides = _side(names[0], results, counted, 0), _side(names[1], results, counted, 1)
+    sides = _side(names[0], results, finished, 0), _side(names[1], results, finished, 1)
     return MatchStatistics(
-        games=len(counted),
+        games=len(finished),
         units=units,
-        paired=units < len(counted),
-        void=len(results) - len(counted),
+        paired=units < len(finished),
+        void=len(results) - len(finished),
         wins=int(np.count_nonzero(points == 1.0)),
         losses=int(np.count_nonzero(points == 0.0)),
         ties=int(np.count_nonzero(points == 0.5)),
         win_rate=win_rate,
-        mean_spread=float(spreads.mean()) if counted else None,
+        mean_spread=float(spreads.mean()) if finished else None,
         spread_ci95=sign_flip_interval(sums, np.bincount(unit_of, minlength=units)),
         p_value=sign_flip_p_value(sums),
         elo=elo,
         elo_error=elo_error,
         elo_ci95=elo_ci95,
-        seconds=math.fsum(result.seconds for result in counted),
+        seconds=math.fsum(result.seconds for result in finished),
         sides=sides,
     )
 
 
 def _side(
-    name: str, results: Sequence[GameResult], counted: Sequence[GameResult], side: int
+    name: str, results: Sequence[GameResult], finished: Sequence[GameResult], side: int
 ) -> SideStatistics:
-    own = [result.sides[side] for result in counted]
+    own = [result.sides[side] for result in finished]
     games, moves = len(own), sum(seat.moves for seat in own)
     think_ms = sum(seat.think_ms for seat in own)
     scores = [
         (result.sides[side].score, result.sides[1 - side].score)
-        for result in counted
+        for result in finished
         if not result.forfeit
     ]
-    forfeits = (r.outcome for r in counted if r.forfeit and r.winner == 1 - side)
+    forfeits = (r.outcome for r in finished if r.forfeit and r.winner == 1 - side)
     judged = (r for r in results if r.outcome != "host_error")
     faults = (code for result in judged for code in result.sides[side].faults)
     return SideStatistics(

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from match_samples import game, match_config, seat
+from match_samples import game, match_config, seat, stats_of
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -29,7 +29,6 @@ from harness.matches.report import (
 )
 from harness.matches.results import GameResult
 from harness.matches.standings import standings
-from harness.matches.statistics import match_statistics
 
 
 def a_match(games: int, a: str = "static", b: str = "monte carlo") -> list[GameResult]:
@@ -65,7 +64,7 @@ class Ticking:
 @pytest.mark.parametrize("name", ["b", "W" * 64, "字" * 40, "an [red]odd[/] name {x}"])
 def test_the_table_fits_the_terminal_and_cuts_nothing(games: int, name: str, columns: int) -> None:
     results = a_match(games, b=name)
-    text = table_text(match_statistics(results), results, columns)
+    text = table_text(stats_of(results), results, columns)
     assert all(cell_len(line) <= min(columns, 80) for line in text.splitlines())
     assert "…" not in text
     assert "nan" not in text
@@ -77,7 +76,7 @@ def test_the_table_says_what_matters() -> None:
     results = a_match(40)
     results[5] = game(5, (100, 90), outcome="time", winner=1)
     results.append(game(41, (0, 0), outcome="host_error", winner=None))
-    text = table_text(match_statistics(results), results)
+    text = table_text(stats_of(results), results)
     for word in (
         "40 games in 20 pairs, 1 tied, 1 void",
         "static",
@@ -92,27 +91,27 @@ def test_the_table_says_what_matters() -> None:
 @pytest.mark.parametrize("games", [2, 6, 10])
 def test_a_few_pairs_say_nothing_of_luck(games: int) -> None:
     results = [game(n, (460, 400 + n)) for n in range(games)]
-    text = table_text(match_statistics(results), results)
+    text = table_text(stats_of(results), results)
     assert "+5" in text
     assert "fewer than 6 pairs can't tell skill from luck" in " ".join(text.split())
     assert "95 %" not in text
     assert "p-value" not in text
     more = [game(n, (460, 400 + n)) for n in range(12)]
-    text = table_text(match_statistics(more), more)
+    text = table_text(stats_of(more), more)
     assert "p-value             0.031: how often equal players end this far apart" in text
     assert "95 %: +" in text
 
 
 def test_winning_everything_shows_a_bound_of_elo() -> None:
     results = [game(n, (500, 240)) for n in range(20)]
-    text = table_text(match_statistics(results), results)
+    text = table_text(stats_of(results), results)
     assert "above +140" in text
     assert "1 : 2.08" in text
 
 
 def test_ties_show_that_nobody_is_ahead() -> None:
     results = [game(n, (400, 400)) for n in range(4)]
-    text = table_text(match_statistics(results), results)
+    text = table_text(stats_of(results), results)
     assert "4 games in 2 pairs, 4 tied" in text
     assert "Neither side is ahead on spread." in text
 
@@ -121,7 +120,7 @@ def test_the_histogram_puts_each_spread_on_its_side() -> None:
     results = [game(n, (400, 400 + x)) for n, x in enumerate((1, 1, 30, -115, -5_000))]
     (line,) = (
         line
-        for line in table_text(match_statistics(results), results).splitlines()
+        for line in table_text(stats_of(results), results).splitlines()
         if line.startswith(" games by spread")
     )
     left, right = line.split("│")
@@ -132,14 +131,14 @@ def test_the_histogram_puts_each_spread_on_its_side() -> None:
 def test_the_table_takes_colour_on_a_terminal(terminal: io.StringIO) -> None:
     results = a_match(4)
     Console(file=terminal, force_terminal=True, width=80).print(
-        match_table(match_statistics(results), results)
+        match_table(stats_of(results), results)
     )
     assert "\x1b[1m" in terminal.getvalue()
 
 
 def test_names_cannot_steer_the_terminal() -> None:
     results = a_match(2, a="\x1b[2Jevil\n")
-    text = table_text(match_statistics(results), results)
+    text = table_text(stats_of(results), results)
     assert "\x1b" not in text
     assert "�[2Jevil�" in text
     assert plain("Ünal 字 x") == "Ünal 字 x"
@@ -216,7 +215,7 @@ def test_the_folder_of_a_match(tmp_path: Path) -> None:
         for result in results[4:]:
             folder.append(result)
         write_summary(match_config(names=("x", "y"), games=6), folder)
-    stats = match_statistics(results, names=("x", "y"))
+    stats = stats_of(results, names=("x", "y"))
     summary = json.loads((folder.path / "summary.json").read_text(encoding="utf-8"))
     assert (summary["a"], summary["b"], summary["games"]) == ("x", "y", 6)
     assert (folder.path / "summary.txt").read_text(encoding="utf-8") == table_text(stats, results)

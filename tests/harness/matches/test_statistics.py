@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from match_samples import game, seat, swapped
+from match_samples import game, seat, stats_of, swapped
 
 from harness.matches import significance
 from harness.matches.significance import SIGNIFICANT, sign_flip_interval, sign_flip_p_value
@@ -21,14 +21,13 @@ from harness.matches.statistics import (
     MatchStatistics,
     SideStatistics,
     as_json_object,
-    match_statistics,
 )
 
 # --- small matches, worked by hand ------------------------------------------------------------
 
 
 def test_two_pairs_by_hand() -> None:
-    stats = match_statistics(
+    stats = stats_of(
         [game(0, (420, 400)), game(1, (380, 400)), game(2, (450, 390)), game(3, (410, 370))]
     )
     assert (stats.games, stats.units, stats.paired) == (4, 2, True)
@@ -46,7 +45,7 @@ def test_two_pairs_by_hand() -> None:
 def test_games_with_pair_numbers_of_their_own_are_independent() -> None:
     spreads = [20, -20, 60, 40, -5, 30]
     results = [game(n, (400 + x, 400), pair=n) for n, x in enumerate(spreads)]
-    stats = match_statistics(results)
+    stats = stats_of(results)
     assert not stats.paired
     assert stats.units == 6
     # Of 64 choices of signs, only the two extreme ones may be left out: 2 / 64 < 0.05 < 4 / 64.
@@ -59,8 +58,8 @@ def test_the_pentanomial_error_is_that_of_pair_scores() -> None:
     for pair, points in enumerate(pair_points):
         results.append(game(2 * pair, (410, 400) if points > 0 else (400, 410)))
         results.append(game(2 * pair + 1, (410, 400) if points > 1 else (400, 410)))
-    paired = match_statistics(results)
-    alone = match_statistics([msgspec.structs.replace(r, pair=r.number) for r in results])
+    paired = stats_of(results)
+    alone = stats_of([msgspec.structs.replace(r, pair=r.number) for r in results])
     rate = sum(pair_points) / 16
     error = 2.36462 * np.std(np.array(pair_points) / 2, ddof=1) / math.sqrt(8)
     slope = 400 / math.log(10) / (rate * (1 - rate))
@@ -72,13 +71,13 @@ def test_the_pentanomial_error_is_that_of_pair_scores() -> None:
 
 
 def test_a_pair_with_one_game_missing_still_counts() -> None:
-    stats = match_statistics([game(0, (420, 400)), game(1, (420, 400)), game(2, (420, 400))])
+    stats = stats_of([game(0, (420, 400)), game(1, (420, 400)), game(2, (420, 400))])
     assert (stats.games, stats.units) == (3, 2)
     assert stats.mean_spread == 20
 
 
 def test_no_games_give_no_numbers() -> None:
-    stats = match_statistics([])
+    stats = stats_of([])
     assert stats.games == stats.wins == stats.losses == stats.ties == 0
     assert stats.mean_spread is stats.p_value is stats.elo is stats.elo_error is None
     assert stats.spread_ci95 == stats.elo_ci95 == (None, None)
@@ -87,7 +86,7 @@ def test_no_games_give_no_numbers() -> None:
 
 @pytest.mark.parametrize("games", [1, 2])
 def test_one_unit_gives_means_without_errors(games: int) -> None:
-    stats = match_statistics([game(n, (430, 400 + 40 * n)) for n in range(games)])
+    stats = stats_of([game(n, (430, 400 + 40 * n)) for n in range(games)])
     assert stats.units == 1
     assert stats.mean_spread == (30 if games == 1 else 10)
     assert stats.spread_ci95 == (None, None)
@@ -96,7 +95,7 @@ def test_one_unit_gives_means_without_errors(games: int) -> None:
 
 
 def test_all_ties() -> None:
-    stats = match_statistics([game(n, (400, 400)) for n in range(12)])
+    stats = stats_of([game(n, (400, 400)) for n in range(12)])
     assert (stats.wins, stats.losses, stats.ties) == (0, 0, 12)
     assert stats.win_rate == 0.5
     assert stats.mean_spread == 0
@@ -107,8 +106,8 @@ def test_all_ties() -> None:
 
 
 def test_winning_or_losing_every_game_bounds_elo_on_one_side() -> None:
-    won = match_statistics([game(n, (450, 400)) for n in range(20)])
-    lost = match_statistics([game(n, (400, 450)) for n in range(20)])
+    won = stats_of([game(n, (450, 400)) for n in range(20)])
+    lost = stats_of([game(n, (400, 450)) for n in range(20)])
     assert won.elo is won.elo_error is lost.elo is lost.elo_error is None
     rate = 0.025**0.1  # ten pairs
     bound = 400 * math.log10(rate / (1 - rate))
@@ -122,7 +121,7 @@ def test_winning_or_losing_every_game_bounds_elo_on_one_side() -> None:
 
 
 def test_a_forfeit_is_a_loss_whatever_the_score() -> None:
-    stats = match_statistics([game(0, (300, 100), outcome="time", winner=1)])
+    stats = stats_of([game(0, (300, 100), outcome="time", winner=1)])
     assert (stats.wins, stats.losses) == (0, 1)
     assert stats.win_rate == 0
     assert stats.mean_spread == 200  # as it stood
@@ -134,14 +133,14 @@ def test_a_forfeit_is_a_loss_whatever_the_score() -> None:
 
 def test_who_never_moved_has_no_times() -> None:
     absent = seat("b", 0, moves=0, think_ms=0, longest_ms=0)
-    stats = match_statistics([game(0, (0, 0), outcome="no_show", winner=0, sides=(seat(), absent))])
+    stats = stats_of([game(0, (0, 0), outcome="no_show", winner=0, sides=(seat(), absent))])
     there, away = stats.sides
     assert there.move_ms_longest == 900
     assert (away.move_ms_mean, away.move_ms_longest, away.clock_used_ms_mean) == (None, None, None)
 
 
 def test_void_games_do_not_count_and_are_counted() -> None:
-    stats = match_statistics(
+    stats = stats_of(
         [
             game(0, (90, 0), outcome="host_error", winner=None),
             game(0, (400, 390)),
@@ -155,11 +154,11 @@ def test_void_games_do_not_count_and_are_counted() -> None:
 
 def test_a_game_that_is_there_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="game 3 of the match is there 2 times"):
-        match_statistics([game(3, (400, 390)), game(3, (400, 390))])
+        stats_of([game(3, (400, 390)), game(3, (400, 390))])
 
 
 def test_doubled_scores_and_ratios() -> None:
-    stats = match_statistics(
+    stats = stats_of(
         [game(0, (200, 400)), game(1, (500, 200)), game(2, (201, 400)), game(3, (-5, 0))]
     )
     a, b = stats.sides
@@ -177,7 +176,7 @@ def test_time_and_faults_by_side() -> None:
     ours = seat("a", 400, moves=10, think_ms=5_000, longest_ms=2_000, faults=("illegal", "illegal"))
     theirs = seat("b", 390, moves=10, think_ms=20_000, overtime_ms=7, time_penalty=10, bingos=3)
     host = seat("b", 0, faults=("crash",))
-    stats = match_statistics(
+    stats = stats_of(
         [
             game(0, (400, 390), sides=(ours, theirs)),
             game(1, (400, 390), sides=(seat("a", 400, moves=30, think_ms=5_000), theirs)),
@@ -201,8 +200,8 @@ SCORES = st.tuples(st.integers(0, 700), st.integers(0, 700))
 @given(st.lists(SCORES, max_size=14))
 def test_seen_from_the_other_side_everything_is_mirrored(scores: list[tuple[int, int]]) -> None:
     results = [game(n, pair) for n, pair in enumerate(scores)]
-    stats = match_statistics(results, names=("a", "b"))
-    mirror = match_statistics([swapped(r) for r in results], names=("b", "a"))
+    stats = stats_of(results, names=("a", "b"))
+    mirror = stats_of([swapped(r) for r in results], names=("b", "a"))
     assert (stats.wins, stats.losses, stats.ties) == (mirror.losses, mirror.wins, mirror.ties)
     assert stats.p_value == mirror.p_value
     assert stats.sides == (mirror.sides[1], mirror.sides[0])
@@ -224,14 +223,14 @@ def test_seen_from_the_other_side_everything_is_mirrored(scores: list[tuple[int,
 @settings(max_examples=40)
 @given(st.lists(SCORES, max_size=6))
 def test_the_json_object_is_json(scores: list[tuple[int, int]]) -> None:
-    stats = match_statistics([game(n, pair) for n, pair in enumerate(scores)])
+    stats = stats_of([game(n, pair) for n, pair in enumerate(scores)])
     text = json.dumps(as_json_object(stats), allow_nan=False)
     assert json.loads(text)["games"] == len(scores)
 
 
 def test_the_json_object_has_the_promised_keys() -> None:
     one = game(0, (400, 390), sides=(seat("a", 400, faults=("illegal",)), seat("b", 390)))
-    found = as_json_object(match_statistics([one], ("x", "y")))
+    found = as_json_object(stats_of([one], ("x", "y")))
     promised = ["a", "b", "games", "wins", "losses", "ties", "mean_score", "opponent_mean_score"]
     promised += ["mean_spread", "spread_ci95", "p_value", "elo", "elo_error", "faults"]
     assert list(found)[: len(promised)] == promised
@@ -242,7 +241,7 @@ def test_the_json_object_has_the_promised_keys() -> None:
 
 def test_every_statistic_is_a_key_of_the_json_object() -> None:
     statistics = {each.name for kind in (MatchStatistics, SideStatistics) for each in fields(kind)}
-    keys = set(as_json_object(match_statistics([game(0, (400, 390))])))
+    keys = set(as_json_object(stats_of([game(0, (400, 390))])))
     of_b = {"opponent_mean_score", "won_double", "largest_ratio_won"}
     assert keys == statistics - {"sides", "name"} | {"a", "b"} | of_b
 
@@ -318,7 +317,7 @@ def test_an_interval_of_level_pairs_costs_as_little_as_it_is_wide(
 
 def test_three_pairs_that_were_all_won_say_nothing_yet() -> None:
     spreads = (5, 12, 16, 4, 20, 12)
-    stats = match_statistics([game(n, (400 + x, 400)) for n, x in enumerate(spreads)])
+    stats = stats_of([game(n, (400 + x, 400)) for n, x in enumerate(spreads)])
     assert stats.p_value == 0.25
     assert stats.spread_ci95 == (None, None)
     assert stats.elo_error is None
@@ -346,7 +345,7 @@ def test_intervals_of_paired_games_hold_the_truth_95_times_in_100() -> None:
     true_rate = 0.5 * (1 + math.erf(truth / math.hypot(80, 50) / math.sqrt(2)))
     true_elo = 400 * math.log10(true_rate / (1 - true_rate))
     for match in spreads.reshape(repeats, 2 * pairs):
-        stats = match_statistics([game(n, (400 + int(x), 400)) for n, x in enumerate(match)])
+        stats = stats_of([game(n, (400 + int(x), 400)) for n, x in enumerate(match)])
         low, high = stats.spread_ci95
         assert low is not None
         assert high is not None
@@ -358,5 +357,5 @@ def test_intervals_of_paired_games_hold_the_truth_95_times_in_100() -> None:
 
 
 def test_statistics_are_values() -> None:
-    stats = match_statistics([game(0, (400, 390))])
+    stats = stats_of([game(0, (400, 390))])
     assert replace(stats, games=2) != stats
