@@ -16,3 +16,8 @@ def append_line(file: int, line: bytes, path: Path) -> None:
     if os.write(file, line) != len(line):
         os.ftruncate(file, end)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+
+def whole_lines(content: bytes) -> bytes:
+    """Return what a file holds but for its last line if that is cut short or being written."""
+    return content[: content.rfind(b"\n") + 1]

@@ -36,7 +36,7 @@ from lexicons.alphabet import as_tiles
 from lexicons.cache import replacing
 
 from .positions import recorded_games, situation
-from .rows import Column, Tables
+from .rows import Column
 from .study import Record, Study
 from .study_context import Field, ready
 
@@ -57,8 +57,6 @@ _GAMES = 50
 @dataclass(frozen=True)
 class PuzzleStudy(Study):
     """Puzzles of a kind; a record has those of some games."""
-
-    unit = "puzzles"
 
     field: Field
     kind: Kind
@@ -133,10 +131,6 @@ class PuzzleStudy(Study):
         lead = abs(position.spread(0))
         is_fit = own == rules.rack_size == len(hidden) - 1 and lead <= _LARGEST_LEAD
         return as_seen(position) if is_fit else None
-
-    def summary(self, records: Sequence[Record]) -> Tables:
-        """Return a row for each puzzle."""
-        return {self.kind: [row_of(each) for record in records for each in record["puzzles"]]}
 
 
 def _maker(field: Field, kind: Kind) -> Callable[[Position], Puzzle | None]:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeAlias
 
+from harness.appending import whole_lines
 from harness.workers import Workers
 
 from .rows import Tables
@@ -38,9 +39,9 @@ class Study(ABC):
     def record(self, number: int) -> Record:
         """Do one unit of work; the same number gives the same record, time apart."""
 
-    @abstractmethod
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Summarize records."""
+        """Summarize records; no tables where others make something of them."""
+        return {}
 
     @property
     def part(self) -> Record:
@@ -149,7 +150,7 @@ def open_records(path: Path | None, settings: Mapping[str, Any]) -> Iterator[Rec
             raise ValueError(f"another experiment writes {path}; wait for it") from None
         file.seek(0)
         content = file.read()
-        whole = content[: content.rfind(b"\n") + 1]
+        whole = whole_lines(content)
         records = []
         if whole:
             first, *records = _parse(whole, path)

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.seat.containment import hide, unhide
-from harness.appending import append_line
+from harness.appending import append_line, whole_lines
 
 from .config import MatchError, TournamentConfig
 from .results import GameResult, Luck
@@ -250,7 +250,7 @@ def _locked(folder: Path) -> int:
 
 def _cut(path: Path) -> None:
     """Cut off the unfinished last line of a file."""
-    os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
+    os.truncate(path, len(whole_lines(path.read_bytes())))
 
 
 def _append(path: Path, value: Struct) -> None:

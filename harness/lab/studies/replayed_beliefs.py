@@ -27,6 +27,7 @@ from engine.rules.game import Game
 from engine.rules.moves import Exchange, Place
 from engine.rules.position import Board, Position, Rack, unseen
 from engine.rules.rules import leave_of
+from harness.appending import whole_lines
 from lexicons.store import Lexicon
 
 ALL_LISTED = 1_000_000
@@ -147,9 +148,8 @@ def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> PlayedGa
         ValueError: it is none, is of other words, or has no game of these players.
     """
     try:
-        content = path.read_bytes()
-        complete = content[: content.rfind(b"\n") + 1]  # the last line may be incomplete
-        first, *records = [json.loads(line) for line in complete.splitlines()]
+        lines = whole_lines(path.read_bytes()).splitlines()
+        first, *records = map(json.loads, lines)
         words, seed = first["lexicon"], int(first["seed"])
         every = [(game["players"], game["number"], list(game["moves"])) for game in records]
     except (ValueError, KeyError, TypeError):

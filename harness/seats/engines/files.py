@@ -20,7 +20,7 @@ from bot.player import Budget, Choice, Observed, Result, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
 from engine.notation.move_text import NotationError
-from harness.appending import append_line
+from harness.appending import append_line, whole_lines
 
 from .engine import Context, Engine, check_beginning
 
@@ -93,7 +93,7 @@ class FileExchange:
                 content = file.read(TAIL_BYTES)
         except FileNotFoundError:
             return b""
-        whole = content[: content.rfind(b"\n") + 1]
+        whole = whole_lines(content)
         return whole.partition(b"\n")[2] if cut else whole
 
 
