@@ -19,7 +19,6 @@ from bot.seat.game_session import GameSession
 from bot.seat.offers import Declined, rules_in_play
 from engine.rules.rules import IllegalMove, check_move
 from harness.arbiter.seat import Came, Gone, Noted, Said
-from harness.seats.engines.process import EngineFailed
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.codec import MSGPACK
@@ -38,6 +37,7 @@ from protocol.session import FromArbiter
 
 from ..seats import TaskSeat
 from .engine import Engine, EngineChoice
+from .process import EngineFailed
 
 log = structlog.get_logger(__name__)
 

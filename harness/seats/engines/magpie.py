@@ -22,7 +22,6 @@ from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
 from engine.rules.position import Rack
 from engine.rules.rules import Rules
-from harness.seats.engines.process import EngineFailed
 from protocol.channel import now_ms
 
 from .engine import (
@@ -49,7 +48,7 @@ from .magpie_terms import (
     told,
     words_differ,
 )
-from .process import EngineProcess
+from .process import EngineFailed, EngineProcess
 
 OURS = ("cores", "data", "lexicon", "memory", "name")
 """Options of the seat; all others are settings of MAGPIE."""

@@ -22,7 +22,6 @@ from bot.seat.offers import Declined
 from engine.notation.move_text import NotationError
 from engine.rules.moves import Move
 from engine.rules.position import Rack
-from harness.seats.engines.process import EngineFailed
 from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.store import Lexicon
 from lexicons.text import read_text
@@ -39,7 +38,7 @@ from .engine import (
     other_rule,
     words_of,
 )
-from .process import EngineProcess
+from .process import EngineFailed, EngineProcess
 from .quackle_text import Listed, MoveReader, tiles_differ, written_game
 
 OPTIONS = ("alphabet", "cores", "data", "lexicon", "memory", "name", "player")

@@ -19,7 +19,6 @@ from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
 from engine.rules.position import Position
 from engine.rules.rule_sets import load_rules
-from harness.seats.engines.process import EngineFailed
 from protocol.siu.answers import (
     BestMove,
     Capability,
@@ -34,7 +33,7 @@ from protocol.siu.answers import (
 from protocol.siu.commands import Bare, Command, Go, Mode, SetOption
 
 from .engine import STALL_S, Context, ProcessEngine, latest_ms, other_rule
-from .process import EngineProcess
+from .process import EngineFailed, EngineProcess
 from .siu_terms import Found, game_so_far, same_lexicon, score_error, settings, trial
 
 OURS = ("name", "memory", "cores", "mode", "start")
