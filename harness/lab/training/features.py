@@ -30,6 +30,7 @@ from bot.player import Budget, Choice, Player, View
 from bot.players.cs221 import sampled_choice
 from engine.kernels.moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, PASS_MOVE, TILE_BITS
 from engine.movegen.evaluation import PLAIN, POINT
+from engine.rules.bag import SECRET_SIZE
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Place
 from engine.rules.position import Rack
@@ -68,8 +69,6 @@ STEPS_BEFORE_DECAY = 500
 """The step is the first, divided by √(1 + steps so far / this)."""
 
 _SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
-
-_SECRET_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -129,10 +128,8 @@ def train_features(
     learner = _Learner(len(feature_names(letters)), np.random.default_rng(seed))
     for before in range(0, games, pace.generation):
         leaves = leave_table(RackWeights(letters, learner.points), rules.distribution)
-        field, count = (
-            Field(lexicon, rules, leaves, own_leaves=True),
-            min(pace.generation, games - before),
-        )
+        field = Field(lexicon, rules, leaves, own_leaves=True)
+        count = min(pace.generation, games - before)
         turns = play(field, count, int(learner.chance.integers(1 << 62)), threads)
         loss, spread = learner.learn(turns, pace.passes)
         tell(Generation(before + count, len(turns.equities), loss, spread))
@@ -260,7 +257,7 @@ def play_sampled_games(field: Field, games: int, *, seed: int, threads: int) -> 
         return play_game((_Learning(field.leaves), _Learning(field.leaves)), field, secret)
 
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(play, [chance.bytes(_SECRET_BYTES) for _ in range(games)]))
+        return list(pool.map(play, [chance.bytes(SECRET_SIZE) for _ in range(games)]))
 
 
 class _Learning(Player):

@@ -34,6 +34,8 @@ from lexicons.value_net import (
     sights_of,
 )
 
+from .value_kernels import group_size
+
 _RIDGE = 200.0
 """Weight of the penalty, in differences of one."""
 AWAY = ("1", "2–3", "4–7", "more")
@@ -137,10 +139,8 @@ def _add_up(
     touched = np.empty(classes, np.int64)
     first = 0
     while first < len(listed.groups):
-        end = first + 1
-        while end < len(listed.groups) and listed.groups[end] == listed.groups[first]:
-            end += 1
-        mean_gain, size = np.float64(0), end - first
+        mean_gain, size = np.float64(0), group_size(listed, first)
+        end = first + size
         for at in range(first, end):
             mean_gain += listed.gains[at, VALUE] / size
             _count(of, sights, listed.lines[at], counts[at - first])

@@ -116,23 +116,21 @@ def _effects(racks: LeaveMatrix, counts: F64, sums: F64, noise: float, index: Le
 
 def _sums_of_parts(racks: LeaveMatrix, effects: F64, index: LeaveArrays) -> F64:
     sums = np.zeros(len(racks))
-    _add_parts(racks, len(REACH), index, np.ascontiguousarray(effects), sums)
+    _add_parts(racks, index, np.ascontiguousarray(effects), sums)
     return sums
 
 
 def _totals_of_parts(racks: LeaveMatrix, weights: F64, index: LeaveArrays) -> F64:
     """Sum, for each part, the weights of the racks that contain it."""
     totals = np.zeros(int(index.offsets[len(REACH) + 1]))
-    _add_to_parts(racks, len(REACH), index, weights, totals)
+    _add_to_parts(racks, index, weights, totals)
     totals[0] = 0.0
     return totals
 
 
 @kernel
-def _add_parts(
-    racks: LeaveMatrix, longest: int, index: LeaveArrays, effects: F64, sums: F64
-) -> None:
-    """Add the effects of all parts of up to ``longest`` tiles; modifies ``sums`` in place."""
+def _add_parts(racks: LeaveMatrix, index: LeaveArrays, effects: F64, sums: F64) -> None:
+    """Add the effects of all parts that ``REACH`` covers; modifies ``sums`` in place."""
     places = np.zeros(1 << racks.shape[1], np.int64)
     sizes = np.zeros(1 << racks.shape[1], np.int64)
     for row in range(len(racks)):
@@ -141,17 +139,15 @@ def _add_parts(
             for rest in range(1 << at):
                 part = rest | 1 << at
                 sizes[part] = sizes[rest] + 1
-                if sizes[part] <= longest:
+                if sizes[part] <= len(REACH):
                     places[part] = places[rest] + index.binomials[sizes[rest], racks[row, at]]
                     total += effects[index.offsets[sizes[part]] + places[part]]
         sums[row] += total
 
 
 @kernel
-def _add_to_parts(
-    racks: LeaveMatrix, longest: int, index: LeaveArrays, weights: F64, totals: F64
-) -> None:
-    """Add weights to all parts of up to ``longest`` tiles; modifies ``totals`` in place."""
+def _add_to_parts(racks: LeaveMatrix, index: LeaveArrays, weights: F64, totals: F64) -> None:
+    """Add weights to all parts that ``REACH`` covers; modifies ``totals`` in place."""
     places = np.zeros(1 << racks.shape[1], np.int64)
     sizes = np.zeros(1 << racks.shape[1], np.int64)
     for row in range(len(racks)):
@@ -159,6 +155,6 @@ def _add_to_parts(
             for rest in range(1 << at):
                 part = rest | 1 << at
                 sizes[part] = sizes[rest] + 1
-                if sizes[part] <= longest:
+                if sizes[part] <= len(REACH):
                     places[part] = places[rest] + index.binomials[sizes[rest], racks[row, at]]
                     totals[index.offsets[sizes[part]] + places[part]] += weights[row]

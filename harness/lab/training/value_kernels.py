@@ -105,7 +105,7 @@ def learn(
     unit, step = np.float32(UNIT), np.float32(rate)
     first = 0
     while first < len(listed.groups):
-        size = _group_size(listed, first)
+        size = group_size(listed, first)
         mean_error[:] = 0
         mean_gain[:] = 0
         for nth in range(size):
@@ -149,7 +149,8 @@ def _nth(seen: _Seen, nth: Any) -> Any:
 
 
 @helper
-def _group_size(listed: Listed, first: Any) -> Any:
+def group_size(listed: Listed, first: Any) -> Any:
+    """Return how many entries from ``first`` on belong to one turn."""
     end = first + 1
     while end < len(listed.groups) and listed.groups[end] == listed.groups[first]:
         end += 1

@@ -117,7 +117,7 @@ def tally_results(results: Results, rules: Rules) -> Tally:
     taken = np.arange(room) < results.turns[:, np.newaxis]
     if results.turns.max(initial=0) > room:
         raise ValueError(f"a game of {results.turns.max()} turns, {room} of them recorded")
-    most_unseen = sum(rules.distribution.counts) - rules.rack_size
+    most_unseen = rules.distribution.total - rules.rack_size
     shape = (2 * MOST_SPREAD + 1, most_unseen)
     spreads = effective_spreads(results).clip(-MOST_SPREAD, MOST_SPREAD)[taken]
     unseen = unseen_tiles(results, rules)[taken]
@@ -150,7 +150,7 @@ def unseen_tiles(results: Results, rules: Rules) -> I64:
     counts = np.count_nonzero(tiles, axis=2)
     placed: I64 = np.where(results.moves < EXCHANGE, counts, 0).astype(np.int64)
     on_board = np.cumsum(placed, axis=1) - placed
-    return sum(rules.distribution.counts) - on_board - results.sizes.astype(np.int64)
+    return rules.distribution.total - on_board - results.sizes.astype(np.int64)
 
 
 def fit_win_probabilities(tally: Tally) -> WinProbabilities:
