@@ -37,7 +37,7 @@ from protocol.parts import TimeControl
 LONG_MS: Final = 25 * 60_000
 PATIENCE_S: Final = 120
 """An answer that takes longer counts as missing."""
-LAST_WORDS_S: Final = 0.2
+STDERR_S: Final = 0.2
 """To read stderr of an ended process."""
 
 M = TypeVar("M", bound=Message)

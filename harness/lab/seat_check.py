@@ -24,7 +24,7 @@ from engine.movegen.generator import RankedMove
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS, Exchange
 from harness.analysis.questions import as_seen
-from harness.lab.asking import LAST_WORDS_S, Asker
+from harness.lab.asking import STDERR_S, Asker
 from harness.lab.in_process import dealt, last_turn
 from harness.lab.positions import Situation
 from harness.lab.rows import Column
@@ -190,7 +190,7 @@ class _Seat:
         if isinstance(closed, WorkerFailed):
             return f"{closed}; {closed.evidence}"
         assert self._worker is not None
-        await asyncio.sleep(LAST_WORDS_S)
+        await asyncio.sleep(STDERR_S)
         why, printed = last_words(self._worker.stderr_tail, self._maker.name)
         await self.close()
         return why or printed or str(closed)

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -150,18 +150,16 @@ class Honest:
 
 
 @dataclass(frozen=True)
-class Span:
-    """What honest bots saw in a while."""
+class Noticed:
+    """What honest bots noticed in a while."""
 
     p50_ms: float
     p99_ms: float
     overcharge_ms: int
     moves: int
-    cpu: float = 0.0
-    """Share of a core that the server took."""
 
 
-def seen(bots: tuple[Honest, ...], since: float, until: float) -> Span:
+def seen(bots: tuple[Honest, ...], since: float, until: float) -> Noticed:
     """Sum up; a ping that nobody has answered took until now."""
     now = time.perf_counter()
     waited = [
@@ -172,7 +170,7 @@ def seen(bots: tuple[Honest, ...], since: float, until: float) -> Span:
     ]
     over = [ms for bot in bots for at, ms in bot.overcharges if since <= at < until]
     p50, p99 = np.quantile(waited or [PATIENCE_S * 1_000], (0.5, 0.99)).round(2).tolist()
-    return Span(p50, p99, max(over, default=0), len(over))
+    return Noticed(p50, p99, max(over, default=0), len(over))
 
 
 @asynccontextmanager
@@ -206,7 +204,7 @@ def cpu_s(pid: int) -> float:
 
 
 @dataclass(eq=False)
-class Field:
+class Besieged:
     """A server, honest bots on it, and an echo beside it."""
 
     url: str
@@ -218,33 +216,36 @@ class Field:
 
     async def besiege(self, name: str) -> Siege:
         """Attack the echo, then the server."""
-        calm = await self._during(None, 0)
-        control = await self._during(name, self.echo_port)
+        calm, _ = await self._during(None, 0)
+        control, control_cpu = await self._during(name, self.echo_port)
         before = own_memory(self.pid)
-        span = await self._during(name, int(self.url.rpartition(":")[2]))
+        noticed, cpu = await self._during(name, int(self.url.rpartition(":")[2]))
         back_s = await self._back(calm)
         grown_mb = (own_memory(self.pid) - before) / MB
-        p99_held = span.p99_ms <= max(10.0, 1.5 * control.p99_ms)
-        charge_held = span.overcharge_ms <= max(10, 1.5 * control.overcharge_ms)
+        p99_held = noticed.p99_ms <= max(10.0, 1.5 * control.p99_ms)
+        charge_held = noticed.overcharge_ms <= max(10, 1.5 * control.overcharge_ms)
         held = p99_held and charge_held and back_s is not None and back_s <= 5
         return Siege(
             attack=f"{name}: {ATTACKS[name].what}",
-            p50_ms=span.p50_ms,
-            p99_ms=span.p99_ms,
+            p50_ms=noticed.p50_ms,
+            p99_ms=noticed.p99_ms,
             control_p99_ms=control.p99_ms,
-            overcharge_ms=span.overcharge_ms,
+            overcharge_ms=noticed.overcharge_ms,
             control_overcharge_ms=control.overcharge_ms,
-            moves=span.moves,
+            moves=noticed.moves,
             control_moves=control.moves,
-            cpu=round(span.cpu, 3),
-            control_cpu=round(control.cpu, 3),
+            cpu=round(cpu, 3),
+            control_cpu=round(control_cpu, 3),
             grown_mb=round(grown_mb, 1),
             back_s=back_s,
             held="yes" if held else "no",
         )
 
-    async def _during(self, name: str | None, port: int) -> Span:
-        """Return what the bots see, under an attack of a port or in peace."""
+    async def _during(self, name: str | None, port: int) -> tuple[Noticed, float]:
+        """Return what the bots notice, under an attack of a port or in peace.
+
+        And the share of a core that the server takes.
+        """
         async with AsyncExitStack() as stack:
             if name is not None:
                 target = (name, str(port), str(self.addresses), self.url)
@@ -257,9 +258,9 @@ class Field:
             until, busy_s = time.perf_counter(), cpu_s(self.pid) - busy_s
         if name is not None and port == self.echo_port:
             await asyncio.sleep(1)
-        return replace(seen(self.bots, since, until), cpu=busy_s / (until - since))
+        return seen(self.bots, since, until), busy_s / (until - since)
 
-    async def _back(self, calm: Span) -> float | None:
+    async def _back(self, calm: Noticed) -> float | None:
         """Return the seconds until all is as before."""
         ended = time.perf_counter()
         while (now := time.perf_counter()) < ended + PATIENCE_S:
@@ -287,9 +288,9 @@ async def besiege(
         stack.push_async_callback(end, lives)
         await asyncio.sleep(1)
         port, _ = await echoing(stack)
-        field = Field(served.url, served.pid, port, addresses, seconds, bots)
+        besieged = Besieged(served.url, served.pid, port, addresses, seconds, bots)
         for name in names:
-            tell(await field.besiege(name))
+            tell(await besieged.besiege(name))
 
 
 async def end(tasks: list[asyncio.Task[None]]) -> None:

@@ -28,7 +28,7 @@ from bot.equipment import Equipment
 from bot.seat.worker_main import NICENESS
 from bot.seat_text import parse_seat
 from engine.rules.moves import PASS
-from harness.lab.asking import LAST_WORDS_S, Asker
+from harness.lab.asking import STDERR_S, Asker
 from harness.lab.positions import Situation, varied_situations
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
@@ -146,7 +146,7 @@ async def ask_for_moves(
                 answers.append(await arbiter.ask(worker.channel, number, situation))
                 tell(len(answers))
     except ChannelClosed as closed:
-        await asyncio.sleep(LAST_WORDS_S)
+        await asyncio.sleep(STDERR_S)
         words = worker.stderr_tail.strip()
         raise ChannelClosed(f"{closed}{': ' if words else ''}{words[-1_000:]}") from None
     finally:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from protocol.channel import now_ms
 
-from .memory import MB, own_memory
+from .memory import MB, own_memory, peak_memory
 
 TIMES_MS = (1_000, 5_000, 30_000)
 EARLY_MS = 1_000
@@ -149,8 +147,7 @@ def _memory() -> int:
     try:
         return own_memory(os.getpid())
     except OSError:
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else most << 10
+        return peak_memory()
 
 
 # --- sums -----------------------------------------------------------------------------------------

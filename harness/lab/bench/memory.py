@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from pathlib import Path
 
 MB = 1 << 20
@@ -17,3 +19,9 @@ def own_memory(pid: int) -> int:
     """
     resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]
     return (int(resident) - int(shared)) * _PAGE
+
+
+def peak_memory() -> int:
+    """Return the most bytes that this process has had in memory."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10  # elsewhere in KiB

@@ -6,8 +6,6 @@ Compiling or loading kernels, and laying out words for them, is timed separately
 from __future__ import annotations
 
 import random
-import resource
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +31,8 @@ from lexicons.jit import kernel
 from lexicons.leaves import LeaveArrays
 from lexicons.store import Lexicon
 from lexicons.wordlist import WordList, pack_words
+
+from .memory import MB, peak_memory
 
 _T = TypeVar("_T")
 _MOVES_LISTED = 1 << 20
@@ -222,7 +222,6 @@ def about(
     field: Field, games: int, threads: int, seed: int, seconds: float, compile_seconds: float
 ) -> dict[str, Any]:
     """Return the fields of ``Bench``."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "seconds": round(seconds, 4),
         "threads": threads,
@@ -232,7 +231,7 @@ def about(
         "words": field.words,
         "leaves": field.leaves_name,
         "compile_seconds": round(compile_seconds, 3),
-        "peak_memory_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
+        "peak_memory_mb": round(peak_memory() / MB, 1),
     }
 
 

@@ -25,7 +25,9 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from bot.seat.guard import descendants
+from harness.appending import whole_lines
 from harness.lab.rows import Column
+from harness.matches.rating_list import WIDTH
 from harness.pictures import picture
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
@@ -154,7 +156,7 @@ def _piece(number: int, rows: Sequence[Sample], before: Mapping[str, _Rating]) -
 
 def _moved(before: Mapping[str, _Rating], now: Mapping[str, _Rating]) -> float | None:
     changes = [
-        (now[name][0] - rating) / (math.hypot(error, now[name][1]) / 1.96)
+        (now[name][0] - rating) / (math.hypot(error, now[name][1]) / WIDTH)
         for name, (rating, error) in before.items()
         if name in now
     ]
@@ -334,7 +336,7 @@ def read_samples(folder: Path) -> list[Sample]:
     if not path.exists():
         return samples
     content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
+    whole = whole_lines(content)
     if whole != content:
         os.truncate(path, len(whole))
     for number, line in enumerate(whole.splitlines(), 1):

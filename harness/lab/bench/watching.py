@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -155,7 +155,7 @@ class Game:
 
 
 @dataclass(eq=False)
-class Bench:
+class Arena:
     """A server with two players, its watchers, and a bare server beside it."""
 
     url: str
@@ -189,14 +189,14 @@ class Bench:
             arrived = times[JOINING:]
             late = [at - when for when, at in zip(told, arrived, strict=False)]
             last_ms = round(statistics.median(late) * 1_000, 1)
-        span = replace(seen(self.bots, since, until), cpu=busy_s / (until - since))
+        noticed = seen(self.bots, since, until)
         return Watched(
             game=kind,
-            p50_ms=span.p50_ms,
-            p99_ms=span.p99_ms,
-            overcharge_ms=span.overcharge_ms,
+            p50_ms=noticed.p50_ms,
+            p99_ms=noticed.p99_ms,
+            overcharge_ms=noticed.overcharge_ms,
             moves=len(told),
-            cpu=round(span.cpu, 3),
+            cpu=round(busy_s / (until - since), 3),
             last_ms=last_ms,
         )
 
@@ -238,7 +238,7 @@ async def watch(
         lives = [asyncio.create_task(bot.live()) for bot in bots]
         stack.push_async_callback(end, lives)
         order = bare.stdin.write
-        bench = Bench(
+        arena = Arena(
             served.url,
             served.pid,
             bare_port,
@@ -250,7 +250,7 @@ async def watch(
         )
         for _ in range(rounds):
             for kind in KINDS:
-                tell(await bench.measure(kind))
+                tell(await arena.measure(kind))
 
 
 def medians(games: list[Watched]) -> list[Watched]:

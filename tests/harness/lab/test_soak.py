@@ -16,6 +16,7 @@ from harness.lab.bench import soak, visitors
 from harness.lab.bench.client import Client
 from harness.lab.bench.soak import Sample, read_samples, summary, write_sample
 from harness.lab.bench.visitors import Visitor
+from harness.matches.rating_list import WIDTH
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
@@ -53,7 +54,7 @@ def test_pieces_are_apart_and_few_samples_have_no_slope() -> None:
 
 def test_ratings_move_in_standard_errors_from_piece_to_piece() -> None:
     pieces = [
-        replace(FIRST, ratings={"a": (1500.0, 196.0), "b": (1400.0, 196.0)}),
+        replace(FIRST, ratings={"a": (1500.0, 100 * WIDTH), "b": (1400.0, 100 * WIDTH)}),
         replace(FIRST, piece=2, ratings={"a": (1600.0, 0.0), "b": (1400.0, 0.0), "c": (9.0, 1.0)}),
     ]
     first, second = summary(pieces)
