@@ -165,6 +165,8 @@ def _take(
             converted = kind(number)
         except (TypeError, ValueError):  # ``float`` raises the second for a text
             raise TypeError(f"{name} is {number!r}; {sentence}") from None
+        except OverflowError:
+            raise ValueError(f"{name} is too large; {sentence}") from None
         if not least <= converted <= most:
             raise ValueError(f"{name} is {number}; {sentence}")
         object.__setattr__(given, name, converted)

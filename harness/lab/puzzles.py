@@ -36,7 +36,7 @@ from lexicons.alphabet import as_tiles
 from lexicons.cache import replacing
 
 from .positions import recorded_games, situation
-from .rows import Column
+from .rows import Column, Tables
 from .study import Record, Study
 from .study_context import Field, ready
 
@@ -88,6 +88,10 @@ class PuzzleStudy(Study):
     def numbers(self, count_: int) -> Iterable[int]:
         """Return the numbers of all score sheets, or ever more games."""
         return range(len(self.sheets)) if self.sheets else count()
+
+    def summary(self, records: Sequence[Record]) -> Tables:
+        """Return a row for each puzzle."""
+        return {self.kind: [row_of(each) for record in records for each in record["puzzles"]]}
 
     def weight(self, record: Record) -> int:
         """Return how many puzzles a record has."""

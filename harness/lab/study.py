@@ -39,9 +39,9 @@ class Study(ABC):
     def record(self, number: int) -> Record:
         """Do one unit of work; the same number gives the same record, time apart."""
 
+    @abstractmethod
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Summarize records; no tables where others make something of them."""
-        return {}
+        """Summarize records."""
 
     @property
     def part(self) -> Record:

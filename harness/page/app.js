@@ -17,7 +17,6 @@ import { GameList, StandingList } from "./lists.js";
 import { AGAIN_MS, about } from "./server.js";
 import { texts } from "./texts.js";
 
-
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const nav = /** @type {HTMLElement} */ (document.getElementById("nav"));
 

@@ -86,7 +86,10 @@ class Admission(Struct, frozen=True, kw_only=True):
     def is_proxy(self, address: str) -> bool:
         """Return whether an address is a proxy's, however either is written."""
         ip = address_of(address)
-        return ip is not None and any(ip == address_of(proxy) for proxy in self.proxies)
+        return ip is not None and any(
+            ip == address_of(proxy) and ("%" not in proxy or proxy == address)
+            for proxy in self.proxies
+        )
 
     @property
     def rates(self) -> Rates:
@@ -103,7 +106,7 @@ def check_admission(admission: Admission, max_games: int, *, passes_on: bool = F
         ValueError: a proxy is no address, or the system allows fewer files.
     """
     for proxy in admission.proxies:
-        if address_of(proxy) is None:
+        if address_of(proxy) is None or (":" not in proxy and "%" in proxy):
             raise ValueError(f"admission.proxies: {proxy!r} is no IP address")
     places = admission.connections + admission.kept
     more = max(max_games * FILES_A_GAME, places if passes_on else 0)

@@ -9,7 +9,6 @@ Whoever is silent is the concern of the two ends: they send each other pings.
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 from collections.abc import Callable
 from http import HTTPStatus
@@ -26,6 +25,7 @@ from protocol.accepting import (
 from protocol.intake import Visit
 
 from .admission import Admission, Admissions
+from .answers import as_json
 from .request_head import END_OF_HEAD, passed_on, path_of, split_address, was_passed_on
 from .splice import End
 
@@ -92,8 +92,8 @@ class Client(End):
         if path == "/healthz":
             why = self._host.unsure or await self._host.trouble()
             said = {"status": "standby", "serves": self._host.serving or None}
-            text = json.dumps(said | ({"why": why} if why else {})) + "\n"
-            self.reply(503 if why else 200, text, "application/json")
+            answer = as_json(said | ({"why": why} if why else {}))
+            self.reply(503 if why else 200, answer.text, answer.content_type)
         elif path == "/metrics":
             self.reply(200, self._host.metrics())
         elif was_passed_on(head):

@@ -52,7 +52,7 @@ def refuse_strangers(request: Request) -> HttpAnswer | None:
     except ValueError:
         names, theirs = [], []
     if len(names) != 1 or not is_loopback(names[0] or ""):
-        return wrong(421, "this server answers at 127.0.0.1 and localhost only")
+        return wrong(421, "this server answers at its own machine only, as at 127.0.0.1")
     if theirs and theirs != hosts:
         return wrong(403, "this server answers its own page only")
     return None

@@ -218,8 +218,9 @@ class Web:
         try:
             answer = await self._told(self._review, game)
         finally:
-            if answer is None or answer.status != 200:
-                self._reviews.pop(game, None)
+            is_told = answer is not None and answer.status == 200
+            if not is_told and self._reviews.get(game) is asyncio.current_task():
+                del self._reviews[game]
         return answer
 
     async def _told(self, tell: Callable[[_Asked], HttpAnswer], asked: _Asked) -> HttpAnswer:

@@ -174,10 +174,13 @@ def seen(bots: tuple[Honest, ...], since: float, until: float) -> Noticed:
 
 
 @asynccontextmanager
-async def process(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def process(
+    *arguments: str, stderr: int | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run Python with these arguments, its input and output piped; kill it at the end."""
+    pipe = asyncio.subprocess.PIPE
     started = await asyncio.create_subprocess_exec(
-        *(sys.executable, *arguments), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        *(sys.executable, *arguments), stdin=pipe, stdout=pipe, stderr=stderr
     )
     try:
         yield started
@@ -242,10 +245,7 @@ class Besieged:
         )
 
     async def _during(self, name: str | None, port: int) -> tuple[Noticed, float]:
-        """Return what the bots notice, under an attack of a port or in peace.
-
-        And the share of a core that the server takes.
-        """
+        """Return what bots notice, attacked or in peace, and what of a core the server takes."""
         async with AsyncExitStack() as stack:
             if name is not None:
                 target = (name, str(port), str(self.addresses), self.url)

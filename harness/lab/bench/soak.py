@@ -285,7 +285,8 @@ async def _attack_now_and_then(url: str, chance: Random, attacks: list[str]) -> 
         await asyncio.sleep(ATTACK_S * chance.uniform(3, 6))
         attacks[-1] = attack
         port = url.rpartition(":")[2]
-        async with process("-m", "harness.lab.bench.attackers", attack, port, "4", url):
+        command = ("-m", "harness.lab.bench.attackers", attack, port, "4", url)
+        async with process(*command, stderr=asyncio.subprocess.DEVNULL):
             await asyncio.sleep(ATTACK_S)
 
 

@@ -382,6 +382,7 @@ def test_a_limit_of_the_player_makes_a_budget_shorter_and_never_longer() -> None
     [
         ({"win": 1.01}, "win is 1.01; a chance of winning is 0 to 1"),
         ({"win": float("nan")}, "win is nan"),
+        ({"win": 10**400}, "win is too large; a chance of winning is 0 to 1"),
         ({"equity": float("inf")}, "equity is inf"),
         ({"win_error": -0.1}, "win_error is -0.1; a standard error is a number, 0 or more"),
         ({"equity_error": float("nan")}, "equity_error is nan"),

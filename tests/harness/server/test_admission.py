@@ -264,6 +264,14 @@ def test_a_proxy_may_be_written_in_any_way(written: str, peer: str) -> None:
     assert (house.answer, caller.address) == (None, "192.0.2.1")
 
 
+def test_a_proxy_that_is_written_with_a_zone_is_that_of_its_network() -> None:
+    proxies = Admission(proxies=("fe80::1%eth0",))
+    assert proxies.is_proxy("fe80::1%eth0")
+    assert not proxies.is_proxy("fe80::1%eth1")
+    with pytest.raises(ValueError, match=r"'10\.0\.0\.1%x' is no IP address"):
+        check_admission(Admission(proxies=("10.0.0.1%x",)), 1)
+
+
 def test_spectators_and_lent_bots_have_places_of_their_own() -> None:
     house = House(spectators=1, lent_per_address=1)
     with house.gate.spectator(), pytest.raises(PeerError, match="too many spectators"):
