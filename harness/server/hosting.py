@@ -84,7 +84,9 @@ class Hosting:
         """Return a game as it stands, or why it can't go on."""
         opened = kept.opened
         try:
-            sides = kept.label["sides"]
+            sides = kept.label.get("sides")
+            if sides is None:
+                return "no server began it; tilewire match or tournament --resume may go on with it"
             if tuple(side["name"] for side in sides) != opened.players:
                 return f"it is between {', '.join(opened.players)}, and its label says otherwise"
             kind = self._kind(opened, kept.label)

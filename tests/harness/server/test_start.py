@@ -66,7 +66,7 @@ async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(address: A
         for part in (
             "game damaged can't be read",
             "game botless can't go on: no bot is called 'gone' here now",
-            "game label can't",
+            "game label can't go on: no server began it",
             "game odd can't",
         ):
             assert any(part in sentence for sentence in aside)
