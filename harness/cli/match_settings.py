@@ -280,14 +280,7 @@ def configure(
     openings = _openings(settings.get("openings"), specs, words, rules)
     if seed is None and sum(spec.starts_afresh for spec in specs) > 1:
         seed = secrets.randbits(63)
-    form, rounds = settings.get("format", "round-robin"), settings.get("rounds", 1)
-    hill = settings.get("hill", 0)
-    if hill and form != "swiss":
-        raise CommandFailed(f"--hill {hill}: only rounds of a Swiss can be king of the hill")
-    if hill > rounds:
-        raise CommandFailed(f"--hill {hill}: rounds is {rounds}; hill can be {rounds} at most")
-    if form == "knockout" and "rounds" in settings:
-        raise CommandFailed(_OWN_ROUNDS)
+    _check_rounds(settings)
     test = _test(settings)
     games = settings.get("games", 2 if test is None else MOST_TESTED)
     if test is not None and games < 2 * FEWEST_PAIRS:
@@ -311,9 +304,9 @@ def configure(
         seed=seed,
         test=test,
         anchors=_anchors(settings.get("anchor", []), names),
-        format=form,
-        rounds=rounds,
-        hill=hill,
+        format=settings.get("format", "round-robin"),
+        rounds=settings.get("rounds", 1),
+        hill=settings.get("hill", 0),
         openings=openings,
         concurrency=concurrency,
         transport=settings.get("transport", "websocket" if concurrency == 1 else "pipe"),
@@ -323,6 +316,17 @@ def configure(
         ponder=equipment.ponder,
     )
     return config, words
+
+
+def _check_rounds(settings: Settings) -> None:
+    """Check that a tournament of this format can have these rounds, or fail with a sentence."""
+    form, rounds, hill = settings.get("format"), settings.get("rounds", 1), settings.get("hill", 0)
+    if hill and form != "swiss":
+        raise CommandFailed(f"--hill {hill}: only rounds of a Swiss can be king of the hill")
+    if hill > rounds:
+        raise CommandFailed(f"--hill {hill}: rounds is {rounds}; hill can be {rounds} at most")
+    if form == "knockout" and "rounds" in settings:
+        raise CommandFailed(_OWN_ROUNDS)
 
 
 def _seat(text: str) -> SeatSpec:
