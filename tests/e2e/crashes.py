@@ -70,6 +70,9 @@ class Restored:
     the signal."""
     width_ms: int
     """It may be so much more: the question's way, and the time that the host took to die."""
+    waited_ms: int
+    """For how long the host, ready to run, waited for a core in that time: other programs' doing,
+    and it can write nothing down then."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,8 @@ class _Question:
     """When it came; the clock ran since then at the latest."""
     floor_ms: int
     """When the guests said what the turn waited for; the clock ran since then at the earliest."""
+    waited_ms: int
+    """For how long the host had waited for a core by ``at_ms``."""
 
 
 @dataclass
@@ -451,6 +456,7 @@ class Guest:
                 down_ms=now_ms() - dead_ms,
                 above_ms=restored_ms - truth_ms,
                 width_ms=width_ms,
+                waited_ms=self._ordeal.server.waited_ms - question.waited_ms,
             )
         )
 
@@ -462,7 +468,7 @@ class Guest:
             self._blame(f"was charged while away: {resumed}, then {turn}")
         self._resumed = None
         floor_ms = max(self._ready_ms, self._ordeal.moved_ms.get((turn.game, turn.seq - 1), 0))
-        self._question = _Question(turn, at_ms, floor_ms)
+        self._question = _Question(turn, at_ms, floor_ms, self._ordeal.server.kept_waiting_ms())
 
     def _note_refusal(self, refusal: Refused, at_ms: int) -> None:
         """Take the turn as asked for again: the clock stood while the refusal was written down."""
@@ -472,7 +478,7 @@ class Guest:
         clocks[self._seat] -= turn.deadline_ms - refusal.deadline_ms
         left = structs.replace(turn, clocks=(clocks[0], clocks[1]), deadline_ms=refusal.deadline_ms)
         sent_ms = self._ordeal.moved_ms[turn.game, turn.seq]
-        self._question = _Question(left, at_ms, sent_ms)
+        self._question = _Question(left, at_ms, sent_ms, self._ordeal.server.kept_waiting_ms())
 
     # --- what it plays --------------------------------------------------------------------------
 

@@ -28,11 +28,12 @@ def shown(ordeal: Ordeal) -> str:
         f"listens again after {_spread(ordeal.up_ms)}",
         f"every guest has its game again after {_spread([*ordeal.back_ms.values()])}",
         f"the guests' own process stood still for {ordeal.stood_ms} ms at most",
-        "kill  thought   down  clock above the truth",
+        "kill  thought   down  clock above the truth, and how long the host waited for a core",
     ]
     lines += [
         f"{one.kill:>4} {one.thought_ms:>5} ms {one.down_ms:>4} ms"
         f"  {one.above_ms:>+4} ms, at most {one.above_ms + one.width_ms:+} ms"
+        f"  {one.waited_ms:>4} ms"
         for one in sorted(ordeal.restored, key=lambda one: -one.above_ms)
     ]
     return "\n".join([*lines[:15], "   …", *lines[15:][-3:]])

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from protocol.channel import now_ms
@@ -50,6 +50,8 @@ class Server:
         self.db: Path | str = database or folder / "serve.db"
         self.serves = False
         """Whether it listened when it was looked at last."""
+        self.waited_ms = 0
+        """For how long the process that ended last had waited for a core."""
         self.url = ""
         self.said: list[str] = []
         self.port = 0
@@ -98,6 +100,7 @@ class Server:
         """Kill it as a power cut would; between which milliseconds it died."""
         assert self._process is not None
         before = now_ms()
+        self.waited_ms = self.kept_waiting_ms()
         self._process.kill()
         self._process.wait()
         return before, now_ms()
@@ -107,6 +110,14 @@ class Server:
         """Return the number of its process."""
         assert self._process is not None
         return self._process.pid
+
+    def kept_waiting_ms(self) -> int:
+        """Return for how long its threads, ready to run, have waited for a core in all."""
+        waits_ns = 0
+        for thread in Path(f"/proc/{self.pid}/task").glob("*/schedstat"):
+            with suppress(OSError):  # the thread has ended
+                waits_ns += int(thread.read_text(encoding="ascii").split()[1])
+        return waits_ns // 1_000_000
 
     def freeze(self) -> None:
         """Stop it in mid-work."""
@@ -121,6 +132,7 @@ class Server:
     def stop(self) -> tuple[int, int]:
         """Have it end for another version to go on; between which milliseconds it ended."""
         before = now_ms()
+        self.waited_ms = self.kept_waiting_ms()
         self.terminate()
         assert self.wait() == 0, self.said
         return before, now_ms()

@@ -23,4 +23,6 @@ async def test_six_kills_lose_nothing(tmp_path: Path) -> None:
     for one in ordeal.restored:
         # The clock's truth lies between above_ms and above_ms + width_ms below what was restored.
         assert one.above_ms + one.width_ms >= -ROUNDING_MS, f"a clock below the truth: {one}"
-        assert one.above_ms <= ALLOWED_MS + ROUNDING_MS, f"a clock too far above it: {one}"
+        # What programs beside it took from the host is not the host's to promise.
+        allowed_ms = ALLOWED_MS + one.waited_ms + ROUNDING_MS
+        assert one.above_ms <= allowed_ms, f"a clock too far above it: {one}"
