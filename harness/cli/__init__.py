@@ -1,4 +1,4 @@
-"""The command line. A command's module is imported when it is called."""
+"""The command line; a command's module is imported only when that command runs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ input, 130 stopped by Ctrl-C, 143 by SIGTERM, 141 nobody reads the output any lo
 """
 
 _MODULES = {"endgame": "endings", "preendgame": "endings"}
-"""Those of commands that have no module of their own name."""
+"""Modules of the commands that share a module of another name."""
 
 _USAGES = {
     "match": "[OPTIONS] SEAT SEAT",
@@ -72,23 +72,23 @@ _USAGES = {
     "watch": "[OPTIONS] URL [GAME]",
     "leaves": "[OPTIONS] [LEAVE...]",
 }
-"""What follows the names of commands whose arguments may be left out, in their usage lines."""
+"""Rest of the usage line, after the name, of commands whose arguments may be left out."""
 
 _A_CGP = "; a CGP stands in quotes"
 _MORE = {
     "match": "; tilewire tournament plays three seats or more",
     **dict.fromkeys(("show", "generate", "analyze", "endgame", "preendgame", "infer"), _A_CGP),
 }
-"""What may have been meant by more arguments than a command takes."""
+"""Hints for a command that got more arguments than it takes."""
 _OF_MATCHES = ("--alpha", "--beta", "--config", "--luck", "--sprt", "--sprt-spread")
-"""Options of matches that tournaments don't have, though they have most."""
+"""Options of ``tilewire match`` that ``tilewire tournament`` lacks."""
 
 _GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "puzzles", "train")
-"""Commands that have commands of their own."""
+"""Commands with subcommands."""
 
 
 def command_line(*asked: str) -> App:
-    """Build the command line; only ``asked`` commands are imported, others have just their line."""
+    """Build the command line; import only the ``asked`` commands, list the others by their line."""
     app = App(
         name="tilewire",
         help=_HELP,
@@ -114,14 +114,14 @@ def _check_values(*given: Any) -> None:
 
 
 def _default(value: object) -> str | None:
-    """Write the default of an option as a user would give it."""
+    """Return an option's default as a user would give it; None if there is nothing to show."""
     if value is None or value is False or value == "":
         return None
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def main() -> None:
-    """Be the process of the command in ``sys.argv``."""
+    """Run the command in ``sys.argv``, and exit with its status."""
     from .failing import end_when_told, use_own_streams
 
     use_own_streams()
@@ -130,7 +130,11 @@ def main() -> None:
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit status; a failure is a sentence on stderr."""
+    """Run a command and return its exit status; print a failure as a sentence on stderr.
+
+    Raises:
+        SystemExit: ``check`` or ``lexicon check`` found something wrong.
+    """
     for name in arguments[:1]:
         if name not in COMMANDS and not name.startswith(("-", "_")):
             near = get_close_matches(name, COMMANDS, 1)
@@ -174,7 +178,7 @@ def _failed(sentence: str, status: int) -> int:
 
 
 def _sentence(error: CycloptsError) -> str:
-    """Write what is wrong with the arguments as other failures are written."""
+    """Return what is wrong with the arguments, in the form of all other failures."""
     if isinstance(error, MissingArgumentError) and error.argument is not None:
         for text in error.unused_tokens or ():
             if text.startswith("--") and error.app is not None and not error.keyword:

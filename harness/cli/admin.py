@@ -28,7 +28,7 @@ _ACTIONS = {
     "adjust": ("GAME", "NAME", "TIME"),
     "invite": (),
 }
-"""What follows each action."""
+"""The arguments of each action."""
 
 _FIELDS = {"NAME": "whom", "WHOM": "whom", "GAME": "game", "TIME": "ms"}
 

@@ -79,7 +79,7 @@ def analyze(
 
 
 def _turns(what: str, rules: Rules, lexicon: str) -> tuple[list[Turn], bool]:
-    """Read a position, or all turns of a game, and whether it is the game."""
+    """Return the turns to analyse, and whether they are those of a whole game."""
     from harness.analysis.review import Turn, turn_before, turns_of
 
     game = read_game(what, rules)

@@ -30,10 +30,10 @@ from .failing import print_json
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ALL = 0.9995  # of what there can be
+ALL = 0.9995  # a share of all cases that is written as all of them
 _TILE_COLUMNS = 3  # at most
-_TILE_COLUMN = 26  # characters that one takes
-_MOST_BARS = 40  # that are legible
+_TILE_COLUMN = 26  # characters that a column takes
+_MOST_BARS = 40  # more are not legible
 
 
 def print_answer(

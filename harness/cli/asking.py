@@ -1,4 +1,4 @@
-"""Asking a server one thing: log in, ask, and have the answer, or a sentence."""
+"""Asking a server one thing: log in, ask, and return the answer or fail with a sentence."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def _ask(
 
 
 async def answered(channel: Channel, asked: Message, kind: type[_A]) -> _A:
-    """Send a message and return the answer, or fail with a sentence; what else comes is skipped.
+    """Send a message and return the answer, or fail with a sentence; skip all other messages.
 
     Raises:
         ChannelClosed: the connection is lost, or the server doesn't answer.
@@ -85,7 +85,7 @@ async def answered(channel: Channel, asked: Message, kind: type[_A]) -> _A:
     answer: _A | None = None
     is_settled = False
     await channel.send(asked)
-    await channel.send(Ping(id=0))  # what came before its answer may be news, not the answer
+    await channel.send(Ping(id=0))  # earlier ones may be news: the last before its pong counts
     try:
         async with asyncio.timeout(ANSWER_S):
             while answer is None or not is_settled:

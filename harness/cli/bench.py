@@ -59,7 +59,7 @@ _SEED = 1
 @Parameter(name="*")
 @dataclass(frozen=True)
 class _Playing:
-    """What is played with, and how it is shown."""
+    """The words and tables to play with, and how results are shown."""
 
     rules: StudyRulesOption = None
     lexicon: RulesLexiconOption = "scowl"
@@ -98,13 +98,13 @@ class _Playing:
                 lexicon = sample_words(lexicon, self.words, self.seed)
         if self.leaves != _SYNTHETIC:
             return load_field(lexicon, self.leaves, self.winprob, rules)
-        # Made up for no words, like the formula.
+        # They are made for no particular words, like the formula: no notice.
         field = load_field(lexicon, FORMULA, self.winprob, rules)
         table = synthetic_leaves(field.rules.distribution, _SEED)
         return dataclasses.replace(field, leaves=table, leaves_name=f"{_SYNTHETIC}, seed {_SEED}")
 
     def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
-        """Call a measurement with a number of units, threads and a seed, or fail."""
+        """Run a measurement of ``number`` units with these threads and this seed, or fail."""
         field = self.field()
         with sentences():
             return measure(field, number, self.threads, self.seed)

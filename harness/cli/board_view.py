@@ -1,6 +1,6 @@
 """How a board, racks, scores and clocks look in a terminal.
 
-Everything here makes something for ``rich`` to draw of what it is given, and reads no clock. The
+Everything here turns its arguments into something for ``rich`` to draw, and reads no clock. The
 marks of the premium squares are those of a layout file (``'`` and ``"`` for letters, ``-`` and
 ``=`` for words), so that a board without colour can be read too. Names come from whoever plays:
 they are shown as plain text, without markup or control characters.
@@ -26,11 +26,11 @@ from lexicons.layout import BoardLayout
 from .spectator_view import MoveView
 
 WIDTH = 80
-"""Columns that a view fits into, and that it has where there is no terminal."""
+"""Columns that a view fits into; its width where there is no terminal."""
 PANEL = 30
 GAP = 2
 LAST_MOVES = 8
-"""Those that are listed beside the board."""
+"""How many of the last moves are listed beside the board."""
 LABELS = 3  # the row numbers and a space
 
 _TILE = "bold color(16) on color(223)"
@@ -65,7 +65,7 @@ class SideView:
 
 
 def clock_text(ms: int) -> str:
-    """Write what a clock shows, ``24:59`` or ``1:02:03``; a second begun below zero counts.
+    """Write a clock as ``24:59`` or ``1:02:03``; below zero, a second that has begun counts.
 
     >>> clock_text(-1)
     '−0:01'
@@ -111,7 +111,7 @@ def board_text(
 
 
 def _square_width(layout: BoardLayout, alphabet: Alphabet) -> int:
-    """Make squares three columns wide, wider for long tiles, narrower where they don't fit."""
+    """Return the width of a square: three columns, more for long tiles, less where it must fit."""
     tile = max(map(cell_len, (*alphabet.letters, *alphabet.blanked)))
     widths = max(tile + 1, 3), tile + 1
     return next((width for width in widths if LABELS + width * layout.columns <= WIDTH), tile)
@@ -234,7 +234,7 @@ def _moves(moves: Sequence[MoveView]) -> Table:
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal on standard output; None if it is none."""
+    """Return the columns of the terminal on standard output; None if that is no terminal."""
     console = Console()
     return console.width if console.is_terminal else None
 

@@ -8,11 +8,11 @@ import webbrowser
 
 
 def open_in_browser(url: str) -> None:
-    """Open an address in the default browser, unless that has no scripts and is in this terminal.
+    """Open an address in the default browser; in a text browser only if ``BROWSER`` is set.
 
     Other processes can read the address, so nothing in it may be secret.
     """
-    # A browser may take its time, or ours.
+    # This may block until the browser is closed.
     threading.Thread(target=_open, args=(url,), daemon=True).start()
 
 

@@ -121,7 +121,7 @@ def connect(
 def _checked(
     spec: SeatSpec, rules: str, search: options.SearchOptions, seed: int | None
 ) -> Equipment | None:
-    """Return what a bot of this machine plays with (None: it is elsewhere), or fail."""
+    """Return the equipment of a bot on this machine, None for a bot elsewhere; or fail."""
     if spec.kind == "remote":
         if (rules, search, seed) != ("english", options.SearchOptions(), None):
             raise CommandFailed(
@@ -141,7 +141,7 @@ def _checked(
 
 
 def _usual_name(spec: SeatSpec) -> str:
-    """Return a bot's name on a server, where those of the server's own bots are taken."""
+    """Return a bot's default name on a server, where its own bots have the known names."""
     return f"my-{spec.name}" if spec.name in known_bots() else spec.name
 
 
@@ -198,7 +198,7 @@ async def _play(
 async def _relay(
     join: Callable[[], Awaitable[Channel]], spec: SeatSpec, name: str, wish: Seek, played: _Games
 ) -> None:
-    """Put a bot elsewhere through to a server elsewhere."""
+    """Pass messages between a bot elsewhere and a server elsewhere."""
     ours = await open_remote(spec)
     try:
         server = await greeted(await join(), "player", name)
@@ -211,7 +211,7 @@ async def _relay(
 
 
 async def _seek(server: Channel, wish: Seek, played: _Games) -> None:
-    """Ask for games, and wait until the server says that they are sought."""
+    """Ask for games, and wait until the server has noted it."""
     await server.send(wish)
     try:
         while True:
@@ -234,7 +234,7 @@ async def _seek(server: Channel, wish: Seek, played: _Games) -> None:
 
 @dataclass
 class _Games:
-    """A bot's games on a server, by its messages: a line for each that ends, and a table."""
+    """A bot's games on a server, by its messages; prints a line for each, and a table."""
 
     name: str
     total: int
@@ -248,13 +248,13 @@ class _Games:
     misdealt: int = 0
     """Games that were not dealt as the server had committed itself to."""
     _earlier: Sequence[str] | None = None
-    """Games that the server had with the bot before it came; they are not counted."""
+    """Games of the bot that were on already when it joined; they are not counted."""
     _draws: dict[str, DrawsWitness] = field(default_factory=dict)
     _unproven: Counter[str] = field(default_factory=Counter)
     """Games whose draws may have been chosen, by the reason."""
     _offers: dict[str, NewGame] = field(default_factory=dict)
     _plays: dict[str, dict[int, Played]] = field(default_factory=dict)
-    """By game and number."""
+    """By game and ``seq``."""
     _declined: str = ""
     _sought: bool = False
 
@@ -335,7 +335,7 @@ class _Games:
             options.say(f"GAME {over.game} WAS NOT DEALT AS COMMITTED TO: {plain(str(error))}")
 
     def show(self, *, as_json: bool) -> None:
-        """Print the table of the games that have ended, if there are any; as JSON also of none."""
+        """Print a table of the games that have ended, if any; JSON even if there are none."""
         if not (self.results or as_json):
             return
         opponents = {result.sides[1].name for result in self.results}

@@ -29,7 +29,7 @@ _ACTIONS = {
     "join": "NAME",
     "correct": "GAME SCORE SCORE, or GAME void",
 }
-"""What follows each action."""
+"""The arguments of each action, as an error shows them."""
 
 
 def direct(

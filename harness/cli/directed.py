@@ -33,7 +33,7 @@ WAIT_MS = 10 * 60_000
 NO_SHOW_MS = 5 * 60_000
 
 _IN_WORDS = {"time": "clock", "lexicon_checksum": "words", "names": "name"}
-"""What a setting is called where it is not the key of the file."""
+"""What errors call a field of the configuration that is not a key of the file."""
 
 
 class DirectedFile(TournamentFile, total=False):
@@ -51,7 +51,7 @@ class DirectedFile(TournamentFile, total=False):
 def plan_of(
     file: Path, out: Path | None, host: str, max_games: int, tokens: KnownTokens | None
 ) -> tuple[Plan, Lexicon]:
-    """Read a tournament's file, and begin it or go on with it in its folder."""
+    """Read a tournament's file; return its plan, new or resumed in its folder, and its words."""
     seats, said = read_settings(file, DirectedFile)
     if "concurrency" in said:
         raise CommandFailed(f"{file}: concurrency is --max-games of the server; leave it out")
@@ -90,12 +90,15 @@ def plan_of(
 def _as_begun(
     config: TournamentConfig, folder: Path, file: Path, *, has_seed: bool
 ) -> TournamentConfig:
-    """Return the settings that a folder's tournament began with, if it has one and they agree."""
+    """Return the settings that the folder's tournament began with; ``config`` if it has none.
+
+    Fail if the two differ.
+    """
     if not (folder / "match.json").exists():
         return config
     begun = read_config(folder)
     anew = config
-    if not has_seed:  # it differs each time
+    if not has_seed:  # one drawn at random differs each time
         anew = replace(config, seed=config.seed and begun.seed)
     free = ("concurrency", "transport")
     differ = [
@@ -114,7 +117,7 @@ def _as_begun(
 def _director_tokens(
     names: Sequence[str], folder: Path, tokens: KnownTokens | None
 ) -> dict[str, str]:
-    """Return the hashes of directors' tokens: those that are known, or of tokens made now."""
+    """Return the hashes of directors' tokens: known, kept in the folder, or made now."""
     known = tokens.read() if tokens is not None else {}
     hashes = {}
     for name in names:

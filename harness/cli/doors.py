@@ -25,12 +25,12 @@ class Doors(NamedTuple):
 
     @property
     def tls(self) -> ssl.SSLContext | None:
-        """What serves wss, if there is a certificate."""
+        """The context to serve wss with; None without a certificate."""
         return self.certificate.context if self.certificate else None
 
 
 def open_doors(settings: Mapping[str, Any], tell: Callable[[str], None]) -> Doors:
-    """Read what a server's settings name, and check port and admission; or fail with a sentence."""
+    """Read the files that a server's settings name, and check port and admission; or fail."""
     with sentences():
         passes_on = settings.get("standby", False)
         check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)

@@ -31,10 +31,10 @@ OUTPUT_GONE = 141
 """The status when a pipe's reader has gone: 128 and the number of SIGPIPE."""
 
 _SHOWN = 80
-"""How much of a file's name is shown."""
+"""The most characters of a file's name that an error shows."""
 
 _GRACE_S = 1.2
-"""How long a command may take to end after a signal."""
+"""How long a command may take to end after a signal, before its process is ended."""
 
 
 class CommandFailed(Exception):
@@ -60,7 +60,7 @@ class OutputLost(Exception):
 def sentences(
     where: str = "", kinds: tuple[type[Exception], ...] = (ValueError,), status: int = 2
 ) -> Iterator[None]:
-    """Turn errors of these kinds into a failure of the command, whose sentence ``where`` begins."""
+    """Turn errors of these kinds into CommandFailed; ``where`` begins its sentence."""
     try:
         yield
     except kinds as error:
@@ -68,7 +68,7 @@ def sentences(
 
 
 def reason(error: Exception, where: str = "") -> str:
-    """Write what an error says, without a system error's number; ``where`` names its file."""
+    """Return what an error says, without errno, and without its file if ``where`` isn't empty."""
     if isinstance(error, MemoryError):
         return "there is not enough memory for that; ask for less"
     if not isinstance(error, OSError) or not error.strerror:
@@ -103,7 +103,7 @@ _PLAIN = {
     **dict.fromkeys("╭╮╰╯├┤┬┴┼", "+"),
     **dict(zip("▁▂▃▄▅▆▇█", ".,:;-=+#", strict=True)),
 }
-"""What stands for characters that a terminal's encoding lacks; for others it is a question mark."""
+"""Replacements of characters that a terminal's encoding lacks; all others become ``?``."""
 
 
 def in_plain_characters(error: UnicodeError) -> tuple[str, int]:
@@ -124,7 +124,7 @@ def print_json(value: object, *, flush: bool = False) -> None:
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output whose failure is told from that of other files."""
+    """Standard output that raises OutputLost, so that its failures differ from other files'."""
 
     def write(self, text: str, /) -> int:
         with _losing():
@@ -148,14 +148,14 @@ def _losing() -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Let the rest of the output go nowhere, what the interpreter flushes in the end too."""
+    """Send the rest of the output nowhere, including what the interpreter flushes at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
     os.close(nowhere)
 
 
 def use_own_streams() -> None:
-    """Let what is printed never fail for want of a character, and tell lost output."""
+    """Have both streams replace what their encoding lacks, and lost output raise OutputLost."""
     codecs.register_error("plain", in_plain_characters)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started this
@@ -178,18 +178,18 @@ def use_own_streams() -> None:
 
 
 class _Signals:
-    """SIGINT and SIGTERM as a thread of its own sees them, whatever the main thread is at."""
+    """SIGINT and SIGTERM, seen by a thread of their own, whatever the main thread is doing."""
 
     ours: ClassVar[_Signals | None] = None
-    """Those of this process; None if a command is run by somebody else's, as in a test."""
+    """The instance of this process; None if another program runs a command, as a test does."""
 
     def __init__(self) -> None:
         self.told = 0
-        """The first of them that came; 0 for none."""
+        """The number of the first signal that came; 0 for none."""
         self.in_good_hands = threading.Event()
-        """Set once the command ends by itself."""
+        """Set once the command is sure to end by itself; then the process is left to it."""
         self.loop = -1
-        """Where an event loop reads the numbers of signals."""
+        """The descriptor that an event loop gets the numbers of signals by; -1 without a loop."""
         self._reading, self._writing = os.pipe()
         self._hearing = threading.RLock()
         os.set_blocking(self._reading, False)
@@ -199,13 +199,13 @@ class _Signals:
         threading.Thread(target=self._watch, name="signals", daemon=True).start()
 
     def wake_up(self) -> int:
-        """Have signals written to this object's pipe; return where they were written before."""
+        """Have Python write signals to this object's pipe; return the descriptor used before."""
         return signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
 
     def hear(self) -> None:
-        """Take note of the signals that have come by now.
+        """Note the signals that have come by now.
 
-        The main thread may see what a signal broke before the thread that watches has had a turn.
+        The main thread may see what a signal broke before the watching thread has run.
         """
         with self._hearing, suppress(BlockingIOError):
             while number := os.read(self._reading, 1):
@@ -225,24 +225,24 @@ class _Signals:
 
 
 def end_when_told() -> None:
-    """Have SIGINT and SIGTERM end this process soon, whatever it is at.
+    """Have SIGINT and SIGTERM end this process soon, whatever it is doing.
 
     They raise ``KeyboardInterrupt`` and ``Terminated`` in the main thread. Compiled code doesn't
-    look at signals, the compiler may swallow them, and other threads go on: after a while the
-    process is ended, unless it calls ``take_time``.
+    look at signals, the compiler may swallow them, and other threads go on. So the process is ended
+    after ``_GRACE_S``, unless it calls ``take_time``.
     """
     sys.unraisablehook = _tell_unraisable
     _Signals.ours = _Signals()
 
 
 def _tell_unraisable(ignored: sys.UnraisableHookArgs, /) -> None:
-    """Print what can't be raised, but nothing that a signal broke: the process is ended anyway."""
+    """Print an unraisable exception, unless a signal came: then the process is ending anyway."""
     if not issubclass(ignored.exc_type, KeyboardInterrupt) and not told_to_end():
         sys.__unraisablehook__(ignored)
 
 
 def take_time() -> None:
-    """Let this command, if it was told to end, take its time: it only prints what it knows."""
+    """Let a command that was told to end take its time, since it only prints what it knows."""
     if (ours := _Signals.ours) is not None:
         ours.in_good_hands.set()
 
@@ -257,7 +257,7 @@ def told_to_end() -> int:
 
 @contextmanager
 def beside_a_loop() -> Iterator[None]:
-    """Go on watching signals while an event loop runs, which is told of them, too."""
+    """Keep watching signals while an event loop runs, and pass them on to the loop."""
     if (ours := _Signals.ours) is None:
         yield
         return

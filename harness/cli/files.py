@@ -72,7 +72,7 @@ def _show(over: str) -> None:
 
 
 async def _play(host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int | None) -> None:
-    """Put the bot through to the host until all games are played."""
+    """Pass messages between the bot and the host until all games are played."""
     last_words = ""
     maker = SeatMaker(spec, spec.name, equipment, seed, notice=options.say_once())
     try:

@@ -57,7 +57,7 @@ _BELOW_0 = (
 def show_position(
     turn: Turn, settings: Settings, stopped: Callable[[], bool], *, as_json: bool
 ) -> None:
-    """Analyse a position: drawn as it goes on in a terminal, elsewhere at its end."""
+    """Analyse a position; in a terminal draw it as the search goes on, elsewhere at the end."""
     rules = settings.generators[0].rules
     above = heading(turn.position, rules)
     if turn.nick:
@@ -120,7 +120,7 @@ def _print_json(turn: Turn, findings: Findings | None, generator: Generator) -> 
 
 
 def _screen(console: Console, *, as_json: bool) -> AbstractContextManager[Live | None]:
-    """Draw on a terminal, anew each time, while the context lasts; None: on nothing."""
+    """Return a live display for a terminal; its value is None for JSON or without a terminal."""
     if as_json or not console.is_interactive:
         return nullcontext()
     return Live(console=console, auto_refresh=False, transient=True)

@@ -145,7 +145,7 @@ def _write(kept: Iterable[KeptGame], lexicon: str, folder: Path, *, by_month: bo
 
 
 def _words(lexicon: str, tiles: TileDistribution) -> Lexicon | None:
-    """Return the words of games with such tiles; None if they can't be read, which is said."""
+    """Return the words of games with such tiles; None, and print why, if they can't be read."""
     try:
         return load_words(lexicon_for(lexicon, tiles), tiles)
     except CommandFailed as failed:

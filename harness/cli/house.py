@@ -1,4 +1,4 @@
-"""The tables of a server as its settings say them, each with bots of its own."""
+"""The tables of a server, by its settings, each with bots of its own."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ class House:
         )
 
     def _of_game(self, opened: Opened, location: str) -> TableKind | None:
-        """Return the table of a game that goes on though the settings have its table no more."""
+        """Return a table for a resumed game whose own is no longer in the settings.
+
+        None if its words can't be read.
+        """
         rules = rules_in_play(opened.rules)
         try:
             lexicon = load_lexicon(location, rules.distribution)

@@ -19,7 +19,7 @@ from .positions import GameFile, Judge, mind_words, read_game, read_position
 from .study_run import check_writable
 
 MOST_RACKS = 200_000
-"""By default."""
+"""The default of ``--racks``."""
 
 ModelName = Literal["deterministic", "margin", "soft"]
 
@@ -126,7 +126,7 @@ class _Asked:
 
 
 def _asked(what: str, play: str | None, rules: Rules, lexicon: str) -> _Asked:
-    """Read a position and a play, which a line of a game has itself."""
+    """Read a position and a play; a line of a game has both."""
     game = read_game(what, rules)
     if game is not None:
         asked = _line(game, play, rules)

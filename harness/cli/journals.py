@@ -9,7 +9,7 @@ from .positions import is_file
 
 
 def journal_at(text: str) -> Path | str:
-    """Return the address of a journal, of a folder that of its match; fail if no file is there."""
+    """Return the address of a journal, or of that in a match's folder; fail if it isn't there."""
     from harness.arbiter.journal_reading import is_url
 
     if is_url(text):

@@ -69,7 +69,8 @@ def _leave(text: str, table: LeaveTable) -> tuple[int, ...]:
     """Read a leave.
 
     Raises:
-        ValueError: it has characters that are no tiles, is no leave, or not in a bag.
+        ValueError: it has characters that are no tiles, too few or too many tiles, a blank that was
+            played, or more of a tile than the bag.
     """
     letters = table.distribution
     leave, most = letters.alphabet.tiles(text), table.rack_size - 1

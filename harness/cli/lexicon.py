@@ -35,7 +35,7 @@ app = App(name="lexicon", help="Build, describe or query a lexicon.")
 app.command(stats, usage="Usage: tilewire lexicon stats [OPTIONS] [LEXICON]")
 
 _VALID = "valid"
-_NARROWEST = 20  # columns of a text, even if that is more than a terminal has
+_NARROWEST = 20  # columns of a text, even if the terminal has fewer
 _ORIGINS = {
     "scowl": (
         "SCOWL 2020.12.07 by Kevin Atkinson and others, up to size 80, words of 2 and 3 letters "
@@ -68,7 +68,7 @@ def install(language: str, /) -> None:
     with sentences(kinds=UNREADABLE):
         note = package_lists.install(listed)
         lexicon = load_words(language)
-        _ = lexicon.word_map  # kept too, so that nothing is left to be made when a game begins
+        _ = lexicon.word_map  # kept too, so that no game waits until it is made
     print(f"{language}: {note.words:,} words of {note.origin}, in {note.tiles} tiles")
     print(f"licence: {note.licence} ({note.copyright_file})")
     print(f"left out: {sum(entry.count for entry in note.left_out):,}")
@@ -215,7 +215,7 @@ def list_(*, json_: JsonOption = False) -> None:
 
 
 def _print_row(head: str, text: str) -> None:
-    """Print a text behind its head; on a terminal in lines that fit, one below another.
+    """Print a text after its head; on a terminal, wrap it to the width.
 
     Paths stay whole, to be copied.
     """
@@ -228,7 +228,7 @@ def _print_row(head: str, text: str) -> None:
 
 
 def _origin(name: str) -> tuple[str | None, str | None]:
-    """Return source and licence of a lexicon, as far as they are known."""
+    """Return source and licence of a lexicon; None for what is not known."""
     if name in _ORIGINS:
         return _ORIGINS[name]
     note = installed_note(name)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lexicons.statistics import Length, Letter, LexiconStatistics
 
 NameOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]
-"""A lexicon, with or without its option's name."""
+"""A lexicon, given as an argument or as ``--lexicon``."""
 
 _LETTERS = (
     "shares of all letters; those in the bag without blanks",
@@ -176,9 +176,9 @@ def _table(
     *,
     folds: bool = False,
 ) -> RenderableType:
-    """Return a table under its title, notes below; a head with > is of a column of numbers.
+    """Return a table under its title, notes below; a head that ends in > is of a column of numbers.
 
-    If it ``folds``, columns that don't fit stand below; else words go on in further lines.
+    If it ``folds``, columns that don't fit move below; otherwise texts wrap.
     """
     listed = list(rows)
     if not listed:
@@ -201,7 +201,7 @@ def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, wraps: bool 
 
 
 class _Folding:
-    """A table of short cells: columns that don't fit stand below, with the first one again.
+    """A table of short cells: columns that don't fit move below, where the first is repeated.
 
     A column without a head stays with the one before.
     """

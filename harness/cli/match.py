@@ -112,7 +112,7 @@ def begin(
     luck: bool = False,
     page: bool = False,
 ) -> None:
-    """Begin a match or tournament in a folder of its own."""
+    """Begin a match or tournament in ``out``, by default a new folder in ``place``."""
     check_cores(terms)
     check_cluster(terms, cluster)
     check_luck(terms, words, luck=luck)
@@ -134,7 +134,7 @@ def go_on(
     luck: bool = False,
     page: bool = False,
 ) -> None:
-    """Go on with what was begun in a folder."""
+    """Resume the match or tournament in a folder."""
     with sentences():
         check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
         check_cores(terms)
@@ -222,7 +222,7 @@ async def _play(
     cluster: Cluster | None,
     told_on_page: Callable[[], None] | None,
 ) -> None:
-    """Play all games; with a page, it stays once ``told_on_page`` has told how they ended."""
+    """Play all games; with a page, ``told_on_page`` prints the result and the page stays."""
     notice = options.say_once()
     progress: MatchProgress | TournamentProgress
     test = _tested(terms, files)
@@ -236,7 +236,7 @@ async def _play(
     tournament = Tournament(terms, words, files, progress.game_finished, notice, enough, cluster)
     hall: AbstractAsyncContextManager[OwnScreen | None] = nullcontext()
     if told_on_page is not None:
-        from .match_page import own_screen  # brings a server in, which matches otherwise do without
+        from .match_page import own_screen  # imports the server, which other matches do without
 
         hall = own_screen(tournament, terms, files, words)
     async with hall as screen:
@@ -253,7 +253,10 @@ async def _play(
 
 
 def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] | None:
-    """Return what says how a match's sequential test stands, worked out once for each result."""
+    """Return a function for the state of a match's sequential test, if it has one.
+
+    The state is worked out once for each result.
+    """
     test = terms.test
     if test is None:
         return None
@@ -271,7 +274,7 @@ def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] 
 
 
 def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:
-    """Print the games so far as a table."""
+    """Write the summary files of the games so far, and print them as a table or also as JSON."""
     told = write_summary(terms, files)
     if files.counted:
         print(summary_text(terms, files, shutil.get_terminal_size().columns), end="")
@@ -283,7 +286,7 @@ def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -
 
 
 def _check_failures(files: MatchFolder, terms: TournamentConfig) -> None:
-    """Raise CommandFailed if a seat lost games because its player failed, or does not come."""
+    """Raise CommandFailed if a seat lost games because its player failed or was not ready."""
     failed = []
     lost, times, late = Counter[str](), Counter[str](), Counter[str]()
     for game in files.results:

@@ -20,7 +20,7 @@ from .browser import open_in_browser
 async def own_screen(
     tournament: Tournament, terms: TournamentConfig, files: MatchFolder, words: Lexicon
 ) -> AsyncIterator[OwnScreen]:
-    """Show a tournament's games on a page, which is opened; say how to get in."""
+    """Show a tournament's games on a page; open it, and print its address and code."""
     why = why_not_live(terms.seats)
     async with OwnScreen(tournament, files, words, OwnSight(not why, why), options.say) as screen:
         options.say(f"the page is {screen.url}; type {screen.code} there")

@@ -47,13 +47,13 @@ WHOLE_GAMES = ("files", "quackle")
 """Dialects of engines that can't begin in a position."""
 
 MOST_TESTED = 20_000
-"""Games of a match that a sequential test ends, unless there are others said."""
+"""The most games of a match with a sequential test, unless ``--games`` is given."""
 
 _OWN_ROUNDS = "--rounds: a knockout has as many rounds as its seats need"
 
 
 class _Settings(TypedDict, total=False):
-    """Settings that are no times."""
+    """The settings of matches and tournaments that are not durations."""
 
     games: Annotated[
         options.GamesOption,
@@ -109,7 +109,7 @@ class _Settings(TypedDict, total=False):
 
 
 class _Test(TypedDict, total=False):
-    """What a match has beyond a tournament: a test that ends it."""
+    """What only a match has: a sequential test that ends it."""
 
     sprt: Annotated[
         str,
@@ -134,7 +134,7 @@ class _Test(TypedDict, total=False):
 
 
 class _ClockedSettings(_Settings, total=False):
-    """Settings that are times, as options."""
+    """The same with durations, as options."""
 
     time: Annotated[options.TimeOption, Parameter(show_default="25m")]
     increment: Annotated[options.IncrementOption, Parameter(show_default="0s")]
@@ -164,7 +164,7 @@ class Span(int):
 
 
 class _ClockedFile(_Settings, total=False):
-    """The same as keys of a file, and the seats."""
+    """The same as keys of a file, with the seats."""
 
     seats: list[str]
     time: Span
@@ -185,7 +185,7 @@ class MatchFile(_ClockedFile, _Test, total=False):
 
 
 class _Plan(TypedDict, total=False):
-    """What a tournament has beyond a match."""
+    """What only a tournament has."""
 
     format: Annotated[
         Format, Parameter(help="Who meets whom, round by round.", show_default="round-robin")
@@ -226,13 +226,13 @@ class TournamentFile(_ClockedFile, _Plan, total=False):
 
 
 class Settings(MatchSettings, TournamentSettings, total=False):
-    """Settings of either."""
+    """Settings of a match or a tournament."""
 
 
 def read_settings(
     path: Path, kind: type[MatchFile | TournamentFile]
 ) -> tuple[list[str], dict[str, Any]]:
-    """Read the seats, empty where there are none, and the settings of a configuration."""
+    """Read the seats (empty if none are named) and the settings of a file, or fail."""
     with sentences():
         said = cast("dict[str, Any]", read_config_file(path, kind))
     seats = said.pop("seats", [])
@@ -244,7 +244,7 @@ def read_settings(
 def configure(
     seats: Sequence[str], settings: Settings, *, guests_at: str | None = None
 ) -> tuple[TournamentConfig, Lexicon]:
-    """Check the settings, and load the words that are played with.
+    """Return the configuration of these seats and settings, checked, and its words; or fail.
 
     ``guests_at`` is the host of the server that guests dial in to, if there is one.
     """
@@ -333,7 +333,7 @@ def _seat(text: str) -> SeatSpec:
     try:
         return parse_seat(text)
     except SeatError:
-        from .play import HANDICAPS  # brings a server in
+        from .play import HANDICAPS  # imports the server
 
         if text in HANDICAPS:
             seat, _ = HANDICAPS[text]
@@ -364,7 +364,7 @@ def _openings(
 
 
 def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """Return names with the ratings that are held fixed."""
+    """Return the anchors, names and the ratings that are held fixed; or fail."""
     anchors: dict[str, float] = {}
     for text in given:
         name, _, rating = text.rpartition("=")
@@ -383,7 +383,7 @@ def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, flo
 
 
 def _test(settings: Settings) -> SequentialTest | None:
-    """Return the sequential test that is asked for."""
+    """Return the sequential test that is asked for, if any; or fail."""
     given = [key for key in ("sprt", "sprt_spread") if key in settings]
     if len(given) != 1:
         if given or settings.keys() & {"alpha", "beta"}:
@@ -404,9 +404,10 @@ def _test(settings: Settings) -> SequentialTest | None:
 def taken_up(
     folder: Path, kind: Literal["match", "tournament"], settings: Settings, *, anew: bool
 ) -> TournamentConfig:
-    """Read the configuration in a folder, with more games or rounds if the settings say so.
+    """Read the configuration to resume in a folder, with more games or rounds if these are set.
 
-    ``anew``: whether seats or a folder are given too, as if it were to begin; that fails.
+    Fail if it can't be resumed so. ``anew``: whether options of a new match were given, too: seats,
+    a file or a folder.
     """
     with sentences(kinds=(MatchError,)):
         config = read_config(folder)
@@ -450,7 +451,7 @@ def _time_control(settings: Settings, hosts: list[str]) -> TimeControl:
 
 
 def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of all seats, where ``given`` has ``B=NAME`` or ``2=NAME`` that one."""
+    """Return the names of all seats: that ``given`` as ``B=NAME`` or ``2=NAME``, else its own."""
     called = list(names)
     for text in given:
         side, _, name = text.partition("=")
@@ -483,7 +484,7 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_guests(specs: Sequence[SeatSpec], names: Sequence[str], at: str | None = None) -> None:
-    """Check that guests have a server to come to, and the names by which they log in."""
+    """Check that guests have a server to log in to, and are named as they log in."""
     for spec, name in zip(specs, names, strict=True):
         if spec.kind == "guest" and at is None:
             raise CommandFailed(
@@ -500,7 +501,7 @@ def check_guests(specs: Sequence[SeatSpec], names: Sequence[str], at: str | None
 def _check_concurrency(
     games: int, threads: int, specs: Sequence[SeatSpec], *, directed: bool
 ) -> None:
-    """Check that this machine can play several games at once."""
+    """Check that this machine has the cores for these games at once, and the seats allow them."""
     cores, option = usable_cores(), "--concurrency"
     if directed:  # each entrant plays one game at a time
         games, option = min(games, sum(map(_plays_here, specs))), "--max-games"
@@ -519,7 +520,7 @@ def _plays_here(spec: SeatSpec) -> bool:
 
 
 def check_cores(config: TournamentConfig, *, directed: bool = False) -> None:
-    """Check that seats that ponder have their cores, also when a match is resumed."""
+    """Check that seats that ponder have their cores; called again when a match is resumed."""
     if not config.ponder:
         return
     here, games = sum(_plays_here(parse_seat(seat)) for seat in config.seats), config.concurrency
@@ -530,7 +531,7 @@ def check_cores(config: TournamentConfig, *, directed: bool = False) -> None:
 
 
 def check_cluster(config: TournamentConfig, address: str | None) -> None:
-    """Check that workers of a cluster can start the seats."""
+    """Check that the workers of a cluster, if there is one, can start the seats."""
     for seat in config.seats if address else ():
         if not parse_seat(seat).starts_afresh:
             raise CommandFailed(
@@ -546,7 +547,7 @@ def check_luck(config: TournamentConfig, lexicon: Lexicon, *, luck: bool) -> Non
 
 
 def try_out(config: TournamentConfig) -> None:
-    """Load the users' bots, each in a process of its own, to learn now what is wrong with them."""
+    """Load users' bots, each in its own process, to fail now if something is wrong with one."""
     with sentences():
         for text, name in zip(config.seats, config.names, strict=True):
             options.run(
@@ -555,7 +556,7 @@ def try_out(config: TournamentConfig) -> None:
 
 
 def _anywhere(spec: SeatSpec) -> str:
-    """Write a seat so that it means the same in every folder: a match may be resumed in another."""
+    """Return a seat's text with an absolute path: a match may be resumed from another folder."""
     if ".py:" not in spec.target or spec.kind != "local":
         return spec.text
     path, _, factory = spec.target.rpartition(":")

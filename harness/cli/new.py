@@ -118,7 +118,7 @@ def bot(name: str, /) -> None:
 
 
 def _taken(name: str) -> str | None:
-    """Return who has a name already."""
+    """Return a sentence on what has a name already; None if it is free."""
     from keyword import iskeyword
 
     from bot.registry import known_bots

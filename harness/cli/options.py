@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _MOST = 2**53
-"""The largest number that an option takes if its type names none, below or above 0."""
+"""The largest absolute value of an option whose type sets no range."""
 MOST_THREADS = 1_024
-"""Threads or processes that a command starts at most."""
+"""The most threads or processes that a command starts."""
 _LONGEST_MS = 366 * 24 * 3_600_000
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
@@ -57,10 +57,11 @@ _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
 def parse_duration(text: str) -> int:
-    """Read a duration such as ``25m``, ``1m30s``, ``0.5s`` or ``250ms``, in milliseconds.
+    """Read a duration such as ``25m``, ``1m30s``, ``0.5s`` or ``250ms``; return milliseconds.
 
     Raises:
-        ValueError: it is none, since a number needs its unit; or it is longer than a year.
+        ValueError: the text is no duration, such as a number without a unit, or it is longer than
+            a year.
     """
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
@@ -81,7 +82,7 @@ def write_duration(ms: int) -> str:
 
 
 def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Check what was typed, or fail with a sentence: values are not empty, numbers in range.
+    """Check that typed values are not empty and numbers are in range, or fail with a sentence.
 
     The range of an option is the ``Meta`` of its type.
     """
@@ -190,7 +191,7 @@ ThreadsOption: TypeAlias = Annotated[
     int, Parameter(help="Threads for each search."), Meta(ge=1, le=MOST_THREADS)
 ]
 WorkersOption: TypeAlias = Annotated[int, Meta(ge=1, le=MOST_THREADS)]
-"""Processes at once; its help is the command's own."""
+"""Processes at once; each command writes its own help."""
 ClusterOption: TypeAlias = Annotated[
     str | None,
     Parameter(help="Have the workers of this Dask scheduler, tcp://host:port, play the pairs."),
@@ -223,7 +224,7 @@ BotSeedOption: TypeAlias = Annotated[
 ]
 GamesOption: TypeAlias = Annotated[Count, Parameter(help="How many games.")]
 JsonOption: TypeAlias = Annotated[bool, Parameter(negative="")]
-"""Its help is the command's own: what the object holds."""
+"""Each command's own help says what the object holds."""
 PageOption: TypeAlias = Annotated[
     bool,
     Parameter(
@@ -247,13 +248,13 @@ class TableOptions:
     winprob: WinprobOption = None
 
     def for_rules(self, rules: Rules) -> TableOptions:
-        """Return the same with the lexicon that is meant where none is named."""
+        """Return these options with the rules' lexicon, as ``lexicon_for`` chooses it."""
         return replace(self, lexicon=lexicon_for(self.lexicon, rules.distribution))
 
     def equipment(
         self, threads: int = 1, *, ponder: bool = False, rules: str = "english"
     ) -> Equipment:
-        """Return what local seats are given, with absolute paths; ``load_equipped`` reads them."""
+        """Return what local seats get, with absolute paths; ``load_equipped`` reads the files."""
         from bot.equipment import Equipment
         from engine.rules.rule_sets import rule_set_names
         from lexicons.store import lexicon_names
@@ -272,7 +273,7 @@ class TableOptions:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class BoardOptions:
-    """The rules, and tiles and board in place of theirs."""
+    """The rules, and tiles and a board to replace theirs."""
 
     rules: RulesOption = "english"
     distribution: Annotated[DistributionOption | None, Parameter(show_default="the rules'")] = None
@@ -315,9 +316,9 @@ def load_rule_set(name_or_path: str) -> Rules:
 
 
 def own_lexicon(rules: Rules) -> str:
-    """Return the lexicon that rules are played with by default: the list of their language.
+    """Return the default lexicon of rules: the word list of their language.
 
-    Fails with a sentence if the tiles are nobody's but the user's.
+    Fail with a sentence if the tiles are the user's own.
     """
     tiles = rules.distribution.name
     if tiles.partition("-")[0] == "english":
@@ -330,12 +331,12 @@ def own_lexicon(rules: Rules) -> str:
 
 
 def lexicon_for(lexicon: str, tiles: TileDistribution) -> str:
-    """Return a lexicon, but the list of the tiles' language where the option is left alone."""
+    """Return ``lexicon``, or the list of the tiles' language if it is the default, ``scowl``."""
     return tiles.name if lexicon == "scowl" and tiles.name in _languages() else lexicon
 
 
 def _languages() -> set[str]:
-    """Return the names of embedded tiles, but those of English."""
+    """Return the names of the embedded tile distributions, except English ones."""
     from lexicons.text import embedded_names
 
     return {name for name in embedded_names(".csv") if name.partition("-")[0] != "english"}
@@ -361,7 +362,7 @@ def load_words_in(distribution: str | None, name_or_path: str) -> Lexicon:
 
 
 def _file_location(named: str, names: tuple[str, ...]) -> str:
-    """Return a file's path as absolute; names stay as they are, whatever lies in this folder."""
+    """Make a file's path absolute; a known name stays, even if a file here is called that."""
     path = Path(named)
     return str(path.resolve()) if named not in names and path.is_file() else named
 
@@ -401,8 +402,8 @@ def check_local(seat: str) -> None:
 def check_pondering(seats: int, threads: int, remedy: str) -> None:
     """Check that every thread of every seat that ponders has a core of its own.
 
-    Otherwise it would search on the time of whoever is on turn, its own side or not. ``remedy``
-    names the options that could be smaller.
+    Otherwise a pondering thread would slow down the seat on turn. ``remedy`` names the options to
+    lower.
     """
     cores = usable_cores()
     if seats * threads > cores:
@@ -413,9 +414,9 @@ def check_pondering(seats: int, threads: int, remedy: str) -> None:
 
 
 def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
-    """Return a context that trusts these certificates; None: the system's.
+    """Return a TLS context that trusts the certificates in ``ca``; None for the system's.
 
-    Fails with a sentence if the URL is no server's, or needs no certificates.
+    Fail with a sentence if the URL is no server's, or ``ca`` can't be read or isn't needed.
     """
     from websockets.exceptions import InvalidURI
     from websockets.uri import parse_uri
@@ -439,7 +440,7 @@ def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
 
 
 def warn_of_readers(url: str, token: str | None) -> None:
-    """Say so if a token that is sent to a server can be read on its way."""
+    """Print a notice if a token would cross a network unencrypted."""
     from harness.arbiter.clock import is_loopback
 
     host = urlsplit(url).hostname
@@ -448,7 +449,7 @@ def warn_of_readers(url: str, token: str | None) -> None:
 
 
 def writable_folder(path: Path) -> Path:
-    """Make a folder if it isn't there, or fail with a sentence."""
+    """Return the path of a folder, which is made if it isn't there; or fail with a sentence."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -460,13 +461,13 @@ def writable_folder(path: Path) -> Path:
 
 
 def say(sentence: str) -> None:
-    """Print a notice to stderr, in the form that all commands have."""
+    """Print a notice to stderr, after ``tilewire: ``, as all commands do."""
     with suppress(OSError):  # its reader may have gone
         print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
 
 
 def say_once() -> Callable[[str], None]:
-    """Return a function that prints each notice once, however many processes send it."""
+    """Return a function that prints each notice once, though many processes send it; 20 at most."""
     return once(say)
 
 

@@ -57,9 +57,9 @@ HANDICAPS = {
     "expert": ("static?temperature=3", "makes few mistakes; about 420 points a game"),
     "champion-1s": ("champion?time=1s", "champion, with at most a second a turn"),
 }
-"""Bots beside those of ``serve``: seat, and a sentence (measured in ``docs/play.md``)."""
+"""Levels, beside the bots of ``serve``: seat and description (measured in ``docs/play.md``)."""
 NOBODY = "you"
-"""The name of a person whose own can't be had."""
+"""The name of a person whose login name can't be used."""
 
 
 def play(
@@ -109,7 +109,7 @@ def play(
 
 
 def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
-    """Return the bots by name, with the one that is asked for; and its name."""
+    """Return the bots by name, with the one that is asked for, and the name of that one."""
     texts = {name: seat for name, (seat, _) in HANDICAPS.items()}
     specs = read_bots(texts | {name: name for name in known_bots()})
     if asked is None or asked in specs:
@@ -128,7 +128,7 @@ def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
 
 
 def _also_here(asked: str) -> str:
-    """Name the bots of this command to who asks for another name."""
+    """Return a hint that lists the levels, for a name that is not known; else nothing."""
     name = asked.partition("?")[0]
     if ":" in name or name in known_bots():
         return ""
@@ -152,7 +152,7 @@ def _person(name: str | None, bots: dict[str, SeatSpec]) -> str:
 
 @dataclass
 class _OwnServer:
-    """What a person's server is made of."""
+    """The parts of a person's own server."""
 
     equipment: Equipment
     specs: dict[str, SeatSpec]
@@ -164,13 +164,13 @@ class _OwnServer:
     listens: bool = False
 
     def tell(self, sentence: str) -> None:
-        """Print what becomes of games of an earlier start; of the rest the person knows."""
+        """Print what becomes of games of an earlier start; the person sees the rest."""
         if not self.listens:
             options.say(plain(sentence))
 
     @asynccontextmanager
     async def server(self) -> AsyncIterator[MatchServer]:
-        """Make the server, which does not listen yet; end its bots and journal in the end."""
+        """Make the server, which does not listen yet; later end its bots and close its journal."""
         house = House(self.specs, self.equipment)
         await check_address(HOST, self.port)  # before there is a journal
         with closing(Journal(self.db, RESERVE_BYTES)) as journal:
@@ -209,7 +209,7 @@ async def _on_page(house: _OwnServer, *, opens: bool) -> None:
 
 
 async def _in_terminal(house: _OwnServer) -> None:
-    from .play_terminal import Terminal, play_games  # brings numba in
+    from .play_terminal import Terminal, play_games  # imports numba
 
     async with house.server() as server:
         await server.start()

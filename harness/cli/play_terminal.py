@@ -1,6 +1,6 @@
 """A person at a terminal, who plays as a bot does: the board is drawn, moves are typed.
 
-``Person`` is the player of a game, in its thread; ``Terminal`` has what is typed. A move that the
+``Person`` is the player of a game, in its thread; ``Terminal`` holds what is typed. A move that the
 rules forbid is refused here, before it is sent: the third refusal by a server loses the game.
 """
 
@@ -34,7 +34,7 @@ from .board_view import SideView, fresh_squares, game_view, print_view
 from .spectator_view import MoveView
 
 SETTLE_S = 5.0
-"""Time to write a game's end."""
+"""The longest wait for a game's end to be drawn."""
 
 YES = ("y", "yes")
 NO = ("n", "no", "")
@@ -57,7 +57,7 @@ class Left(Exception):
 
 
 class _Woken(Exception):
-    """What was asked matters no more."""
+    """The game is over, so the question no longer matters."""
 
 
 class Terminal:
@@ -67,7 +67,7 @@ class Terminal:
         self.console = console
         self._closed = False
         self._lines: SimpleQueue[str | Person | None] = SimpleQueue()
-        """What is typed; None: nothing more will be; a person: its game is over."""
+        """Lines that are typed; None: there are no more; a person: that person's game is over."""
         # Not by sys.stdin: the interpreter can't end while a thread reads from that.
         threading.Thread(target=self._read, args=(descriptor,), daemon=True).start()
 
@@ -107,7 +107,7 @@ class Terminal:
         print_view(view, self.console)
 
     def say(self, text: str) -> None:
-        """Print a text; names in it are anybody's."""
+        """Print a text, made safe: names in it are chosen by others."""
         print("\n".join(map(plain, text.split("\n"))), flush=True, file=self.console.file)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Judge:
-    """Rules, words and tables, those that players have of themselves if none are named."""
+    """Rules, words and tables; the players' own tables where none are named."""
 
     rules: Rules
     words: Lexicon
@@ -63,7 +63,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class GameFile:
-    """A game of a GCG file, and the line of its score sheet that is named behind an @."""
+    """A game of a GCG file, and the line of its score sheet that is named after an @."""
 
     path: Path
     gcg: GcgGame
@@ -111,9 +111,9 @@ def read_game(what: str, rules: Rules) -> GameFile | None:
 def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = False) -> Position:
     """Read a CGP, a file that has one, or ``GAME.gcg@LINE``; or fail.
 
-    Of a CGP the player on turn sits in seat 0. Of a game it is what the player on turn sees,
+    In a CGP the player on turn has seat 0. The position of a game is what the player on turn sees,
     without the other rack; a notice is printed if the game names another ``lexicon``. With
-    ``has_choice`` fail where the player has nothing to choose.
+    ``has_choice``, fail where the player has nothing to choose.
     """
     game = read_game(what, rules)
     position = _before_line(game) if game else read_cgp_or_file(what, rules)
@@ -211,7 +211,7 @@ def _rules_of(gcg: GcgGame) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Check whether a file is there; a text too long for a file's name is none."""
+    """Return whether a file is there; False for a text too long for a file's name."""
     try:
         return path.is_file()
     except OSError:
@@ -220,7 +220,7 @@ def is_file(path: Path) -> bool:
 
 @contextmanager
 def interruptible(stop: Callable[[], None]) -> Iterator[None]:
-    """Have the first Ctrl-C ask for what is known by ``stop``; the second ends the command."""
+    """Have the first Ctrl-C call ``stop``, to end with what is known; a second ends the command."""
     before = signal.getsignal(signal.SIGINT)
 
     def hear(*_: object) -> None:

@@ -87,7 +87,7 @@ def _made(
 
 
 def _positions(path: Path, field: Field, lexicon: str) -> tuple[Position, ...]:
-    """Return the positions of a game before each line of its score sheet."""
+    """Return a game's positions before the lines of its score sheet, where the rack is known."""
     game = read_game(str(path), field.rules)
     if game is None:
         raise CommandFailed(f"there is no game {path}")

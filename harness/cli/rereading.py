@@ -48,7 +48,7 @@ class Rereading:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self)
 
     def __call__(self) -> None:
-        """Read all again; what is wrong is told, and leaves its part as it was."""
+        """Read all again; report what is wrong, and leave that part as it was."""
         for tokens in (self._doors.tokens, self._doors.admins):
             if tokens is not None:
                 tokens.reread()
@@ -73,7 +73,7 @@ class Rereading:
 
 
 def renew(certificate: Certificate, tell: Callable[[str], None]) -> None:
-    """Read a certificate again; what is wrong is told, and leaves it as it was."""
+    """Read a certificate again; if something is wrong, report it and keep the old one."""
     try:
         certificate.renew()
     except ValueError as error:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 class TableWords(TypedDict, total=False):
-    """What is played at a table, as far as it is said."""
+    """What is played at a table; only what was given."""
 
     rules: Annotated[options.RulesOption, Parameter(show_default="english")]
     lexicon: options.RulesLexiconOption
@@ -109,7 +109,7 @@ class ServerSettings(TableWords, total=False):
 _WITH_A_TOURNAMENT = {
     *("host", "port", "tokens", "admins", "tls_cert", "tls_key", "max_games", "admission"),
 }
-"""Settings beside ``--tournament``, which has all others in its file."""
+"""Settings allowed with ``--tournament``, whose file has all others."""
 
 
 class TableSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,7 +139,7 @@ class ServerFile(ServerSettings, total=False):
     keep_days: Annotated[float, msgspec.Meta(gt=0)]
     """Days after which a game's moves leave the journal; without it they never do."""
     archive: Path
-    """Where they are then, as GCG by month."""
+    """The folder that they move to, as GCG by month."""
 
 
 def _defaults() -> ServerFile:
@@ -393,7 +393,7 @@ async def _serve(
 ) -> None:
     await check_address(settings["host"], settings["port"])  # before there is a journal
     standby, patient = settings["standby"], False
-    told = asyncio.ensure_future(options.until_told_to_stop())  # also between two of its states
+    told = asyncio.ensure_future(options.until_told_to_stop())  # heard between states, too
     in_effect = settings.copy()
     try:
         while True:
@@ -410,7 +410,7 @@ async def _serve(
                     again = Rereading(server, doors, in_effect, read, tell)
                     started = _started(server, _kept(journal, settings), again, doors, standby)
                     lost = await until_stopped(server, started, told)
-                except JournalError as error:  # it can't be read by now
+                except JournalError as error:  # it can no longer be read
                     if not standby:
                         raise
                     lost = str(error)
@@ -436,7 +436,7 @@ async def _stand_by(
         None if certificate is None else certificate.dialling,
     )
     await passing_on.start()
-    settings["port"] = passing_on.port  # others know it by now
+    settings["port"] = passing_on.port  # other hosts know it by now
     standby = Standby(settings["db"], doors, passing_on, settings.get("advertise"))
     try:
         return await standby.wait(told, patient=patient)
@@ -476,7 +476,7 @@ def _server(
 
 
 def _kept(journal: Journal, settings: ServerFile) -> str:
-    """Say where games are kept, and what of them is rated."""
+    """Return a phrase on where games are kept, and which are rated."""
     kept = f"journal {journal.name}"
     if "ladder" in settings:
         names = " and ".join(settings["ladder"].tables)
@@ -487,7 +487,7 @@ def _kept(journal: Journal, settings: ServerFile) -> str:
 def _started(
     server: MatchServer, kept: str, again: Rereading, doors: Doors, has_waited: bool = False
 ) -> Callable[[], None]:
-    """Return what is done when the server listens; files may have changed while it stood by."""
+    """Return a function to call when the server listens; after a wait it reads the files again."""
 
     def started() -> None:
         again.on_signal()

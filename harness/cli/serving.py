@@ -1,4 +1,4 @@
-"""What commands share that run a server: its bots, and its time until a signal."""
+"""What commands that run a server share: its bots, its memory, and its time until a signal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ RESERVE_BYTES = 64 << 20
 
 FULL_EVERY = 50
 """Collections of younger garbage for each full one, which stops all clocks for 10 to 50 ms with 200
-connections. Usual are 10; what waits meanwhile is at most what 3,000 connections leave behind."""
+connections. Python's default is 10. The garbage that waits is at most what 3,000 connections leave
+behind."""
 
 
 _ARENAS = -8
@@ -50,12 +51,12 @@ TRIM_EVERY_S = 10.0
 
 
 def spare_memory(every_s: float = TRIM_EVERY_S) -> None:
-    """Have memory go back to the system that an attack needed; glibc would keep it for the next.
+    """Have memory that an attack needed go back to the system; glibc would keep it for the next.
 
-    Threads share one heap, since what is freed in one of their own is never given back. To be
-    called before there are any. A thread gives back what is free, at an interval and not after full
-    collections: a server that collects little garbage has those ever more rarely, and would seem to
-    grow meanwhile.
+    Call this before there are threads. They share one heap, since what is freed in a thread's own
+    is never given back. A thread of this function gives back what is free at an interval, not after
+    full collections: these get ever rarer on a server with little garbage, which would seem to grow
+    meanwhile.
     """
     allocator = ctypes.CDLL(None)
     if not hasattr(allocator, "malloc_trim"):  # another system's, or another C library
@@ -83,7 +84,7 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
 
 
 def try_out(specs: Mapping[str, SeatSpec], equipment: Equipment) -> None:
-    """Make each player once that could be wrong, before anybody plays, or fail with a sentence."""
+    """Make each bot that could be wrong once, before anybody plays, or fail with a sentence."""
     for name, spec in specs.items():
         with sentences("" if name == spec.text else f"bots.{name}: "):
             options.run(SeatMaker(spec, name, equipment, notice=options.say).try_out())
@@ -92,7 +93,7 @@ def try_out(specs: Mapping[str, SeatSpec], equipment: Equipment) -> None:
 class HouseBots:
     """The bots of one table of a server.
 
-    With ``leave_out`` an engine that can't play there is left out, and that takes why.
+    With ``leave_out``, an engine that can't play there is left out; the function gets the reason.
 
     Raises:
         SeatError: an engine's options are invalid, or it can't play there.
@@ -123,7 +124,7 @@ class HouseBots:
         self.seats: dict[str, Callable[[], Seat]] = {
             name: partial(self._seat, name) for name in self._makers
         }
-        """Makes a seat for a game, by the bot's name."""
+        """By a bot's name, the function that makes its seat for a game."""
 
     def _seat(self, name: str) -> Seat:
         return self._makers[name].open(self._lexicon, next(self._numbers))
@@ -141,7 +142,7 @@ class HouseBots:
 
 
 def time_control(base: ServerTime, clock: Mapping[str, int | None], host: str) -> ServerTime:
-    """Return a time control with the options that are given in its place."""
+    """Return a time control with the options that replace parts of it; or fail."""
     given = {name: ms for name, ms in clock.items() if ms is not None}
     if given.get("increment_ms"):
         given["max_overtime_ms"] = 0
@@ -163,7 +164,7 @@ def advertised(said: str | None, host: str, port: int) -> str:
 
 
 def is_any(host: str) -> bool:
-    """Return whether a host listens on all addresses of its machine, by ``--host``."""
+    """Return whether a ``--host`` stands for all addresses of the machine."""
     with suppress(ValueError):
         return ip_address(host).is_unspecified
     return not host
@@ -175,7 +176,7 @@ async def until_stopped(
     """Run a server until a signal comes, its tournament can't go on, or its journal is lost.
 
     ``started`` is called when it listens; ``told`` is done by the signal. Return why the journal is
-    lost, if it is.
+    lost, None if it isn't.
     """
     lost = server.journal.lost()
     await server.start()
@@ -211,7 +212,7 @@ async def until_stopped(
 
 
 def tell(sentence: str) -> None:
-    """Print what has happened, and when; names in it are anybody's.
+    """Print what has happened, and when, made safe: names in it are chosen by others.
 
     Where it can't be printed, as on a full disk, the games go on.
     """

@@ -1,4 +1,4 @@
-"""A server that waits until it may have the journal: another host writes it, or did until now.
+"""A server that waits for the journal, which another host writes, or wrote until now.
 
 Meanwhile it passes conversations on to that host.
 """
@@ -22,7 +22,7 @@ RETRY_S = 0.5
 
 
 class Standby:
-    """A host from when it has no journal until it has."""
+    """A host that waits for the journal."""
 
     def __init__(self, db: str, doors: Doors, passing_on: PassingOn, advertise: str | None) -> None:
         self._db, self._doors, self._passing_on = db, doors, passing_on
@@ -30,13 +30,13 @@ class Standby:
         self._said = ""
 
     async def wait(self, told: asyncio.Future[asyncio.Event], *, patient: bool) -> Journal | None:
-        """Return the journal once no other host has it; None if a signal ends the wait: ``told``.
+        """Return the journal once no other host has it; None if a signal, ``told``, ends the wait.
 
-        ``patient`` is who had it before, and waits for a database that can't be reached as well.
-        Everybody waits for one that is slow.
+        A ``patient`` host had the journal before; it waits also for a database that can't be
+        reached, as does one that has found the journal in use. Every host waits for a slow one.
 
         Raises:
-            JournalError: it can't be used, not only by now.
+            JournalError: it can't be used, and waiting would not help.
         """
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reread)
         while not told.done():

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _TELL_EVERY_S = 20
 
 Many: TypeAlias = Annotated[int, Meta(ge=1, le=100_000_000)]
-"""How many games or positions: results are kept in memory, so more than that are a slip."""
+"""A number of games or positions; results are kept in memory, so more would be a slip."""
 
 
 StudyRulesOption: TypeAlias = Annotated[
@@ -93,7 +93,7 @@ class StudyRun:
         above: Sequence[Any] = (),
         draw: Callable[[Tables], None] | None = None,
     ) -> Tables:
-        """Do what is missing, show all that there is, also when stopped, and return it.
+        """Do what is missing, show all results, also when stopped, and return them as rows.
 
         The studies share a file; each has ``count`` units. The rows ``above`` are shown first;
         ``draw`` gets all rows.
@@ -172,7 +172,7 @@ def load_field(
 
 
 def load_chances(field: Field, winprob: str | None) -> WinProbabilities:
-    """Return the named or the players' own chances; one read by ``load_field`` isn't read again."""
+    """Return the named table, which isn't read twice, or the players' own chances of winning."""
     from lexicons.tables import load_win_probabilities, win_probabilities_for
 
     if winprob is None:

@@ -325,7 +325,7 @@ def features(
 
 @contextmanager
 def _stopping(checkpoint: Path) -> Iterator[None]:
-    """Say on Ctrl-C where the checkpoint lies."""
+    """Say after Ctrl-C where the checkpoint is."""
     try:
         yield
     except KeyboardInterrupt:
@@ -335,7 +335,7 @@ def _stopping(checkpoint: Path) -> Iterator[None]:
 
 
 def _check_checkpoint(checkpoint: Path, resume: bool) -> None:
-    """Check that --resume is given exactly where there is a checkpoint."""
+    """Check that --resume is given exactly if there is a checkpoint; remove half-written ones."""
     if checkpoint.exists() and not resume:
         raise CommandFailed(
             f"{checkpoint} is of a training that was stopped: --resume goes on, or delete it"
@@ -423,7 +423,7 @@ def _describe(
     games: int,
     learned: dict[str, Any],
 ) -> None:
-    """Write the manifest of a table, whose kind is that of the command, beside it."""
+    """Write a manifest beside a table; its kind is the name of the command."""
     from lexicons.manifest import Manifest, write_manifest
 
     manifest = Manifest(

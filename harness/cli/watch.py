@@ -44,7 +44,7 @@ from .spectator_view import Followed
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
 ASK_AGAIN_S = 0.25
-"""Between questions whether a game has begun; fifty that wait at one address may ask so often."""
+"""Interval of questions whether a game has begun; fifty at one address may ask so often."""
 
 
 def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> None:
@@ -233,7 +233,7 @@ async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncI
             case Played() if known and content.game == game and content.seq == known.seq:
                 known = known.played(content, at_ms)
             case Played() if known and content.game == game and content.seq > known.seq:
-                await channel.send(Watch(game=game))  # something was missed: all of it again
+                await channel.send(Watch(game=game))  # something was missed: ask for all again
                 continue
             case GameOver() if known and content.game == game:
                 known = known.ended(content, at_ms)
