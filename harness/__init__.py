@@ -1,1 +1,1 @@
-"""Who plays whom, and what comes of it: arbiter, clocks, journal, matches, the command line."""
+"""The harness around games: arbiter, seats, matches, server, analysis and command line."""

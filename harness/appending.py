@@ -1,4 +1,4 @@
-"""Files that grow by lines, which others read meanwhile."""
+"""Append-only files of lines, which others may read while they grow."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 
 def append_line(file: int, line: bytes, path: Path) -> None:
-    """Append a line to an open file, or nothing: half of one would spoil the next.
+    """Append a line to an open file whole or not at all: half a line would spoil the next.
 
-    OSError, with the file's ``path``, if the disk has no room for it.
+    Raises:
+        OSError: the line can't be written; the error names ``path`` if only a part could be.
     """
     end = os.lseek(file, 0, os.SEEK_END)
     if os.write(file, line) != len(line):
@@ -19,5 +20,5 @@ def append_line(file: int, line: bytes, path: Path) -> None:
 
 
 def whole_lines(content: bytes) -> bytes:
-    """Return what a file holds but for its last line if that is cut short or being written."""
+    """Return a file's content without a last line that is cut short or still being written."""
     return content[: content.rfind(b"\n") + 1]

@@ -1,4 +1,4 @@
-"""Reading a configuration (TOML) into a typed value, with errors in words of the file."""
+"""Read a TOML configuration into a typed value; errors name the keys and values of the file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lexicons.text import read_text
 _T = TypeVar("_T")
 
 _SHOWN = 80
-"""Characters of a key that does not exist."""
+"""Characters shown of an unknown key."""
 
 _KINDS = {
     "int": "a whole number",
@@ -28,7 +28,7 @@ _KINDS = {
     "array": "a list in [ ]",
     "object": "a table",
 }
-"""What msgspec expects, as a writer of TOML calls it."""
+"""The types that msgspec expects, in the words of a TOML user."""
 
 _MISMATCH = re.compile(r"Expected `([\w |]+)`(?: ([<>]=?) (-?[\d.]+))?(?:, got `\w+`)?")
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
@@ -38,7 +38,7 @@ _LIMITS = {">=": "at least", "<=": "at most", ">": "more than"}
 def read_config_file(path: Path, kind: type[_T]) -> _T:
     """Read a TOML file as a struct or typed dictionary, whose fields are its keys.
 
-    A key at the top with an empty text counts as not given.
+    A top-level key whose value is an empty text counts as not given.
 
     Raises:
         ValueError: names the file, the key, what is wrong, and what to write.
@@ -68,7 +68,7 @@ def _custom(kind: type[Any], value: object) -> Any:
 
 
 def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
-    """Check that a table, and those in it, have the keys and the choices that its type has."""
+    """Check that a table and those in it have only keys and choices that its type has."""
     if isinstance(kind, inspect.VarTupleType) and isinstance(said, list):
         for number, entry in enumerate(said):
             _check_keys(entry, kind.item_type, f"{where}[{number}]")
@@ -89,9 +89,10 @@ def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
 
 
 def in_words(error: str, said: dict[str, Any], kind: type[Any]) -> str:
-    """Say what msgspec refused of ``said``: the key, what it must be, and what it is.
+    """Return what msgspec refused of ``said``: the key, what it must be, and what it is.
 
-    What is right beside it, in a table of a user's own keys, is taken out of ``said``.
+    msgspec does not name a key that the user chose: then all entries of its table but the first
+    refused are removed from ``said``.
     """
     sentence, _, path = error.partition(" - at `$")
     path = path.rstrip("`")
@@ -133,7 +134,7 @@ def _entry(said: Any, path: str, is_refused: Callable[[], bool]) -> tuple[str, A
 
 
 def _leave_the_refused(table: dict[str, Any], is_refused: Callable[[], bool]) -> None:
-    """Take out of a table of a user's own keys all but the first refused; msgspec names none."""
+    """Remove all entries of a table but the first refused."""
     for key in reversed(list(table)):
         value = table.pop(key)
         if not is_refused():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 DASH = "–"
-"""Stands for what is not known."""
+"""Stands for an unknown value."""
 
 
 def plain(name: str) -> str:
@@ -26,7 +26,7 @@ def plain(name: str) -> str:
 def shortened(name: str, most: int) -> str:
     """Cut a name in its middle, since versions of a bot differ at the end.
 
-    ``most`` are cells of a terminal.
+    ``most`` is a number of terminal cells.
     """
     if cell_len(name) <= most:
         return name
@@ -35,16 +35,16 @@ def shortened(name: str, most: int) -> str:
 
 
 def _first(text: str, cells: int) -> str:
-    """Return as many characters as so many cells of a terminal hold; some take two."""
+    """Return as much of a text as fits into terminal cells; some characters take two."""
     while cell_len(text) > cells:
         text = text[:-1]
     return text
 
 
 def once(tell: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a function that tells each sentence once, and 20 at most.
+    """Return a function that tells each sentence once, and at most 20 sentences.
 
-    A sentence may be anybody's, so it is made safe to print, and cut.
+    A sentence may come from anybody, so it is made safe to print and cut to 200 characters.
     """
     told: set[str] = set()
 
@@ -58,12 +58,12 @@ def once(tell: Callable[[str], None]) -> Callable[[str], None]:
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """Write a count and its noun; ``plural`` is for a noun that takes no s."""
+    """Write a count and its noun; ``plural`` is for an irregular noun."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def some(names: Sequence[str], most: int = 3) -> str:
-    """Write the first of some names, and how many more there are."""
+    """Write the first ``most`` names, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
@@ -78,12 +78,12 @@ def number(value: float | None, decimals: int = 1, sign: bool = False, unit: str
 
 
 def share(value: float | None) -> str:
-    """Write a share as a percentage."""
+    """Write a share (0 to 1) as a percentage."""
     return number(None if value is None else 100 * value, unit=" %")
 
 
 def duration(ms: float | None) -> str:
-    """Write a time in the unit in which it is read at a glance."""
+    """Write a time given in milliseconds: in ms, in s, or as ``minutes`` does."""
     if ms is None:
         return DASH
     if ms < 1_000:
@@ -92,7 +92,7 @@ def duration(ms: float | None) -> str:
 
 
 def minutes(seconds: float) -> str:
-    """Write a time as m:ss or h:mm:ss."""
+    """Write seconds as m:ss or h:mm:ss."""
     whole, rest = divmod(round(seconds), 60)
     hours, whole = divmod(whole, 60)
     return f"{hours}:{whole:02}:{rest:02}" if hours else f"{whole}:{rest:02}"
@@ -109,7 +109,7 @@ def tally(counts: Mapping[str, int]) -> str:
 
 
 def rate(games: int, seconds: float) -> str:
-    """Write how many games a second, minute or hour, whichever gives a number to read."""
+    """Write games per second, per minute or, if both are below 1, per hour."""
     if not games or seconds <= 0:
         return DASH
     for unit, length in (("s", 1), ("min", 60)):
@@ -203,7 +203,7 @@ def _widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def plain_text(view: RenderableType, width: int = 80) -> str:
-    """Draw something as plain text, without colour and without spaces at line ends."""
+    """Render a view as plain text, without colour and without spaces at line ends."""
     from rich.console import Console
 
     out = io.StringIO()

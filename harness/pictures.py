@@ -1,4 +1,4 @@
-"""Pictures in PNG files, all drawn alike."""
+"""Figures in PNG files, all in one style."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 _MOST_DEATHS = 3
-"""Deaths in a row, without a finished share between them, that end the work."""
+"""Deaths in a row, without a finished share in between, that end the work."""
 _CONNECTING_S = 10
 _INSTALL = "a cluster needs Dask: pip install -e '.[cluster]' where tilewire was checked out"
 
@@ -44,7 +44,7 @@ class WorkersError(RuntimeError):
 
 
 class Workers:
-    """Workers that are the calling process alone; subclasses have others."""
+    """The calling process as the only worker; subclasses have others."""
 
     def work_through(
         self,
@@ -81,12 +81,12 @@ def open_workers(
     """Open workers for the time of a block.
 
     Args:
-        workers: processes on this machine, without a cluster; a single worker is this process.
+        workers: number of processes on this machine, if no cluster is given; 1: this process.
         cluster: the address of a Dask scheduler, ``tcp://host:port``.
         tell: called with a sentence when waiting.
 
     Raises:
-        WorkersError: Dask is not installed, or nobody answers at the address.
+        WorkersError: Dask is not installed, or no scheduler answers at the address.
         ValueError: fewer than one worker.
     """
     if cluster is not None:
@@ -206,7 +206,7 @@ def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return an exception that the parent can read; after any other it would call this one dead."""
+    """Return an error that the parent can unpickle; any other would break its pool."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -242,7 +242,7 @@ class Cluster(Workers):
         common: _Common,
         shares: Iterable[_Share],
     ) -> Iterator[tuple[_Share, _Result]]:
-        """Do as ``Workers`` does."""
+        """Work through shares as ``Workers`` does."""
         from distributed import as_completed
 
         with self._failing_in_sentences():
@@ -268,9 +268,9 @@ class Cluster(Workers):
                     self._client.cancel(list(under_way))
 
     async def call(self, function: Callable[..., _Result], *arguments: object) -> _Result:
-        """Call a function on a worker from an event loop; wait there for a worker, too.
+        """Call a function on a worker from an event loop; wait if there is no worker.
 
-        It is called again elsewhere if its worker dies over it. Raises as ``work_through``.
+        It is called again on another worker if its own dies. Raises as ``work_through``.
         """
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
@@ -289,7 +289,7 @@ class Cluster(Workers):
 
     @property
     def at_once(self) -> int:
-        """How many calls keep the workers that are there now busy."""
+        """How many calls keep the current workers busy."""
         with self._failing_in_sentences():
             threads: int = sum(self._client.nthreads().values())
         return max(2, 2 * threads)
@@ -320,7 +320,7 @@ class Cluster(Workers):
         from dask.config import set as configured
 
         packed = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
-        # It is sent once a call, as the warning about its size asks.
+        # It is sent once per call, which is what the warning about its size asks for.
         with configured({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self._client.submit(pickle.loads, packed, pure=False)
 

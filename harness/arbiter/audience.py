@@ -1,4 +1,4 @@
-"""The spectators of a game: hundreds of them may not delay the players."""
+"""The spectators of a game: hundreds of them must not delay the players."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocol.messages import Message
 Spectator: TypeAlias = Callable[[Message], None]
 
 AT_ONCE = 16
-"""Spectators that are told in a turn of the loop; a socket is written to in some 20 µs."""
+"""Spectators told per turn of the loop; writing to a socket takes about 20 µs."""
 
 
 class Audience:
@@ -21,14 +21,14 @@ class Audience:
 
     def __init__(self) -> None:
         self._since: dict[Spectator, int] = {}
-        """How many messages there had been when a spectator came."""
+        """By spectator, the number of messages before it came."""
         self._count = 0
         self._all_told = asyncio.Event()
         self._all_told.set()
         self._untold: deque[tuple[int, Message, Iterator[Spectator]]] = deque()
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of spectators."""
         return len(self._since)
 
     def join(self, spectator: Spectator) -> None:
@@ -57,7 +57,7 @@ class Audience:
         number, message, spectators = self._untold[0]
         some = tuple(islice(spectators, AT_ONCE))
         for spectator in some:
-            if self._since.get(spectator, number) < number:  # it is here, and was then
+            if self._since.get(spectator, number) < number:  # it is here now, and was then
                 spectator(message)
         if len(some) < AT_ONCE:
             self._untold.popleft()

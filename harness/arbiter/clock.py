@@ -71,9 +71,10 @@ def check_time_control(control: TimeControl) -> None:
 
 
 def lag_quota_ms(initial_ms: int, hosts: Iterable[str]) -> int:
-    """Return the lag that a turn is not charged: enough for a network, too little to be faked.
+    """Return the lag in milliseconds that a turn is not charged.
 
-    0.15 s and 0.4 % of the whole time, at most 1 s (as on lichess); 0 if no host is remote.
+    It is enough for a network, and too little to be worth faking: 0.15 s plus 0.4 % of the initial
+    time, at most 1 s (as on lichess); 0 if no host is remote.
     """
     if all(is_loopback(host) for host in hosts):
         return 0
@@ -81,7 +82,7 @@ def lag_quota_ms(initial_ms: int, hosts: Iterable[str]) -> int:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host, by name or address, is this machine to itself."""
+    """Return whether a host, given by name or address, is this machine's loopback."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -1,8 +1,8 @@
-"""What a journal needs of the database that it lies in, whichever that is.
+"""The interface of a journal to its database.
 
-``journal_file`` has SQLite behind this interface, ``journal_postgres`` PostgreSQL, and
-``journal_reading.database_at`` says which of them an address means. Statements are of the SQL that
-both understand, with ``?`` in place of values.
+``journal_file`` implements it with SQLite and ``journal_postgres`` with PostgreSQL;
+``journal_reading.database_at`` chooses one by the address. Statements are SQL that both understand,
+with ``?`` in place of values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 Address: TypeAlias = Path | str
-"""Of a journal: a file, or the URL of a PostgreSQL database."""
+"""The address of a journal: a file, or the URL of a PostgreSQL database."""
 
 Value: TypeAlias = str | int | float | None
 Statement: TypeAlias = tuple[str, Sequence[tuple[Value, ...]]]
@@ -22,7 +22,7 @@ Work: TypeAlias = Sequence[Statement]
 """Statements committed together or not at all."""
 
 UNFINISHED = "unfinished"
-"""The key that ``state`` has in a copy that is being made."""
+"""The key in the table ``state`` of a copy that is not finished."""
 
 
 class JournalError(Exception):
@@ -30,7 +30,7 @@ class JournalError(Exception):
 
 
 class InUse(JournalError):
-    """Another host writes the journal; ``serving`` is the address that it told, or ``""``."""
+    """Another host has the journal open; ``serving`` is its advertised address, or ``""``."""
 
     def __init__(self, sentence: str, serving: str = "") -> None:
         super().__init__(sentence)
@@ -42,35 +42,35 @@ class NoAnswer(JournalError):
 
 
 class Unreadable(Exception):
-    """The database can't answer; the message has its reason, in which bytes of it may be."""
+    """The database can't answer; the message is its reason, which may contain its data."""
 
 
 class Reader(Protocol):
-    """Answers questions about a journal."""
+    """Reads a journal by queries."""
 
     def rows(self, question: str, *values: Value) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows that answer a question.
+        """Yield the rows of a query.
 
         Raises:
-            Unreadable: it has no answer; another may have.
+            Unreadable: it has no answer; another query may have one.
             JournalError: the database is lost.
         """
 
 
 class Store(Protocol):
-    """A journal that this host alone has open, to write it."""
+    """A journal that this host alone has open for writing."""
 
     @property
     def idle_s(self) -> float | None:
-        """How long it may be without a commit; None: for good."""
+        """Longest time without a commit, in seconds; None: no limit."""
 
     @property
     def commits(self) -> int:
-        """How many there were in all, also before this start."""
+        """Number of commits in all, also before this start."""
 
     @property
     def notice(self) -> str:
-        """What whoever runs this host should know of the database; ``""``: nothing."""
+        """A warning about the database for whoever runs this host; ``""``: none."""
 
     def commit(self, work: Work) -> None:
         """Make work durable, or change nothing and raise any Exception with the reason.
@@ -83,7 +83,7 @@ class Store(Protocol):
         """Return why there is no room for another game; None if there is. May raise OSError."""
 
     def size(self) -> int:
-        """Return the bytes that the journal takes."""
+        """Return the size of the journal in bytes."""
 
     def close(self) -> None:
         """Let other hosts have it."""
@@ -94,7 +94,7 @@ class Database(Protocol):
 
     @property
     def name(self) -> str:
-        """What sentences call it; without a password."""
+        """Its name in messages, without a password."""
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Read the journal as it is at this moment, while a host may write it.
@@ -105,9 +105,10 @@ class Database(Protocol):
         """
 
     def open(self, reserve: int, advertised: str = "") -> Store:
-        """Open the journal to write it, make it if it isn't there; ``reserve`` bytes stay free.
+        """Open the journal for writing; create it if missing.
 
-        ``advertised`` is where other hosts reach this one.
+        No game begins with less than ``reserve`` bytes free. ``advertised`` is the address at which
+        other hosts reach this one.
 
         Raises:
             JournalError: it can't be used.

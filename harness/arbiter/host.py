@@ -38,23 +38,23 @@ NOTE_EVERY_MS = 250
 
 
 class Told(NamedTuple):
-    """How a game stands as far as that is written down, for those who ask."""
+    """The scores and turns of a game as far as they are durable, for lists of games."""
 
     scores: tuple[int, int]
     turns: int
 
     @classmethod
     def of(cls, book: Scorebook) -> Told:
-        """Return how a book stands."""
+        """Return those of a book."""
         return cls(book.scores, len(book.turns))
 
 
 class GameHost:
     """One game from its first offer, or its last record in the journal, to its end.
 
-    ``journal`` contains its first record already; ``guests`` are players of a server, who may ask
-    for the verdict afterwards; of those in ``unproven`` anybody may have come under their name, so
-    how they play is not kept.
+    ``journal`` contains its first record already. ``guests`` are players of a server, which may ask
+    for the verdict afterwards. Players in ``unproven`` have not shown that they own their name, so
+    no style is read or kept under it.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class GameHost:
         self.is_given_up = False
         """Whether another host has the game; then it stands still, whatever its book says."""
         self.is_told = False
-        """Whether the game is over, and who comes later is to be told so by others."""
+        """Whether the game is over and its guests are told; others tell those that come later."""
         self.is_durable = asyncio.Event()
-        """Set unless the book has what is being written down: nobody may know of that yet."""
+        """Set unless the book has changes that are being written: nobody may know of those yet."""
         self.is_durable.set()
         self.told = Told.of(book)
         self._unproven = unproven
@@ -86,7 +86,7 @@ class GameHost:
         self._owners = Audience()
         """The host's own screens."""
         self._newcomers: list[tuple[Spectator, Viewer]] = []
-        """Who came to watch while something was being written down."""
+        """Spectators that came while records were being written."""
         self._table = Table(
             book,
             now_ms(),
@@ -95,7 +95,7 @@ class GameHost:
         )
         self._next_note_ms = 0
         self._taken_ms = now_ms()
-        """When that arrived which is being dealt with."""
+        """Arrival of the event that is being handled."""
 
     async def run(self) -> Ended:
         """Play the game; the seats are stopped when this returns."""
@@ -153,7 +153,7 @@ class GameHost:
     def watch(self, spectator: Spectator, recipient: Viewer = None) -> None:
         """Show a spectator, or the host's own screen, the game so far, and each later event.
 
-        While something is being written down it waits for that.
+        If records are being written, this happens once they are durable.
         """
         if not self.is_durable.is_set():
             self._newcomers.append((spectator, recipient))
@@ -172,7 +172,7 @@ class GameHost:
     # --- the loop -------------------------------------------------------------------------------
 
     def _reporter(self, seat: int) -> Callable[[Happening], None]:
-        inbox = self._inbox  # not this game, which has the seat: it is freed as it ends
+        inbox = self._inbox  # not self, which has the seat: a cycle would keep the game
         return lambda happening: inbox.put_nowait((seat, happening))
 
     async def _next_effects(self) -> Effects:
@@ -224,7 +224,7 @@ class GameHost:
                 return self._table.fail(seat, failure, why, now_ms(), evidence)
             case Given(ms=ms, why=why):
                 given = self._table.give(seat, ms, why)
-                if given.records:  # the last note lacks it: a restart would take it for time spent
+                if given.records:  # the last note lacks it: a restart would charge it
                     self._note(now_ms())
                 return given
             case Noted(code=code, message=message, evidence=evidence):
@@ -242,7 +242,7 @@ class GameHost:
         if effects.records:
             await self._append(effects.records)
             if any(isinstance(record, RefusedMove | Commitments) for record in effects.records):
-                self._table.excuse(now_ms() - self._taken_ms)  # who waits to be told can do nothing
+                self._table.excuse(now_ms() - self._taken_ms)  # the seat can do nothing until then
         if any(isinstance(record, Began) for record in effects.records):
             log.info("game began", game=self.game)
         self._tell(effects.sends)
@@ -259,11 +259,11 @@ class GameHost:
     async def _append(self, records: Sequence[Record]) -> None:
         self.is_durable.clear()
         if any(isinstance(record, Thought) for record in records) and not self._journal.has_room:
-            return  # what players think goes on being told; the room that is left is for moves
+            return  # thoughts are still told; the room that is left is for moves
         await self._journal.append(self.game, records, last=self._table.over)
 
     def _let_in(self) -> None:
-        """Show the game to those who came while something was being written down."""
+        """Show the game to spectators that came while records were being written."""
         self.is_durable.set()
         self.told = Told.of(self.book)
         newcomers, self._newcomers = self._newcomers, []
@@ -297,7 +297,7 @@ class GameHost:
         self._journal.note(note)
 
     def _own_nonce(self, seat: int) -> str | None:
-        """Return a nonce for a seat of the host's own: whoever plays there may be told anything."""
+        """Return a nonce if the seat is the host's own: the host could tell its player anything."""
         return new_nonce() if self._seats[seat].is_ours else None
 
     # --- how opponents play ---------------------------------------------------------------------

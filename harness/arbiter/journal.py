@@ -1,8 +1,8 @@
 """The journal: every game's records are on disk before anybody is told of them.
 
 One thread writes it. Records that arrive during a commit go into the next, so a busy host commits
-many games at once. Others may read meanwhile, by ``journal_reading``; what the database has to do
-is in ``database``.
+many games at once. Others may read meanwhile, by ``journal_reading``; ``database`` is the interface
+to the database.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .records import ClockNote, Opened, Record
 log = structlog.get_logger(__name__)
 
 PROBE_S = 1.0
-"""Interval at which a journal that can't be written is tried again, and asked for its health."""
+"""Interval at which a journal is tried that can't be written, or is asked for its trouble."""
 
 _INSERT_RECORD = """
 INSERT INTO records SELECT ?, coalesce(max(number) + 1, 0), ?, ? FROM records WHERE game = ?
@@ -56,27 +56,27 @@ class Journal:
 
     JournalError if it is no journal or of another version, if it is damaged or lacks what was
     acknowledged, or another host has it open. No game begins with less than ``reserve`` bytes free
-    on its disk, so that those that are on have room to end. ``advertised`` is where hosts that wait
-    for it reach this one.
+    on its disk, so that running games have room to end. ``advertised`` is the address at which
+    hosts that wait for the journal reach this one.
     """
 
     def __init__(self, address: Address, reserve: int = 0, advertised: str = "") -> None:
         self.address = address
         database = database_at(address)
         self.name = database.name
-        """What sentences call it."""
+        """Its name in messages."""
         self._styles: dict[str, Style] = {}
         self.commit_s = 0.0
-        """Time that commits took, since this start."""
+        """Seconds that commits took since this start."""
         self._failure: JournalError | None = None
-        """Of the last commit."""
+        """Why the last commit failed; None: it did not."""
         self._probed = 0.0
         self._queue: queue.SimpleQueue[tuple[Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
         self._lost: asyncio.Future[str] | None = None
         self._store = database.open(reserve, advertised)
         self.notice = self._store.notice
-        """What whoever runs this host should know of the database; ``""``: nothing."""
+        """A warning about the database for whoever runs this host; ``""``: none."""
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()  # which prolongs a lease while this reads
         try:
@@ -97,7 +97,7 @@ class Journal:
 
     @property
     def commits(self) -> int:
-        """How many there were in all, also before this start."""
+        """Number of commits in all, also before this start."""
         return self._store.commits
 
     # --- writing --------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class Journal:
     ) -> None:
         """Store a game's label and first record in one transaction; raise as ``append``.
 
-        A game that was played elsewhere has the ``rest`` of its records, to the last.
+        For a game that was played elsewhere, ``rest`` has all its other records.
         """
         self._check_room()
         game, now = opened.game, time.time()
@@ -120,7 +120,7 @@ class Journal:
         )
 
     async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
-        """Append the next records to a game, durable on return; with the ``last`` it ends.
+        """Append the next records to a game, durable on return; ``last``: the game ends with them.
 
         Raises:
             JournalError: they could not be written.
@@ -195,7 +195,7 @@ class Journal:
 
     @property
     def has_room(self) -> bool:
-        """Whether there is room for another game; without it nothing is kept that need not be."""
+        """Whether there is room for another game; if not, only what must be kept is."""
         try:
             self._check_room()
         except JournalError:
@@ -205,7 +205,7 @@ class Journal:
     def trouble(self) -> str | None:
         """Return why nothing can be written now, or no game begun; None if all is well.
 
-        It is what the last commit came to. Now and then asking makes one, for the next who asks.
+        This is the result of the last commit. A call may start an empty one, for later calls.
         """
         if (now := time.monotonic()) >= self._probed + PROBE_S:
             self._probed = now
@@ -217,9 +217,9 @@ class Journal:
         return None if self._failure is None else str(self._failure)
 
     def lost(self) -> asyncio.Future[str]:
-        """Return what is done, with the reason, once another host has the journal or may have it.
+        """Return a future of why another host has the journal or may have it.
 
-        Then nothing more is written, and a game ends here without a word.
+        Once it is done nothing more is written, and games stop here without a message.
         """
         self._lost = asyncio.get_running_loop().create_future()
         if isinstance(self._failure, LeaseLost):
@@ -227,7 +227,7 @@ class Journal:
         return self._lost
 
     def size(self) -> int:
-        """Return the bytes that the journal takes."""
+        """Return the size of the journal in bytes."""
         return self._store.size()
 
     def _write(self) -> None:
@@ -246,7 +246,7 @@ class Journal:
                 return
 
     def _waiting(self) -> list[tuple[Work, asyncio.Future[None] | None] | None]:
-        """Return all the work that there is, after a while none if a commit is due without any."""
+        """Wait for work and return all there is; return none once an empty commit is due."""
         try:
             batch = [self._queue.get(timeout=PROBE_S if self._failure else self._store.idle_s)]
         except queue.Empty:
@@ -285,7 +285,7 @@ class Journal:
     # --- reading (at the start, before any game runs) -------------------------------------------
 
     def rows(self, question: str) -> list[tuple[Any, ...]]:
-        """Return the rows that answer a question in SQL."""
+        """Return the rows of an SQL query."""
         return rows_at(self.address, question)
 
     def unfinished(self, damaged: Damaged = raise_damage) -> list[KeptGame]:

@@ -1,6 +1,6 @@
-"""A copy of a journal: of one moment while a host writes it, and what is left of a damaged one.
+"""Copy a journal: as of one moment while a host writes it, or what is left of a damaged one.
 
-Between a file and a PostgreSQL database it is copied table by table.
+From or to a PostgreSQL database it is copied table by table.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from .journal_reading import database_at, rows_at
 
 
 class Copied(NamedTuple):
-    """What a copy has."""
+    """The result of a copy."""
 
     games: int
     damage: JournalError | None
-    """Why it is not all."""
+    """Why something is missing; None: the copy is complete."""
 
 
 def copy_journal(path: Path, to: Path) -> Copied:
@@ -57,7 +57,7 @@ def copy_journal(path: Path, to: Path) -> Copied:
 
 
 _TABLES = ("games", "records", "clock_notes", "names", "styles", "bans", "invitations")
-"""What is copied row by row; both schemas have the same columns in the same order."""
+"""Tables that are copied row by row; both schemas have the same columns in the same order."""
 
 CHUNK = 1_000
 """Rows that are copied in one commit."""
@@ -66,7 +66,7 @@ CHUNK = 1_000
 def carry_journal(address: Address, to: Address) -> Copied:
     """Copy a journal from one database to another, which has none yet or an empty one.
 
-    A copy that was not finished can't be opened.
+    A host can't open a copy that was not finished.
 
     Raises:
         JournalError: it is no journal or can't be read, or the copy can't be written.
@@ -114,7 +114,7 @@ def _copy(source: sqlite3.Connection, to: Path, path: Path) -> JournalError | No
 
 
 def _salvage(source: sqlite3.Connection, to: Path) -> None:
-    """Write what can be read of a damaged journal: each table from both its ends, games singly."""
+    """Copy what can be read of a damaged journal: tables from both ends, then game by game."""
     with closing(sqlite3.connect(to)) as copy, copy:
         copy.executescript(f"{SCHEMA} PRAGMA user_version = {SCHEMA_VERSION};")
         tables = copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()

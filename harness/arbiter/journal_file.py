@@ -2,8 +2,8 @@
 
 In WAL mode and with ``synchronous=FULL`` a commit survives a crash of the process or the machine.
 
-A lock lies beside the journal. Its owner writes into it the number of the last commit that was
-acknowledged, apart from SQLite: a write-ahead log that is cut short, or gone, reads like that of a
+A lock file lies beside the journal. Its owner writes the number of the last acknowledged commit
+into it, since SQLite can't tell a write-ahead log that was cut short or is gone from that of a
 journal which never had more.
 """
 
@@ -76,13 +76,13 @@ CHECKED_BYTES = 256 << 20
 """Up to this size a journal's structure is checked at each start, in half a second if cached."""
 
 WAL_BYTES = 64 << 20
-"""To this size the write-ahead log is cut once a reader that held it up has gone."""
+"""Size to which the write-ahead log is cut once no reader holds it up."""
 
 READ_KB = 256
-"""Memory of a reader's pages, KB: each is read once or twice, and the system has them, too."""
+"""Page cache of a reader in KB: a page is read once or twice, and the system caches it, too."""
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite raises for a damaged file; the sentence of an error may hold its bytes."""
+"""What SQLite raises for a damaged file; an error's message may contain bytes of the file."""
 
 
 class SqliteFile:
@@ -105,9 +105,9 @@ class SqliteFile:
             raise Unreadable(str(error)) from None
 
     def open(self, reserve: int, advertised: str = "") -> SqliteStore:
-        """Open the journal to write it; made if it isn't there.
+        """Open the journal for writing; create it if missing.
 
-        A file is this machine's, so nobody asks where its host is: ``advertised`` is not used.
+        ``advertised`` is not used: no host on another machine waits for a file.
 
         Raises:
             JournalError: it is no journal or of another version, it is damaged or lacks what was
@@ -122,13 +122,13 @@ class SqliteFile:
 
 
 class _Connection:
-    """Answers questions by a connection."""
+    """Reads a journal over a connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def rows(self, question: str, *values: Value) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows that answer a question."""
+        """Yield the rows of a query; raise Unreadable if it has no answer."""
         try:
             yield from self._connection.execute(question, values)
         except UNREADABLE as error:
@@ -136,7 +136,7 @@ class _Connection:
 
 
 class SqliteStore:
-    """A journal in a file, open to be written; no game begins with less than ``reserve`` free."""
+    """A journal file, open for writing; no game begins with less than ``reserve`` bytes free."""
 
     idle_s = None
     notice = ""
@@ -212,7 +212,7 @@ class JournalLock:
         self._file = self._taken(journal)
         left = os.pread(self._file, 32, 0)
         self.acknowledged = int(left) if left.strip().isdigit() else 0
-        """The last commit that a host acknowledged which did not close the journal; 0: none."""
+        """The last commit acknowledged by a host that did not close the journal; 0: none."""
 
     def _taken(self, journal: Path) -> int:
         while True:
@@ -238,7 +238,7 @@ class JournalLock:
         os.close(self._file)
 
     def leave(self) -> None:
-        """Let other hosts in; a journal that was found as it should not be is found so again."""
+        """Let other hosts in; keep the mark of a journal that was not closed for the next check."""
         if self.acknowledged:
             os.close(self._file)
         else:
@@ -246,9 +246,9 @@ class JournalLock:
 
 
 def keep_private(path: Path) -> None:
-    """Let its owner alone read a journal, which has the secrets of running games; make it if new.
+    """Let only its owner read a journal, which has the secrets of running games; create it if new.
 
-    OSError if it can't be made.
+    OSError if it can't be created.
     """
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     for file in files_of(path):

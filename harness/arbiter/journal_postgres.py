@@ -104,7 +104,7 @@ WHERE until <= clock_timestamp() RETURNING number, commit
 """
 
 _ADD_ADDRESS = "ALTER TABLE lease ADD COLUMN address TEXT NOT NULL DEFAULT ''"
-"""Of a journal that was made before hosts told it; an older program goes on with it as well."""
+"""For a journal made before hosts told their address; older programs can still use it then."""
 
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -112,18 +112,18 @@ PASSED, MADE = "TW001", "TW002"
 """Codes of the errors of ``hold``."""
 
 NO_RIGHT = "42501"
-"""PostgreSQL's code where a user may not do something."""
+"""PostgreSQL's code for a missing privilege."""
 
 SCHEMES = ("postgresql://", "postgres://")
 """How the address of such a journal begins."""
 
 CONNECT_S = 2
-"""Time for a connection to be made."""
+"""Time limit for connecting."""
 ANSWER_S = 30.0
-"""Time for an answer, and for each part of a long one, to whoever only reads."""
+"""Time limit of a reader for an answer, and for each part of a long one."""
 RETRY_S = 0.1
 CLOCK_S = 30.0
-"""By how much a machine's clock may differ from the database's before that is said."""
+"""Difference of this machine's clock from the database's at which a notice is due."""
 SIZED_S = 60.0
 """Interval at which the database is asked for its size."""
 
@@ -156,9 +156,9 @@ class PostgresDatabase:
             raise Unreadable(_sentence(error)) from None
 
     def open(self, reserve: int, advertised: str = "") -> PostgresStore:
-        """Open the journal to write it; made if it isn't there.
+        """Open the journal for writing; create it if missing.
 
-        The database's own disk is not asked how much of it is free: ``reserve`` is not used.
+        ``reserve`` is not used: the free space on the database's disk is not known here.
 
         Raises:
             JournalError: it can't be used, or is of another version.
@@ -177,17 +177,17 @@ class PostgresDatabase:
 
 
 class _Connection:
-    """Answers questions by a connection."""
+    """Reads a journal over a connection."""
 
     def __init__(self, connection: psycopg.Connection, name: str) -> None:
         self._connection, self._name = connection, name
 
     def rows(self, question: str, *values: Value) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows that answer a question.
+        """Yield the rows of a query.
 
         Raises:
-            Unreadable: it has no answer.
-            JournalError: the connection is lost, and what else might be asked has none either.
+            Unreadable: it has no answer; another query may have one.
+            JournalError: the connection is lost, or the server can answer no query now.
         """
         import psycopg
 
@@ -208,7 +208,7 @@ class _Connection:
             raise Unreadable(_sentence(error)) from None
 
     def _begin_again(self) -> None:
-        """Read on as of now: after an error a transaction answers nothing more."""
+        """Begin a new snapshot: after an error the old transaction answers nothing more."""
         with _patience.lasts(self._connection, ANSWER_S):
             self._connection.execute("ROLLBACK")
             self._connection.execute(_SNAPSHOT)
@@ -219,7 +219,7 @@ class _Connection:
 
 
 class _Patience:
-    """Ends the wait for a server that does not answer; a line that is half open has no end."""
+    """Limits the wait for a server that does not answer: a half-open connection never ends."""
 
     def __init__(self) -> None:
         self._until: dict[psycopg.Connection, float] = {}
@@ -228,10 +228,10 @@ class _Patience:
 
     @contextmanager
     def lasts(self, connection: psycopg.Connection, seconds: float) -> Iterator[None]:
-        """Give a connection so long for what is done in this block, and then close its line.
+        """Close a connection if this block takes longer than ``seconds``.
 
         Raises:
-            ConnectionTimeout: (of psycopg) that was done.
+            psycopg.errors.ConnectionTimeout: it took longer.
         """
         import psycopg
 
@@ -279,7 +279,7 @@ class PostgresStore:
     def __init__(self, url: str, name: str, advertised: str = "") -> None:
         self._url, self._name, self._advertised = url, name, advertised
         self._over = ""
-        """Why nothing more is written."""
+        """Why nothing more is written; empty: the lease is not lost."""
         self._bytes, self._sized_at = 0, float("-inf")
         self._connection = _connect(url)
         try:
@@ -292,7 +292,7 @@ class PostgresStore:
             raise
 
     def _make(self) -> None:
-        """Make the tables, unless they are there; of hosts that start at once, one does."""
+        """Create the tables if missing; of several hosts that start at once, one does."""
         with self._connection.transaction():
             self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('tilewire'))")
             if _version(self._connection, self._name) is None:
@@ -310,7 +310,7 @@ class PostgresStore:
         return self._connection.execute(question).rowcount > 0
 
     def _compare_clocks(self) -> str:
-        """Say that this machine's clock is not the database's, if it is far from it."""
+        """Return a notice if this machine's clock is far from the database's, else ``""``."""
         ((there,),) = self._rows("SELECT extract(epoch FROM clock_timestamp())")
         ahead_s = time.time() - float(there)
         if abs(ahead_s) < CLOCK_S:
@@ -322,9 +322,10 @@ class PostgresStore:
         )
 
     def _take(self) -> lease.Tenure:
-        """Take the lease once it is over; raise InUse if its host prolongs it meanwhile.
+        """Take the lease once it has ended; raise InUse if another host holds it.
 
-        Once it may do so after its end: a commit was on its way. A host that takes it lives.
+        A lease that is prolonged once may be that of a dead host, whose last commit was on its way.
+        If it is prolonged again, or taken meanwhile, its host is alive.
         """
         me = f"{socket.gethostname()}, process {os.getpid()}"
         ends, numbers = set(), set()
@@ -354,7 +355,7 @@ class PostgresStore:
 
     @property
     def commits(self) -> int:
-        """How many there were in all, also before this start."""
+        """Number of commits in all, also before this start."""
         return self._tenure.commit
 
     def commit(self, work: Work) -> None:
@@ -390,11 +391,11 @@ class PostgresStore:
         self._ask_size()
 
     def _send(self, work: Work, number: int) -> float:
-        """Send work as one message, which the server does in one transaction; return when.
+        """Send work as one message, which is one transaction; return the time of sending.
 
-        So no lock ever waits for a host that has stopped in the middle. The lease comes first: when
-        the line was cut and the same is sent again, it waits there for the first to be made or not,
-        before it writes anything itself.
+        So no lock ever waits for a host that has stopped in the middle. The lease is updated first:
+        work that is sent again after a lost connection waits there until its first transaction has
+        been committed or rolled back, before it writes anything itself.
         """
         import psycopg
 
@@ -427,14 +428,14 @@ class PostgresStore:
         """Return None: the room of the database is not known here."""
 
     def size(self) -> int:
-        """Return the bytes of the database, as of a minute ago."""
+        """Return the size of the database in bytes, up to about a minute old."""
         return self._bytes
 
     def close(self) -> None:
         """Let other hosts have the journal."""
         if not (self._over or self._connection.closed):
             free = "UPDATE lease SET until = clock_timestamp() WHERE number = %s RETURNING 1"
-            with suppress(Exception):  # then it is over by itself
+            with suppress(Exception):  # then it ends by itself
                 self._rows(free, self._tenure.number)
         self._connection.close()
 
@@ -473,7 +474,7 @@ def _connect(url: str) -> psycopg.Connection:
 def _version(connection: psycopg.Connection, name: str) -> int | None:
     """Return the version of the journal, or None if there is none; JournalError if it is another.
 
-    A statement that finds no table would end the transaction, so it is asked for first.
+    A query of a missing table would end the transaction, so the table is looked up first.
     """
     if connection.execute("SELECT to_regclass('tilewire.state')").fetchone() == (None,):
         return None
@@ -489,9 +490,9 @@ def _version(connection: psycopg.Connection, name: str) -> int | None:
 
 
 def _ends_session(error: psycopg.Error) -> bool:
-    """Return whether an error is not about a statement: the driver's own, or of these classes.
+    """Return whether an error is about the connection or the server, not about a statement.
 
-    A database that is read only may be a replica by now, whose successor has another's lease.
+    A read-only database may have become a replica: its successor may have another host's lease.
     """
     import psycopg
 
@@ -502,7 +503,7 @@ def _ends_session(error: psycopg.Error) -> bool:
 
 
 def _is_passing(error: psycopg.Error) -> bool:
-    """Return whether a question has no answer now, and may have one soon, whatever the data."""
+    """Return whether a query failed for a passing reason, whatever the data: try it again later."""
     return (error.sqlstate or "").startswith(("57014", "53"))
 
 
@@ -511,7 +512,7 @@ def _placed(statement: str) -> Any:
 
 
 def _sentence(error: Exception) -> str:
-    """Return the reason of the driver or the server in one line, and what to do if it is told."""
+    """Return the reason that the driver or server gives in one line, with its hint, if any."""
     import psycopg
 
     if not isinstance(error, psycopg.Error):

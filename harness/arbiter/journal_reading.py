@@ -1,4 +1,4 @@
-"""What is read of a journal: its games, while a host writes it or for the host that has it open."""
+"""Read the games of a journal, for the host that has it open or while a host writes it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AND number = (SELECT max(number) FROM records AS last WHERE last.game = games.ga
 _OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
 _ALL = 2**62
 _LOOKED_AT = 20
-"""Of old games so many times as many are listed as are wanted, for some may not be readable."""
+"""Old games listed for each that is wanted, since some may not be readable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ Damaged: TypeAlias = Callable[[JournalError], None]
 
 
 def raise_damage(error: JournalError) -> None:
-    """Leave no game out: the answer of those who can't go on without it."""
+    """Raise the error: for callers that can't leave a game out."""
     raise error
 
 
@@ -85,26 +85,26 @@ def read_games(address: Address, damaged: Damaged = raise_damage) -> Iterator[Ke
 
 
 def games_at(address: Address, which: str, damaged: Damaged) -> Iterator[KeptGame]:
-    """Yield the games of a journal that a WHERE clause takes, oldest first; raise as above."""
+    """Yield the games that a WHERE clause selects, oldest first; raise as ``read_games``."""
     with _of_one_moment(address) as (reader, name):
         yield from _games_of(reader, name, which, damaged)
 
 
 def rows_at(address: Address, question: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a journal that answer a question in SQL; raise as above."""
+    """Return the rows of an SQL query; raise as ``read_games``."""
     with _of_one_moment(address) as (reader, _):
         return list(reader.rows(question))
 
 
 def database_at(address: Address) -> Database:
-    """Return the database that an address means."""
+    """Return the database at an address."""
     if isinstance(address, str) and is_url(address):
         return PostgresDatabase(address)
     return SqliteFile(Path(address))
 
 
 def is_url(text: str) -> bool:
-    """Return whether a text is the URL of a database, and no file."""
+    """Return whether a text is the URL of a database, not the path of a file."""
     return text.startswith(SCHEMES)
 
 
@@ -130,9 +130,9 @@ class EndedGame:
 
 
 def read_ended(address: Address, key: str) -> Iterator[EndedGame]:
-    """Yield how games ended whose label has a key, in that order; a host may be writing.
+    """Yield how games ended whose label has a value for ``key``, in the order of their ends.
 
-    A game whose end can't be read is left out.
+    A host may be writing. A game whose end can't be read is left out.
 
     Raises:
         JournalError: it is no journal, or can't be read.
@@ -164,7 +164,7 @@ def _ended(rows: Iterator[tuple[Any, ...]]) -> Iterator[EndedGame]:
 
 
 def read_ended_game(address: Address, game: str) -> KeptGame | None:
-    """Return a game of a journal if it is over: what is hidden in one that is on stays so.
+    """Return a finished game of a journal, or None; a running game stays hidden.
 
     Raises:
         JournalError: the journal or the game can't be read.
@@ -173,12 +173,12 @@ def read_ended_game(address: Address, game: str) -> KeptGame | None:
 
 
 def read_game(address: Address, game: str) -> KeptGame | None:
-    """Return a game of a journal as it is now, with all that is hidden; raise as above."""
+    """Return a game as it is now, hidden information too, or None; raise as ``read_ended_game``."""
     return _read(address, "WHERE game = ?", game)
 
 
 def has_game(address: Address, game: str) -> bool:
-    """Return whether a journal has a game, over or not; raise as above."""
+    """Return whether a journal has a game, over or not; raise JournalError if it can't be read."""
     with _of_one_moment(address) as (reader, _):
         return any(True for _row in reader.rows("SELECT 1 FROM games WHERE game = ?", game))
 
@@ -191,10 +191,10 @@ def _read(address: Address, which: str, game: str) -> KeptGame | None:
 def read_older(
     address: Address, before: float, most: int, after: str | None = None
 ) -> list[KeptGame]:
-    """Return finished games, oldest first, that began ``before`` a time, with their moves.
+    """Return the first ``most`` finished games that began ``before`` a time, oldest first.
 
-    Those whose moves were dropped are left out, and those up to the game ``after``, and what can't
-    be read.
+    The time is in seconds since 1970. Left out are games whose moves were dropped, games that can't
+    be read, and games up to and including ``after``.
 
     Raises:
         JournalError: the journal can't be read.
@@ -226,11 +226,11 @@ class PastGames(NamedTuple):
 
     games: list[PastGame]
     before: str | None
-    """The game before which there may be more."""
+    """The game before which there may be more; None: there are no more."""
 
 
 def read_past(address: Address, most: int, before: str | None = None) -> PastGames:
-    """Return the games that were begun last, or last ``before`` another, of those that are over.
+    """Return the ``most`` finished games that began last, or last ``before`` another game.
 
     A game that can't be read is left out.
 
@@ -249,9 +249,9 @@ def read_past(address: Address, most: int, before: str | None = None) -> PastGam
 def _games_of(
     reader: Reader, name: str, which: str, damaged: Damaged, *values: Value, most: int = _ALL
 ) -> Iterator[KeptGame]:
-    """Yield the games that a WHERE clause with its values takes, oldest first; "" takes all.
+    """Yield the games that a WHERE clause with its values selects, oldest first; "" selects all.
 
-    After ``most`` no more are listed, also where some of them can't be read.
+    At most ``most`` games are looked at, including those that can't be read.
     """
     listing = f"SELECT game, created FROM games {which} ORDER BY created, game LIMIT ?"
     for game, created in list(reader.rows(listing, *values, most)):
@@ -270,7 +270,7 @@ def _label(reader: Reader, game: str) -> dict[str, Any]:
 
 
 def _note(reader: Reader, game: str) -> ClockNote | None:
-    """Return a game's clock note; raise ValueError if it has no numbers, which SQLite lets be."""
+    """Return a game's clock note; raise ValueError if it isn't numeric, which SQLite allows."""
     rows = list(reader.rows("SELECT first, second, seq FROM clock_notes WHERE game = ?", game))
     if not rows:
         return None

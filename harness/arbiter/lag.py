@@ -42,12 +42,12 @@ class LagMeter:
     async def __aexit__(self, *_: object) -> None:
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task])  # whoever cancels this meanwhile is heard
+            await asyncio.wait([self._task])  # a cancellation of this passes through
         self._due_ms = math.inf
 
     def late_at(self, at_ms: int) -> int:
         """Return the greatest possible delay of the stamp ``at_ms``, in milliseconds."""
-        if at_ms >= self._due_ms + NOTABLE_MS:  # who waited for a block wakes up before it is noted
+        if at_ms >= self._due_ms + NOTABLE_MS:  # a delayed task may run before the block is noted
             return int(at_ms - self._due_ms)
         for block in reversed(self._blocks):
             if block.ended_ms + JUST_AFTER_MS < at_ms:

@@ -12,8 +12,8 @@ own, and the database makes it only if
 The same transaction prolongs the lease, so a host that commits holds it. When a connection is lost
 the same commit is sent by another: if the database says that it has that one already, it was made.
 
-A host reads its own clock only, from before it asked: so it takes its lease to be over earlier than
-the database does. Then it stops, and acknowledges nothing more.
+A host reads only its own clock, and counts from before it asked. So for the host its lease ends
+earlier than for the database. Then it stops, and acknowledges nothing more.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from .database import JournalError
 
 LEASE_S = 2.5
-"""How long nobody else takes a journal after a commit of its host."""
+"""Time after a commit of its host in which nobody else takes a journal."""
 BEAT_S = 0.6
-"""A host that has nothing to write makes an empty commit after so long."""
+"""Time after which a host that has nothing to write makes an empty commit."""
 
 
 class LeaseLost(JournalError):
@@ -38,12 +38,12 @@ class Tenure:
 
     number: int
     commit: int
-    """The last that was asked for; numbers are not used again for other work."""
+    """The last commit asked for; its number is never used again for other work."""
     held_until: float
 
     @classmethod
     def taken(cls, number: int, commit: int, asked: float) -> Tenure:
-        """Return the tenure of a host that asked for the lease at a time, and got it."""
+        """Return the tenure of a host that got the lease it asked for at the time ``asked``."""
         return cls(number, commit, asked + LEASE_S)
 
     def next_commit(self) -> int:
@@ -52,7 +52,7 @@ class Tenure:
         return self.commit
 
     def made(self, asked: float) -> None:
-        """Note that a commit which was asked for at a time was made."""
+        """Note that the commit asked for at the time ``asked`` was made."""
         self.held_until = max(self.held_until, asked + LEASE_S)
 
     def is_over(self, now: float) -> bool:

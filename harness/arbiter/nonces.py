@@ -1,8 +1,9 @@
 """The seats' nonces until the tiles are dealt: each known, committed to, or open.
 
-Who reveals a nonce after it has seen the other's could choose the draws together with the host, who
-knows the secret. So the host fixes those of its own seats before it offers the game, and those
-of two others by their commitments before either is revealed (``protocol/SPEC.md``, section 8).
+A seat that reveals its nonce after seeing the other's could choose the draws together with the
+host, which knows the secret. So the host fixes the nonces of its own seats before it offers the
+game, and those of other seats by their commitments before either is revealed
+(``protocol/SPEC.md``, section 8).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Nonces:
         """Take the nonce that a seat had committed itself to.
 
         Raises:
-            PeerError: it is another one.
+            PeerError: it does not match the commitment.
         """
         if digest_of(nonce) != self._digests[seat]:
             raise PeerError(

@@ -1,6 +1,7 @@
 """What the journal keeps of a game: everything, hidden information too.
 
-Replaying the records restores the game. ``harness.arbiter.views`` cuts them to messages.
+Replaying the records restores the game. ``harness.arbiter.views`` makes messages of them, without
+what their recipient may not see.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SeatNumber: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
 
 
 def charged_seat(seat: int, move: str) -> int:
-    """Return the seat whose clock ran in an event of a seat: of a challenge, the challenger."""
+    """Return the seat whose clock ran in an event of ``seat``: for a challenge, the challenger."""
     return 1 - seat if move in (WITHDRAWN, UPHELD) else seat
 
 
@@ -55,7 +56,7 @@ class Opened(_Record, frozen=True, tag="opened"):
     """Whether the players' nonces take part and the secret is opened at the end."""
     mirrored: bool
     opening: str | None = None
-    """The position that it begins in (CGP), seat 0 first, with the racks it gives; None: none."""
+    """The starting position (CGP), seat 0 first, with its racks; None: an empty board."""
 
 
 class Commitments(_Record, frozen=True, tag="commitments"):
@@ -81,9 +82,9 @@ class Began(_Record, frozen=True, tag="began"):
 class Turn(_Record, frozen=True, tag="turn"):
     """A turn was taken, or a challenge judged: an event that everybody is told of.
 
-    A challenge that is won has the move ``--`` of the player whose play comes off; one that is lost
-    is ``(challenge)`` of the player whose play stands or, if it cost the turn, the challenger's
-    pass. Its times are the challenger's.
+    A won challenge has the move ``--`` of the player whose play comes off. A lost one has the move
+    ``(challenge)`` of the player whose play stands or, if it costs the turn, is the challenger's
+    pass. The times of either are the challenger's.
     """
 
     seq: int
@@ -104,11 +105,11 @@ class Turn(_Record, frozen=True, tag="turn"):
     host_lag_ms: int = 0
     """Measured delay of the host itself during the turn."""
     challenge: Literal["won", "lost"] | UnsetType = UNSET
-    """What a challenge came to; left out of turns."""
+    """The result of a challenge; left out of turns."""
 
     @property
     def charged(self) -> int:
-        """The seat whose clock ran: of a challenge, the challenger."""
+        """The seat whose clock ran; for a challenge, the challenger's."""
         return charged_seat(self.seat, self.move)
 
 
@@ -239,7 +240,7 @@ def new_game(
 ) -> Opened:
     """Return the setup of a game, the first record of its journal.
 
-    Players choose at random by its name, ``game``, so in a repeatable match that is given.
+    Players' random choices depend on the game's name, so a repeatable match gives ``game``.
     """
     return Opened(
         game=game or secrets.token_hex(8),

@@ -43,7 +43,7 @@ ATTEMPTS = 3
 """Illegal moves in one turn that lose the game."""
 
 CHALLENGE_MS = 20_000
-"""Time to challenge a play where the rules in play have none."""
+"""Time to challenge a play if the rules in play do not set it."""
 
 SENTENCES: dict[str, str] = {
     "out": "a player went out",
@@ -65,7 +65,7 @@ def accusation(seat: int, code: str, message: str) -> Accusation:
 
 
 class Scorebook:
-    """One game, from its setup to its end; Declined if its rules can't be played here."""
+    """One game, from its setup to its end; raises Declined if its rules can't be played here."""
 
     def __init__(self, opened: Opened, lexicon: Lexicon) -> None:
         self.opened = opened
@@ -83,10 +83,10 @@ class Scorebook:
         """By seat, its opponent's style as the seat last reported it."""
         self.ended: Ended | None = None
         self.was_voided = False
-        """Whether it ends by an act of whoever runs the server, and by no failure."""
+        """Whether whoever runs the server ended it, as opposed to a failure."""
         self.attempt = 1
         self.thoughts: list[Thought] = []
-        """Those of the turn that is on."""
+        """Those of the current turn."""
         self._words = lexicon.graph.contains
         self._alphabet = self.rules.distribution.alphabet
         self._clocks = [Clock(opened.time.initial_ms), Clock(opened.time.initial_ms)]
@@ -133,7 +133,7 @@ class Scorebook:
 
     @property
     def bag_count(self) -> int:
-        """Tiles in the bag, those left out that the player of an open play will draw."""
+        """Tiles in the bag, without those that the player of an open play will draw."""
         return self.game.bag_count if self.game else self.rules.distribution.total
 
     @property
@@ -171,7 +171,7 @@ class Scorebook:
             self._started_ms = now_ms
 
     def excuse(self, ms: int) -> None:
-        """Take time off the turn that is on: the seat to move could do nothing meanwhile."""
+        """Do not charge ``ms`` of the current turn, in which the seat to move could do nothing."""
         if self._started_ms is not None:
             self._started_ms += ms
 
@@ -207,7 +207,7 @@ class Scorebook:
         return max(0, left) if self.is_open else 0
 
     def challenge_ends(self) -> int | None:
-        """Return the millisecond at which the open play stands; None as ``flag_falls``."""
+        """Return when the open play stands, in ms; None if none is open or no clock runs."""
         if self._started_ms is None or not self.is_open:
             return None
         return self._over_at(self._started_ms, self._challenge_ms)
@@ -263,7 +263,7 @@ class Scorebook:
         return record
 
     def ruling(self, named: Sequence[str], took_ms: int) -> Ruling:
-        """Return what a challenge comes to that was made after ``took_ms`` of the turn.
+        """Return the ruling on a challenge of the words ``named``, made ``took_ms`` into the turn.
 
         Raises:
             IllegalMove: ``no_challenge``, ``too_late`` or ``not_its_word``.
@@ -287,7 +287,7 @@ class Scorebook:
         return judge(rules.challenge, rules.challenge_by, words, challenged, self._words)
 
     def judge(self, ruling: Ruling, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
-        """Carry out what a challenge comes to, and stop the challenger's clock."""
+        """Carry out the ruling on a challenge, and stop the challenger's clock."""
         assert self.game is not None, "a play is open"
         after = self.game.judged(ruling)
         lost_turn = after.turns[-1].lost
@@ -341,8 +341,8 @@ class Scorebook:
     ) -> Ended:
         """End the game; a running clock stops at ``now_ms``.
 
-        ``winner`` is ignored if the game was played out; ``message`` goes beyond the outcome, and
-        ``faults`` beyond those in the records.
+        ``winner`` is ignored if the game was played out; ``message`` is added to the sentence on
+        the outcome, and ``faults`` to those in the records.
         """
         clocks = self.clocks(now_ms)
         penalties = [Clock(shown).penalty(self.opened.time) for shown in clocks]
@@ -425,7 +425,7 @@ class Scorebook:
         self.game = after
 
     def _replay(self, turn: Turn) -> None:
-        """Take a turn of a journal; raise ValueError if it can't have come to what was kept."""
+        """Take a turn of a journal; raise ValueError if replaying it gives anything else."""
         if self.game is None:
             raise ValueError("a turn before the start")
         if turn.challenge is UNSET:

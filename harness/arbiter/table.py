@@ -43,7 +43,7 @@ MAX_THOUGHTS = 64
 """``info`` messages recorded per turn; further ones are ignored, so the journal stays small."""
 
 MOST_THOUGHT_BYTES = 1 << 20
-"""Bytes of them recorded per game, as the journal writes them; a restored game counts anew."""
+"""Bytes of ``info`` recorded per game, of both seats together; a restored game counts anew."""
 
 MAX_DISCONNECTS = 100
 
@@ -123,12 +123,12 @@ class Table:
         return flag if stands is None else min(flag, stands)
 
     def excuse(self, ms: int) -> None:
-        """Take time off what is due: whoever has to act next could do nothing meanwhile."""
+        """Put off all deadlines by ``ms``, in which whoever has to act next could do nothing."""
         self._hold_until += ms
         self.book.excuse(ms)
 
     def is_attached(self, seat: int) -> bool:
-        """Return whether a seat is told what happens."""
+        """Return whether a seat is connected, so that it is told what happens."""
         return self._seats[seat].session is not None
 
     # --- events --------------------------------------------------------------------------------
@@ -201,7 +201,8 @@ class Table:
     def begin_turn(self, now_ms: int) -> Effects:
         """Start the clock of the seat to move, and ask it.
 
-        In a restored game, wait for an absent seat in any case: its absence is the host's fault.
+        In a restored game, wait for an absent seat as long as the hold lasts: its absence is the
+        host's fault.
         """
         seat = self.book.on_turn
         if seat is None or self.book.clock_runs:
@@ -321,11 +322,11 @@ class Table:
 
     @property
     def _may_be_left(self) -> bool:
-        """Whether nobody can know of the draws yet: then who leaves leaves no game behind."""
+        """Whether nobody can know the draws yet: if a seat leaves then, there was no game."""
         return self.book.game is None and not self.book.commitments.are_open
 
     def _settle_draws(self, seat: int, now_ms: int) -> Effects:
-        """Begin, or have nonces revealed, as far as both seats allow; ``seat`` has said more."""
+        """Begin, or ask for nonces, as far as both seats allow after a message of ``seat``."""
         both_live = all(side.live for side in self._seats)
         nonces = self._nonces.both
         if both_live and nonces is not None:
@@ -422,7 +423,7 @@ class Table:
         return Effects() if over is None else self._end(over.reason, None, "", now_ms)
 
     def _accept(self, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Effects:
-        """Take the open play; if it ends the game, the time to challenge it is charged at most."""
+        """Take the open play; if it ends the game, charge at most the time to challenge it."""
         book, stands = self.book, self.book.challenge_ends()
         took_ms = max(self._took_ms(now_ms, lag_ms, host_lag_ms), 0)
         if stands is not None:

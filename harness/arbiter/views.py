@@ -44,7 +44,7 @@ FromGame: TypeAlias = NewGame | Started | YourTurn | Info | Played | GameOver
 """A message to somebody who follows a game."""
 
 MOST_NOTES = 20
-"""Texts of a turn that are told after the game."""
+"""Most texts of a turn that are told after the game."""
 
 EVERYBODY: tuple[Recipient, ...] = (0, 1, None)
 
@@ -167,12 +167,12 @@ def played(book: Scorebook, turn: Turn, recipient: Viewer) -> Played:
 
 
 def drawn(book: Scorebook, turn: Turn) -> Drawn:
-    """Return the message to the player of a play that it stands."""
+    """Return the message to the player of a play that it stands, with the rack after drawing."""
     return Drawn(game=book.opened.game, seq=turn.seq, rack=turn.rack_after)
 
 
 def missed(book: Scorebook, seat: int, known: int) -> Iterator[Played | Drawn]:
-    """Yield what a seat was not told that knows the game up to event ``known``, exclusive."""
+    """Yield what a seat was not told; it knows the events before number ``known``."""
     for turn, later in zip_longest(book.turns, book.turns[1:]):
         if turn.seq >= known:
             yield played(book, turn, seat)
@@ -224,7 +224,8 @@ def game_over(book: Scorebook) -> GameOver:
 def is_open(opened: Opened, ended: Ended) -> bool:
     """Return whether nothing of a finished game is hidden any more.
 
-    Not a game of a pair, whose second may still be on, nor a void one, which may be resumed.
+    A game of a pair stays hidden, as its other game may still be on; so does a void game, which may
+    be resumed.
     """
     return opened.committed and ended.outcome != "host_error"
 
@@ -232,7 +233,7 @@ def is_open(opened: Opened, ended: Ended) -> bool:
 def watched(book: Scorebook, now_ms: int, recipient: Viewer = None) -> Iterator[FromGame]:
     """Yield what somebody who begins to watch is told: the game so far, and its end.
 
-    The host's own screen is also told both racks, and what was thought in the turn that is on.
+    The host's own screen is also told both racks, and the thoughts of the current turn.
     """
     yield new_game(book, recipient, now_ms)
     if book.ended is not None:
@@ -279,9 +280,11 @@ class ReviewedTurn(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """The last texts that the seat sent."""
     candidates: tuple[Candidate, ...] = ()
-    """As the seat saw them last, like its search and its belief."""
+    """The last that the seat sent."""
     search: Search | None = None
+    """The search that was sent with the candidates."""
     belief: Belief | None = None
+    """The last that the seat sent."""
 
 
 def reviewed(

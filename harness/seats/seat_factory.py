@@ -1,8 +1,8 @@
 """From the text of a seat to a playing seat, for the games of one match or server.
 
 Built-in players are made anew for each game in a lasting process. A user's player gets a new
-process for each game, forked from a warm one, so that no state is left over: who remembered the
-first game of a pair would know the bag of the second.
+process for each game, forked from a warm one, so that no state is left over: a player that
+remembered the first game of a pair would know the bag of the second.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ START_S = 60.0
 """How long a process may take to say hello, before compiling."""
 
 MOST_KEPT = 1_000_000
-"""How many characters that a player prints are kept of each game."""
+"""Characters of a player's output that are kept per game."""
 
 FORKS = sys.platform == "linux"
 """Whether a process with our libraries in it can be forked."""
@@ -73,7 +73,7 @@ class Reception:
             await self._server.wait_closed()
 
     def expect(self) -> tuple[str, asyncio.Future[Channel]]:
-        """Return a process's token, and its channel to come."""
+        """Return a new token for a process, and the future of its channel."""
         token = secrets.token_urlsafe(32)
         self._expected[token] = asyncio.get_running_loop().create_future()
         return token, self._expected[token]
@@ -117,7 +117,8 @@ class SeatMaker:
     async def try_out(self) -> None:
         """Raise SeatError if a player can't be loaded or made, before a game needs it.
 
-        What a user's player uses of ours is compiled. Built-in players without options are right.
+        The kernels that a user's player uses are compiled. Built-in players without options are
+        not tried.
         """
         if self.spec.kind == "local" and (self.spec.options or not self.spec.built_in):
             wrong = await try_out(self.spec, self.equipment, self.notice)
@@ -130,8 +131,9 @@ class SeatMaker:
             engine_for(self.spec, self._context(lexicon))
 
     def open(self, lexicon: Lexicon, number: int = 0) -> Seat:
-        """Make the seat for a game; those with an even ``number`` and those with an odd one share
-        no process of a user's player.
+        """Make the seat for a game.
+
+        Games of even and odd ``number``, the two of a pair, share no process of a user's player.
         """
         match self.spec.kind:
             case "engine":
@@ -151,7 +153,7 @@ class SeatMaker:
         return Context(self.name, given.lexicon, lexicon, given.threads, rules)
 
     async def worker(self, number: int = 0) -> Worker:
-        """Return a new or waiting process, or a remote bot, that is welcome already.
+        """Return a new or waiting process, or a remote bot, that has been welcomed.
 
         Raises:
             ChannelClosed: it failed to start, with its last words; or can't be reached.

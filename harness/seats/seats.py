@@ -22,19 +22,19 @@ log = structlog.get_logger(__name__)
 
 PING_EVERY_MS = 500
 STEADY_MS = 5_000
-"""A connection that lasted as long did not fail at once; redial immediately."""
+"""After a connection that lasted longer than this, redial at once."""
 
 LAST_WORDS_S = 0.5
-"""Time for a player of a user's after its last game: what its code does then may fail, too."""
+"""Time for a user's player to end by itself after its game: its code may fail even then."""
 
 STALL_MS = 5_000
 """How long a local process may leave pings unanswered before it counts as hung."""
 
 ENDED = "its process ended"
-"""What is said of a local process that ends in a game; why is for its author only."""
+"""What is told of a local process that ends during a game; the reason is for its author only."""
 
 TURNED_AWAY = "it turned us away"
-"""The same of a remote bot that rejects us, before its first word of a game."""
+"""The same for a remote bot that rejects us before it was ever connected."""
 
 
 class TaskSeat:
@@ -118,7 +118,7 @@ class WorkerFailed(ChannelClosed):
 
 @dataclass(eq=False)
 class Worker:
-    """A bot that was welcomed: a process of ours, or, without one, remote."""
+    """A bot that was welcomed, in a process of ours or, if that is None, remote."""
 
     channel: Channel
     process: SeatProcess | None = None
@@ -229,7 +229,7 @@ class ProcessSeat(_LinkSeat):
 
 
 def last_words(stderr: str, name: str) -> tuple[str, str]:
-    """Return why a process said that it ends, with its author's lines, and all that came before."""
+    """Return the reason a process gave for its end, or an empty text, and what it wrote before."""
     before, said, why = stderr.rpartition(f"{NOTICE}{name}: ")
     return (why.strip(), before.strip()) if said else ("", stderr.strip())
 
@@ -250,8 +250,8 @@ class NotWelcome(ChannelClosed):
 class RemoteSeat(_LinkSeat):
     """A remote bot, redialled when the connection is lost; ``dial`` waits for its welcome.
 
-    A bot that has not come yet and rejects us for good has failed. ``notice`` is told what is
-    waited for.
+    A bot that rejects us for good before it was ever connected has failed. ``notice`` takes a
+    sentence about what is waited for; None: it is logged.
     """
 
     def __init__(
@@ -304,7 +304,7 @@ async def greeted(channel: Channel, role: Role, name: str) -> Channel:
     """Say hello over a channel and return it once we are welcome; else close it.
 
     Raises:
-        ChannelClosed: we are not; NotWelcome if the same hello has no other answer later.
+        ChannelClosed: we are not welcome; NotWelcome if the same hello would be rejected again.
     """
     try:
         await channel.send(Hello(role=role, name=name, software=software()))

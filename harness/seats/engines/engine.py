@@ -42,7 +42,7 @@ class EngineChoice(Choice):
 
 @dataclass(frozen=True)
 class Context:
-    """An adapter's knowledge beyond the game."""
+    """What an adapter knows beyond the game."""
 
     name: str
     lexicon_name: str
@@ -82,7 +82,7 @@ class ProcessEngine(Engine):
     """
 
     quit_line = ""
-    """Asks it to end after a completed game."""
+    """The line that asks it to end after a completed game; empty: it is killed."""
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         self._name = context.name
@@ -168,7 +168,7 @@ def data_folder(spec: SeatSpec) -> Path:
 
 
 def check_beginning(name: str, view: View) -> None:
-    """Raise Declined if a game begins in a position, as its first view has it."""
+    """Raise Declined if the first view of a game is not an empty board."""
     if view.position.without_racks() != Position.empty(view.rules.layout):
         raise Declined(
             "unsupported_opening",
@@ -177,13 +177,13 @@ def check_beginning(name: str, view: View) -> None:
 
 
 def other_rule(rules: Rules, names: Sequence[str]) -> str | None:
-    """Return the first of these rules, but for the tiles, that differs from English tournaments."""
+    """Return the first of these rules that differs from English tournaments; None: none does."""
     standard = load_rules()
     return next((name for name in names if getattr(rules, name) != getattr(standard, name)), None)
 
 
 def latest_ms(budget: Budget, lead_ms: int) -> int:
-    """Return the longest search that leaves ``lead_ms``, or a quarter, for its answer."""
+    """Return the most time for a search, leaving ``lead_ms`` or, if less, a quarter of the rest."""
     last = budget.until_last_ms()
     return last - min(lead_ms, last // 4)
 
@@ -202,7 +202,7 @@ def _some(words: Sequence[str]) -> str:
 
 @lru_cache(maxsize=4)
 def words_of(lexicon: Lexicon, racks: tuple[Rack, ...]) -> list[frozenset[str]]:
-    """Return the words that each rack of different letters forms alone."""
+    """Return, for each rack of different letters, the words that are made of its letters alone."""
     made: list[set[Rack]] = [set() for _ in racks]
     sets = list(map(frozenset, racks))
     longest = max(map(len, racks))

@@ -108,7 +108,7 @@ class EngineSeat(TaskSeat):
         self._report(gone)
 
     async def _take_part(self, engine: Engine) -> NoReturn:
-        """Take messages until the engine fails, or its adapter in a search."""
+        """Take messages until the engine or its adapter fails."""
         ended = asyncio.create_task(engine.ended())
         ended.add_done_callback(self._ended)
         try:

@@ -33,7 +33,7 @@ KEPT_LINES = 30
 NO_MOVE = "this is no move on this board"
 
 _AT_ONCE = os.O_NONBLOCK
-"""For pipes, which don't serve here: opening one would block the whole host."""
+"""For named pipes, which don't work here: opening one would block the whole host."""
 
 
 class FileExchange:
@@ -179,7 +179,7 @@ class FilesEngine(Engine):
         return Choice(move)
 
     def new_game(self, view: View) -> None:
-        """Note whether the game is resumed: then it is told with the next request."""
+        """Note whether the game is resumed: then its turns are told with the next request."""
         self._catching_up = not view.rack
 
     def observe(self, view: View, play: Observed) -> None:
@@ -192,7 +192,7 @@ class FilesEngine(Engine):
         self._end(view.seat, result.outcome, result.scores, result.message)
 
     async def close(self) -> None:
-        """Keep the files: they are the record."""
+        """Write that the host leaves, if the game is on; the files stay, as the record."""
         self._end(0, "unfinished", self._scores, "the host leaves the game")
         self._exchange.close()
 

@@ -40,7 +40,7 @@ from protocol.parts import Outcome, RulesInPlay, TimeControl
 from .files import POLL_S, FileExchange
 
 _MOST_DIGITS = 12
-"""Of a line's number, and of milliseconds."""
+"""Most digits of a line's number, and of milliseconds."""
 
 RACK_SIZE = RulesInPlay().rack_size
 
@@ -227,7 +227,7 @@ class _Game:
         self._clocks = ms, ms
 
     def asked(self, seq: int, attempt: int) -> bool:
-        """Check whether the host waits for this answer."""
+        """Return whether the host waits for this answer."""
         return (seq, attempt) == self._turn
 
     def take(self, line: _Line) -> Iterator[Message]:

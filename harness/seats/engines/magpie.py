@@ -81,7 +81,7 @@ OF_THE_GAME = ("tlim", "etlim", "pegtlim", "path", "lex", "bb", "pfrequency")
 """Settings that follow from the game."""
 
 ENGLISH = ("CSW", "NWL", "OSPD", "OSW", "TWL", "America", "CEL")
-"""Prefixes of lexicons that it plays with English tiles; it refuses names that tell it nothing."""
+"""Prefixes of lexicons that it plays with English tiles; it refuses unknown prefixes."""
 
 START_S = 30.0
 """Limit for loading its data."""
@@ -90,14 +90,14 @@ LATE_MS = 150
 """How much a search may exceed its limit before it is stopped."""
 
 LEAD_MS = 400
-"""Time of the kill before the last moment: at most a quarter of the remaining time."""
+"""Time before the last moment at which a search is killed; at most a quarter of the rest."""
 
 LEAST_MS = 50
 """Shortest useful search."""
 
 PREENDGAME_MS = {1: 3_000, 2: 6_000, 3: 30_000, 4: 60_000}
 """Time that its pre-endgame solver may need to look at all moves once, by tiles in the bag; with
-less a simulation says more, since it does not begin with the best."""
+less a simulation says more, since the solver does not begin with the best moves."""
 
 SIMULATED_FIRST = 0.25
 """Share of such a turn for a simulation, in case the solver finds nothing."""
@@ -110,7 +110,7 @@ _WORDS = re.compile("kwg|klv|lexicon")
 
 
 class _Search(NamedTuple):
-    """A command, ended by its limit in seconds, and the reader of its answer."""
+    """A command, to which its limit in seconds is added, and the reader of its answer."""
 
     command: str
     read: Reader
@@ -281,7 +281,7 @@ class MagpieEngine(ProcessEngine):
     # --- its process ----------------------------------------------------------------------------
 
     async def _ready(self) -> MagpieConsole:
-        """Return its console, ready for the next line in any case."""
+        """Return a console that is ready for the next line; restart MAGPIE if it is not."""
         console = self._console
         if console is not None and console.searching:
             await self._kill()
@@ -298,7 +298,7 @@ class MagpieEngine(ProcessEngine):
             self._killed = self.process
         self.process = self._console = None
         if self._killed is not None:
-            await self._killed.kill()  # again, if the game ended during the wait
+            await self._killed.kill()  # ``close`` does so again if this is cancelled
             self._killed = None
 
     async def close(self) -> None:

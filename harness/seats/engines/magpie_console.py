@@ -34,7 +34,7 @@ MOST_LINES = 40_000
 """Lines of an answer; the longest lists 20,000 moves."""
 
 MOST_CHARACTERS = 1_000
-"""Kept of a line; none that counts has as many."""
+"""Characters kept of a line; no line that counts has as many."""
 
 STOP_MS = 1_000
 """Limit for stopping a search. A simulation took 30 ms at most and an endgame 400, on a busy
@@ -42,7 +42,7 @@ machine; a pre-endgame took seconds, or did not stop."""
 
 
 class MagpieConsole:
-    """A running MAGPIE, whose standard error joins its output: only so are errors in their place.
+    """A running MAGPIE, whose standard error joins its output, so that errors keep their place.
 
     Every method raises ``EngineFailed`` if it has ended or does not answer in time.
     """
@@ -88,7 +88,8 @@ class MagpieConsole:
     async def search(self, command: str, until_ms: int, latest_ms: int) -> list[str] | None:
         """Search; return the lines of the answer, or None if it does not stop.
 
-        The mode must be ``sync``. It is told to stop at ``until_ms``, and awaited to ``latest_ms``.
+        The mode must be ``sync``. It is told to stop at ``until_ms``, and then awaited for
+        ``STOP_MS``, at most to ``latest_ms``.
         """
         await self.ask("set -mode async", SETTLE_S)
         self.searching = True

@@ -26,7 +26,7 @@ from lexicons.alphabet import BLANK, Alphabet
 from .engine import difference
 
 LEAST_SAMPLES = 20
-"""Samples of the leading move; a smaller mean says less than its static equity."""
+"""Fewest samples of the leading move; a mean of fewer says less than its static equity."""
 
 SAMPLE_RACKS = 8
 
@@ -80,9 +80,10 @@ class Turn:
 
 
 def told(view: View) -> str:
-    """Write a position; with an empty bag the opponent holds the unseen tiles.
+    """Write a position as CGP; with an empty bag the opponent holds the unseen tiles.
 
-    It takes no operations: passes in a row and exchanges, where the rules count them, are left out.
+    MAGPIE takes no operations: passes in a row and exchanges, where the rules count them, are left
+    out.
     """
     position = replace(view.position, passes=0, exchanges=(0, 0))
     if not view.bag:
@@ -109,7 +110,7 @@ def simulated(said: Sequence[str], view: View) -> list[MagpieMove]:
 
 
 def preendgame(said: Sequence[str], view: View) -> list[MagpieMove]:
-    """Read the pre-endgame solver's moves, once it has looked at all: before, it misranks them."""
+    """Read the pre-endgame solver's moves if it has looked at all; before, it misranks them."""
     stages = filter(None, map(_STAGE.fullmatch, said))
     if not any(stage[1] == stage[2] for stage in stages):
         return []

@@ -28,7 +28,7 @@ PLENTY = 10_000
 """Lines in answer to one question after which reading slows down."""
 
 SLOWLY_S = 0.001
-"""A pause after each burst then: the host has other work than endless output."""
+"""Pause after each burst from then on: the host has other work than endless output."""
 
 KEPT_LINES = 60
 KEPT_CHARACTERS = 400  # per line
@@ -43,7 +43,7 @@ class EngineFailed(Exception):
 
 
 class EngineProcess(ChildProcess):
-    """A running engine; reading raises ``EngineFailed`` if it has ended or says too long a line."""
+    """A running engine; reading raises ``EngineFailed`` if it has ended or a line is too long."""
 
     def __init__(self, spawned: Spawned, name: str, program: str) -> None:
         super().__init__(spawned, name)
@@ -131,21 +131,21 @@ class EngineProcess(ChildProcess):
         return text
 
     async def lines(self) -> AsyncIterator[str]:
-        """Yield the lines of the answer to one question."""
+        """Yield lines of output, slowly after ``PLENTY``."""
         for count in itertools.count(1):
             if count % BURST == 0:
                 await asyncio.sleep(SLOWLY_S if count > PLENTY else 0)
             yield await self.line()
 
     async def wait_for(self, wanted: Callable[[str], T | None], limit_s: float, what: str) -> T:
-        """Read lines as ``until``; raise EngineFailed without a line, called ``what``, in time."""
+        """Read lines as ``until`` does; raise EngineFailed, naming ``what``, if time ends first."""
         answer = await self.until(wanted, limit_s)
         if answer is None:
             raise EngineFailed("stall", f"{self.name} has not said {what} within {limit_s:g} s")
         return answer
 
     async def until(self, wanted: Callable[[str], T | None], limit_s: float) -> T | None:
-        """Read lines until ``wanted`` returns their meaning, not None; None if time ends first."""
+        """Read lines until ``wanted`` returns a value; return that, or None if time ends first."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 async for line in self.lines():

@@ -57,10 +57,10 @@ SECONDS = {
 DEFAULT_PLAYER = "Twenty Second Championship Player"
 
 PRE_ENDGAME_BAG = 2
-"""Most tiles in the bag with which the championship players look through all draws."""
+"""Most tiles in the bag at which the championship players look through all draws."""
 
 USUAL, WITH_BLANK, PRE_ENDGAME = 0.25, 0.8, 3.5
-"""Typical length of a turn as a share of those seconds; the last may nearly double."""
+"""Typical length of a turn as a share of those seconds; a pre-endgame may take nearly double."""
 
 START_S = 30.0
 """Limit for loading its lexicon and listing words."""
@@ -69,7 +69,7 @@ EXIT_S = 1.0
 """Wait for its exit status after the end of its output."""
 
 LETTERS_ASKED = 14
-"""Number of the commonest letters, each used once, in the check of words: thousands of words."""
+"""Letters in the check of words, the commonest, each once: they make thousands of words."""
 
 MOST_WORDS = 200_000
 LONGEST_WORD = 100
@@ -80,7 +80,7 @@ _BUILT_IN = (
     *("layout", "rack_size", "bingo_bonus"),
     *("exchange_minimum", "exchange_limit", "scoreless_limit"),
 )
-"""Rules that it knows one way only."""
+"""Rules that it knows in their standard form only."""
 
 
 class QuackleEngine(ProcessEngine):
@@ -116,7 +116,7 @@ class QuackleEngine(ProcessEngine):
     # --- before the game ------------------------------------------------------------------------
 
     async def start(self, view: View) -> None:
-        """Check its tiles and words; no process stays until a turn."""
+        """Check its tiles and words; no process is left running."""
         self._check_rules(view)
         # It runs in ``game`` and finds ``../data``.
         (self.folder / "data").symlink_to(self._data)
@@ -192,7 +192,7 @@ class QuackleEngine(ProcessEngine):
         """Return the player for the rest of the turn; None: the quick player has to do.
 
         With tiles in the bag the Speedy Player is the Static Player, which generates moves once.
-        With an empty bag it searches, mostly less than a second, and all others leave it to it.
+        With an empty bag it searches, mostly less than a second, and all others leave that to it.
         """
         if not view.bag:
             return None if self._player == STATIC else SPEEDY
@@ -233,7 +233,7 @@ class QuackleEngine(ProcessEngine):
 
     async def _hear(self, arguments: Sequence[str], take: Callable[[str], None]) -> None:
         """Run it once and read all its output; raise EngineFailed if it crashes or never ends."""
-        # Not as ``process``: that it ends by itself is no failure.
+        # Not ``self.process``: it is no failure that this process ends by itself.
         process = self._process = await EngineProcess.start(
             [*self._command, *arguments],
             name=self._name,

@@ -52,16 +52,16 @@ LONGEST = 5_000
 """Longest kept line about a move, in characters: there may be many."""
 
 MOST_OPTIONS = 1_000
-"""Options and modes of an engine that are known."""
+"""Most options, and most modes, of an engine that are kept."""
 
 MOST_FAULTS = 20
-"""Complaints in answer to one question that are kept, the last."""
+"""Complaints kept in answer to one question, the last ones."""
 
 LATE_MS = 50
 """How much a search may exceed its limit before it is stopped."""
 
 LEAD_MS = 200
-"""Time of ``stop`` before the last moment: at most a quarter of the remaining time."""
+"""Time before the last moment at which ``stop`` is sent; at most a quarter of the rest."""
 
 
 class SiuEngine(ProcessEngine):

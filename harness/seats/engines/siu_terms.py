@@ -26,12 +26,12 @@ MOST_MOVES = 20_000
 """Moves of a search that are kept: more than most racks have."""
 
 _NUMBERS = {"bingo_bonus": "bb", "exchange_minimum": "etl", "scoreless_limit": "mcnz"}
-"""CGP's operations for numbers of the rules."""
+"""CGP's operations for numeric rules."""
 _LIMITS = {"pass_limit": "mcnp", "exchange_limit": "mex"}
-"""Operations of ours, told where a number is another than the tiles bring."""
+"""Operations of ours, told where a limit is not the usual one for the tiles."""
 _TILES = "letterdistribution"
 _CODES = {"lexicon": "unknown_lexicon", _TILES: "unsupported_rules"}
-"""Why a game is declined whose value an option does not take."""
+"""Code of the decline if an option does not take the game's value."""
 
 
 def settings(
@@ -79,7 +79,10 @@ def trial(rules: Rules) -> SetPosition:
 
 
 def rule_operations(rules: Rules) -> tuple[tuple[str, str], ...]:
-    """Return the operations that tell the rules of a position; none for English tournaments."""
+    """Return the operations that tell the rules of a position.
+
+    English tournaments have none, or only that of the challenge rule.
+    """
     told = challenge_operation(rules)
     if other_rule(rules, (*_NUMBERS, *_LIMITS, "distribution", "layout")) is None:
         return told
@@ -95,7 +98,7 @@ def rule_operations(rules: Rules) -> tuple[tuple[str, str], ...]:
 
 
 def score_error(said: InfoGen, rules: Rules) -> list[str]:
-    """Say what is wrong with a listed move on an empty board; nothing if its score is right."""
+    """Return what is wrong with a listed move on an empty board; empty if its score is right."""
     board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet
     try:
         move = parse_cgp_move(said.move, board, alphabet).move
