@@ -2,14 +2,14 @@
 
 A tile is a small integer everywhere but at the edges of the program: ``BLANK`` (0) is the blank,
 1, 2, … are the letters in the order of the distribution file. On the board a blank that stands
-for letter ``n`` is ``n | BLANK_FLAG``; an empty square is ``EMPTY`` (0), which no letter is.
+for letter ``n`` is ``n | BLANK_FLAG``; an empty square is ``EMPTY`` (0), which is no letter.
 
 In text a letter is upper case, a blank that stands for it lower case, an unused blank ``?``, and a
 tile of several characters stands in square brackets: ``[CH]``, ``[ch]``.
 
-The file format is the one other engines use: CSV, a row a tile, the row's number is the tile's
-number, the blank first: ``letter,blanked form,count,points,vowel``. Lines that begin with ``#`` are
-comments.
+The file format is the one other engines use: CSV with one row per tile, in the order of tile
+numbers, the blank first: ``letter,blanked form,count,points,vowel``. Lines that begin with ``#``
+are comments.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .text import embedded_names, read_named, shown
 BLANK = 0
 BLANK_FLAG = 0x80
 EMPTY = 0
-MAX_LETTERS = 63  # six bits a tile: the limit of the widest word graph layout
+MAX_LETTERS = 63  # six bits per tile: the limit of the widest word graph layout
 TILES_OPTIONS = "--rules or --distribution"
-"""What gives other tiles to a command that plays or reads words."""
-_MOST_TILES = 500  # in a bag, which kernels have room for; the largest that is sold has 200
+"""Options that choose the tiles of a command that plays or reads words."""
+_MOST_TILES = 500  # in a bag: what kernels have room for; the largest set sold has 200
 _MOST_POINTS = 99
-_LONGEST_TILE = 4  # characters; games are offered to bots with no longer ones
+_LONGEST_TILE = 4  # characters; game offers to bots allow no longer tiles
 _UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,.]|^[0-9?+-]$")
 
 
@@ -40,7 +40,7 @@ _UNREADABLE = re.compile(r"[\[\]()/\s\x00-\x1f\x7f-\x9f;,.]|^[0-9?+-]$")
 class Alphabet:
     """The letters of a language, numbered from 1; number 0 is the blank.
 
-    Of tile ``n`` ``letters[n]`` is the upper-case text, ``blanked[n]`` that of a blank for it.
+    ``letters[n]`` is the upper-case text of tile ``n``, ``blanked[n]`` the text of a blank for it.
     """
 
     letters: tuple[str, ...]
@@ -63,12 +63,12 @@ class Alphabet:
 
     @cached_property
     def _letter_of(self) -> dict[int, str]:
-        """Letters by the code point of a blanked form that Python knows another capital for."""
+        """Letters that ``str.upper`` does not make of their blanked form, by its code point."""
         pairs = zip(self.blanked[1:], self.letters[1:], strict=True)
         return {ord(low): up for low, up in pairs if len(low) == 1 and low.upper() != up}
 
     def upper(self, text: str) -> str:
-        """Return words of any case in capitals, those of the tiles first: Turkish i is İ."""
+        """Return text in upper case, with the tiles' own capitals: Turkish i becomes İ."""
         return text.translate(self._letter_of).upper()
 
     def tile_text(self, tile: int) -> str:
@@ -109,7 +109,7 @@ class Alphabet:
     def word_tiles(self, word: str) -> tuple[int, ...]:
         """Read a word of a word list, in any case, the longest tile first where two fit.
 
-        A word with brackets is read as ``tiles`` does, which ``text`` writes.
+        A word with brackets, as ``text`` writes it, is read as by ``tiles``.
 
         Raises:
             ValueError: at a character that no letter begins with; says which and where.
@@ -138,7 +138,7 @@ class Alphabet:
 
 
 def _remedy(name: str, known: Iterable[str]) -> str:
-    """Return what to do about a text that is no tile, if it may be one of another language."""
+    """Return advice, for the end of an error, on a letter that is no tile; empty for other text."""
     letter = name.upper()
     if not letter.isalpha():
         return ""
@@ -150,7 +150,7 @@ def _remedy(name: str, known: Iterable[str]) -> str:
     return "; no tile set here has it (a file of tiles can: --distribution FILE)"
 
 
-@lru_cache(maxsize=256)  # strangers choose what is asked for
+@lru_cache(maxsize=256)  # bounded, since strangers choose the letters
 def _tile_sets_with(letter: str) -> tuple[str, ...]:
     """Name the embedded tile sets with a letter."""
     names = sorted(embedded_names(".csv"))
@@ -182,7 +182,7 @@ class TileDistribution:
 
 
 def as_tiles(counts: Sequence[int]) -> tuple[int, ...]:
-    """Return the tiles of counts by tile number, sorted."""
+    """List tiles in sorted order, given the count of each by tile number."""
     return tuple(tile for tile, count in enumerate(counts) for _ in range(count))
 
 
@@ -198,8 +198,8 @@ def load_distribution(name_or_path: str | Path = "english") -> TileDistribution:
 
 
 def parse_distribution(name: str, text: str, source: str) -> TileDistribution:
-    """Read a table of tiles; ValueError as ``load_distribution``, with ``source`` for the file."""
-    text = unicodedata.normalize("NFC", text)  # as words are read
+    """Read a tile distribution from CSV text; ``source`` names it in errors (ValueError)."""
+    text = unicodedata.normalize("NFC", text)  # as word lists are
     lines = ["" if line.startswith("#") else line for line in text.splitlines()]
     reader = csv.reader(lines)
     try:

@@ -1,4 +1,4 @@
-"""Types of numpy arrays, for annotations, and what several modules do with arrays."""
+"""Types of numpy arrays for annotations, and small functions on arrays."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ F64: TypeAlias = npt.NDArray[np.float64]
 
 DAMAGED: tuple[type[Exception], ...] = (
     *(ValueError, TypeError, KeyError, OverflowError, OSError, EOFError),
-    *(SyntaxError, tokenize.TokenError),  # of a header, which is written as Python
+    *(SyntaxError, tokenize.TokenError),  # from the header, which is a Python literal
     *(RuntimeError, zipfile.BadZipFile, zlib.error),
-    MemoryError,  # for arrays of a size that is none
+    MemoryError,  # if a damaged header states an absurd size
 )
 """What ``np.load`` raises for a damaged file."""
 
 
 def read_only(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an array as contiguous, of this type, and not to be written; copied if need be."""
+    """Return an array as contiguous, read-only and of this type; copied only if need be."""
     fixed = np.ascontiguousarray(array, dtype).view()
     fixed.flags.writeable = False
     return fixed
 
 
 def dot(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float:
-    """Return the sum of products, the same on every processor; that of BLAS is not."""
+    """Return the dot product, the same on every processor, unlike that of BLAS."""
     return float((first * second).sum())
 
 
 def highest(values: npt.NDArray[Any], top: int) -> list[int]:
-    """Return the places of the highest values, the highest first, of equal ones the first."""
+    """Return the indexes of the ``top`` highest values, the highest first; ties by index."""
     places: list[int] = np.argsort(-values.astype(np.float64), kind="stable")[:top].tolist()
     return places

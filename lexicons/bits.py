@@ -1,8 +1,8 @@
-"""Bits and wrap-around in kernels: what 64-bit words do that numba or numpy have no name for.
+"""Bit operations and wrap-around arithmetic on 64-bit words, for kernels.
 
-Sums and products of keys and hashes wrap around modulo 2⁶⁴; where kernels run plain numpy would
-warn of that, so they use the functions here. These take signed integers too, of which numba would
-make floats.
+Sums and products of keys and hashes wrap around modulo 2⁶⁴. In kernels that run uncompiled numpy
+would warn of that, so kernels use the functions here. They take signed integers too, which numba
+would turn into floats.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from .jit import PLAIN, helper
 from .lean_numba import intrinsic, types
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ by the golden ratio (Knuth 6.4, Fibonacci hashing)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio (Knuth 6.4, Fibonacci hashing)
 
 if TYPE_CHECKING or PLAIN:
     _MASK = (1 << 64) - 1
@@ -98,5 +98,5 @@ def next_random(state: Any) -> Any:
 
 @helper
 def random_below(state: Any, count: Any) -> Any:
-    """Return a number from 0 to ``count`` − 1 by a state; off from uniform by less than 2⁻²⁴."""
+    """Return a number from 0 to ``count`` − 1 by a random state, uniform to within 2⁻²⁴."""
     return np.int64((mixed(state) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))

@@ -53,8 +53,8 @@ class _Prefixes(NamedTuple):
 
     text: WordMatrix  # [prefixes, width]
     accepting: U8  # [prefixes] LABEL_ACCEPTS where the prefix is a word, or 0
-    behind: CellIndexes  # [prefixes] the DAWG's list behind it; 0 where no word goes on
-    filled: I64  # [1] how many are there by now
+    behind: CellIndexes  # [prefixes] the DAWG's list after it; 0 if no word goes on
+    filled: I64  # [1] number of rows filled so far
 
 
 def build_word_graph(
@@ -65,7 +65,8 @@ def build_word_graph(
     Without ``layout`` it is narrow, and wide if it has more nodes than the narrow layout holds.
 
     Raises:
-        ValueError: a word holds what is no letter, or the graph outgrows the layout.
+        ValueError: a word has no letters, too many, or a number that is no letter; or the graph
+            outgrows the layout.
     """
     matrix = sorted_words(words if isinstance(words, np.ndarray) else pack_words(words))
     if not len(matrix):
@@ -160,7 +161,8 @@ def _shared_with_path(path: _Path, text: WordMatrix, length: int) -> int:
 def _add_words(cells: Cells, path: _Path, words: _Words, prefixes: _Prefixes, at: int) -> int:
     """Add words to the DAWG, from the one before row ``at`` to the first.
 
-    Return where it stopped for want of room, −1 when all is done; all but ``words`` is modified.
+    Return the row where room ran out, −1 when all are added. All but ``words`` is modified in
+    place.
     """
     room = len(cells.label) - len(path.siblings)
     while at >= 0:
@@ -193,8 +195,8 @@ def _record(prefixes: _Prefixes, path: _Path, depth: int) -> None:
 def _add_prefixes(cells: Cells, path: _Path, prefixes: _Prefixes, order: I64, at: int) -> int:
     """Add reversed prefixes to the GADDAG, from the one before ``order[at]`` to the first.
 
-    Return where it stopped for want of room, −1 when all is done; ``cells`` and ``path`` are
-    modified in place.
+    Return the place in ``order`` where room ran out, −1 when all are added. ``cells`` and ``path``
+    are modified in place.
     """
     room = len(cells.label) - len(path.siblings)
     width = prefixes.text.shape[1]

@@ -33,7 +33,7 @@ def user_cache() -> Path:
     try:
         if own:
             return Path(own).expanduser().absolute()
-        # The XDG specification has relative paths ignored.
+        # The XDG specification says to ignore relative paths.
         base = Path(shared) if shared and Path(shared).is_absolute() else Path.home() / ".cache"
     except RuntimeError:
         raise OSError(
@@ -60,7 +60,10 @@ def mapped_arrays(
     """Return arrays from a folder of the user's cache, or make them and keep them there.
 
     Processes map the files into memory and so share them. ``repr(what)`` identifies the arrays in
-    their folder; what is kept and has other ``forms`` is made again.
+    their folder; kept arrays of other ``forms`` are made again.
+
+    Raises:
+        OSError: as ``user_cache``.
     """
     digest = hashlib.sha256(repr(what).encode()).hexdigest()[:32]
     kept = _mapped(user_cache() / folder, digest)
@@ -81,19 +84,19 @@ def _are(arrays: Arrays, forms: Sequence[Form]) -> bool:
 
 def _mapped(folder: Path, digest: str) -> Arrays:
     paths = sorted(folder.glob(f"{digest}.*.npy"))
-    with suppress(*DAMAGED):  # such a file is as good as none
+    with suppress(*DAMAGED):  # a damaged file counts as missing
         return [np.asarray(np.load(path, mmap_mode="r")) for path in paths]
     return ()
 
 
 def _kept(folder: Path, digest: str, arrays: Arrays) -> bool:
-    with suppress(OSError):  # where nothing can be kept they are made again
+    with suppress(OSError):  # without a cache they are made again each time
         folder.mkdir(parents=True, exist_ok=True)
         for number, array in enumerate(arrays):
             path = folder / f"{digest}.{number}.npy"
             with replacing(path) as temporary, temporary.open("wb") as file:
                 np.save(file, array)
-                # Addresses in these are trusted, so a name must not outlive its content.
+                # Kernels trust the indexes in these, so no name may appear before its content.
                 os.fsync(file.fileno())
         return True
     return False

@@ -4,8 +4,8 @@ A sibling is a cell: tile and accepting bit, first child, next sibling. Equal ce
 hash, so that equal lists and equal ends of lists are shared. A cell is made after its child and its
 next sibling, so their numbers are smaller; cell 0 stands for the empty list.
 
-In the layout the siblings of a list lie next to each other, longest lists first; ends of longer
-lists are not laid out again.
+In the layout the siblings of a list lie next to each other, longest lists first; lists that
+are ends of longer ones are not laid out again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CellIndexes: TypeAlias = U32
 LABEL_TILE = 0x3F
 LABEL_ACCEPTS = 0x80
 _FIRST_CELL = 1
-_FULLEST = 0.6  # of the hash table
+_FULLEST = 0.6  # greatest share of the hash table in use
 
 
 class Cells(NamedTuple):
@@ -33,7 +33,7 @@ class Cells(NamedTuple):
     label: U8  # [capacity] tile, LABEL_ACCEPTS
     child: CellIndexes  # [capacity]
     next: CellIndexes  # [capacity]
-    used: I64  # [1] cells in use, the unused cell 0 among them
+    used: I64  # [1] number of cells in use, with the empty cell 0
     table: CellIndexes  # [power of two] cells by hash, 0 where free
 
 
@@ -60,7 +60,7 @@ def make_room(capacity: int, old: Cells | None = None) -> Cells:
 def lay_out(
     cells: Cells, dawg_root: int, gaddag_root: int, layout: NodeLayout | None = None
 ) -> WordGraph:
-    """Write all cells as a word graph; the roots are the cells of its two lists.
+    """Lay out all cells as a word graph; the roots are the first cells of its two root lists.
 
     Without ``layout`` it is the narrow one, or the wide one if there are too many nodes for that.
 
@@ -139,7 +139,7 @@ def _fill_table(cells: Cells) -> None:
 
 @kernel
 def _measure(cells: Cells, lengths: U8) -> None:
-    """Fill in the length of the list from each cell on. Modified in place."""
+    """Fill ``lengths``, in place, with the length of the list that begins at each cell."""
     for cell in range(_FIRST_CELL, len(lengths)):
         lengths[cell] = lengths[cells.next[cell]] + 1  # the next cell was made earlier
 

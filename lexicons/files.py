@@ -1,4 +1,4 @@
-"""Files that others may have written: bounded in size; and JSON that says which format it is of."""
+"""Untrusted files, read up to a size limit; and JSON files that state their format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .cache import replacing
 
 
 def read_bounded(path: Path, most: int, what: str) -> bytes:
-    """Return a file's content; ``what`` names in the error what has no more than ``most`` bytes.
+    """Return the content of a file of at most ``most`` bytes; ``what`` names its kind in errors.
 
     Raises:
         ValueError: the file is larger.
@@ -24,7 +24,7 @@ def read_bounded(path: Path, most: int, what: str) -> bytes:
 
 
 def parse_json(content: bytes, source: str, form: str, what: str) -> dict[str, Any]:
-    """Return what a JSON object says besides its format; ``source`` and ``what`` are for errors.
+    """Return a JSON object without its format; ``source`` and ``what`` name it in errors.
 
     Raises:
         ValueError: it is no JSON, no object, or of another format than ``form``.
@@ -39,7 +39,7 @@ def parse_json(content: bytes, source: str, form: str, what: str) -> dict[str, A
 
 
 def write_json(path: Path, form: str, values: Mapping[str, Any]) -> None:
-    """Write a JSON object that says its format, atomically; OSError if that fails."""
+    """Write a JSON object with its format, atomically; OSError if that fails."""
     text = json.dumps({"format": form, **values}, ensure_ascii=False, indent=1)
     with replacing(path) as temporary:
         temporary.write_text(f"{text}\n", encoding="utf-8")

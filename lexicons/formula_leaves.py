@@ -2,11 +2,11 @@
 
 The value of a leave is the sum of the values of its tiles, adjusted:
 
-* each tile has a value: for an English letter from the table below, else by its points;
-* a tile kept is a tile not drawn, and a draw may bring a blank or an S;
+* each tile has a value: that of its letter in the table below, else one by its points;
+* each tile kept costs a fixed amount, since a draw instead may bring a blank or an S;
 * each repetition of a tile costs a fixed amount, since a doubled letter fits fewer words; a second
   blank or S keeps most of its value;
-* each vowel or consonant beyond one more than of the other kind costs;
+* each vowel or consonant in excess of the other kind costs, beyond an excess of one;
 * a Q without a U or a blank costs, a Q with a U gains.
 
 The numbers, thousandths of a point, are rounded guesses in the manner of published formulas since
@@ -25,7 +25,7 @@ from .arrays import I64
 from .leaves import LeaveMatrix, LeaveTable, cached_leaves, leave_places, possible_leaves
 
 _VERSION = "usual leaves 1"  # change it when a number below changes
-_ROWS = 1 << 15  # of leaves at once: 2 MiB an array
+_ROWS = 1 << 15  # of leaves at once: 2 MiB per array
 
 BLANK_WORTH = 25_000
 ENGLISH: dict[str, int] = {
@@ -37,8 +37,8 @@ ENGLISH: dict[str, int] = {
 DEAR_TILE = -600  # per point above the first, for letters not in the table
 REPEATED = -2_500
 REPEATED_PRECIOUS = -5_000  # a repeated blank or S
-KEPT_TILE = -700  # per tile kept: about the value of the average tile of a bag, which is not drawn
-UNBALANCED = -1_500  # per vowel or consonant beyond one more than of the other kind
+KEPT_TILE = -700  # per tile kept: about what the average tile, drawn instead, is worth
+UNBALANCED = -1_500  # per vowel or consonant in excess of the other kind, beyond one
 Q_WITHOUT_U = -3_000
 Q_WITH_U = 7_000
 

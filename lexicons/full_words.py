@@ -1,8 +1,9 @@
-"""Full-length words, those of as many letters as a rack: how likely a first draw makes one.
+"""Full-length words, those of as many letters as a rack: how likely the first draw makes one.
 
-A draw of ``b`` blanks and some letters makes a word if the letters and ``b`` more are its own. So
-each word is taken apart: less each choice of ``b`` letters, as far as the bag has blanks. A rack
-is then a number of its own, six bits a letter, sorted; what follows is exact but for rounding.
+A draw of ``b`` blanks and some letters makes a word if the letters and ``b`` more are the word's.
+So each word gives racks: the word less each choice of ``b`` letters, for each ``b`` that the bag's
+blanks allow. A rack is packed into one number, six bits per letter, sorted. Chances are exact but
+for rounding.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class FullWords:
 
 @dataclass(frozen=True)
 class FullDraw:
-    """Of first draws with so many blanks: how likely they are, and how likely they make a word."""
+    """First draws with a number of blanks: their chance, and the share of them that make a word."""
 
     blanks: int
     chance: float
@@ -51,7 +52,7 @@ class FullDraw:
 
 @dataclass(frozen=True)
 class FullStatistics:
-    """What first draws and racks make of the full-length words."""
+    """Chances that the first draw makes a full-length word, the best racks and likeliest words."""
 
     chance: float
     draws: tuple[FullDraw, ...]  # by blanks
@@ -60,19 +61,19 @@ class FullStatistics:
 
 
 class _Racks(NamedTuple):
-    """The racks of so many blanks that make a word."""
+    """The racks with a given number of blanks that make a word."""
 
     letters: U8  # [racks, tiles] without the blanks, sorted
     words: I64  # [racks] how many each makes
     ways: F64  # [racks] to draw its letters
-    makers: I64  # of pairs of a set of words and a rack that makes it: the set
-    made: I64  # the rack
+    makers: I64  # [pairs of a set of words and a rack that makes it] the set
+    made: I64  # [pairs] the rack
 
 
 def full_statistics(
     words: U8, distribution: TileDistribution, rack_size: int, top: int
 ) -> FullStatistics:
-    """Find what first draws make of words, as ``spell_words`` writes them.
+    """Compute the statistics of words, given as rows of ``spell_words``.
 
     Raises:
         ValueError: a rack of more than ten tiles, or more than the bag has.
@@ -109,7 +110,7 @@ def full_statistics(
 
 
 def _draw(making: float, blanks: int, distribution: TileDistribution, rack_size: int) -> FullDraw:
-    """Return a draw of so many blanks, given the chance that it comes and makes a word."""
+    """Return the draws with ``blanks`` blanks; ``making``: chance of one that makes a word."""
     has = distribution.counts[BLANK]
     others = comb(distribution.total - has, rack_size - blanks)
     chance = comb(has, blanks) * others / comb(distribution.total, rack_size)
@@ -134,7 +135,7 @@ def _racks(letters: U8, words: I64, counts: I64, blanks: int) -> _Racks:
 
 
 def _unrepeated(letters: U8, kept: tuple[int, ...]) -> I64:
-    """Return the rows of which no other choice keeps the same: of equal letters the last stay."""
+    """Return the rows where ``kept`` keeps the last of equal letters, so that none counts twice."""
     wanted = np.ones(len(letters), np.bool_)
     for at in kept:
         if at + 1 < letters.shape[1] and at + 1 not in kept:
@@ -143,7 +144,7 @@ def _unrepeated(letters: U8, kept: tuple[int, ...]) -> I64:
 
 
 def _ways(letters: U8, counts: I64) -> F64:
-    """Return in how many ways the bag gives each row's sorted letters."""
+    """Return the number of ways to draw each row's sorted letters from the bag."""
     ways = np.ones(len(letters))
     same = np.zeros(len(letters))
     for at in range(letters.shape[1]):
@@ -170,7 +171,7 @@ def _most_words(
 ) -> Iterator[FullRack]:
     """Yield the racks that make most words, if the bag has their letters.
 
-    ``of_word`` is the set of each of the ``full`` words, which is its rack without a blank, too.
+    ``of_word`` is the set of each of the ``full`` words, and so its rack if there are no blanks.
     """
     for at in highest(np.where(found.ways > 0, found.words, 0), top):
         if found.ways[at]:

@@ -33,7 +33,7 @@ class Chains:
     """The longest chains: each word is the one before and a hook, in front or behind.
 
     Cutting letters off is called beheadment and curtailment (Borgmann, *Language on Vacation*,
-    1965). ``count`` words end a chain of so many words, ``length``; ``chains`` are the first ones.
+    1965). ``count`` words end a chain of ``length`` words; ``chains`` are the first of these.
     """
 
     length: int
@@ -42,15 +42,15 @@ class Chains:
 
 
 class Hooks(NamedTuple):
-    """The hooks of words, and the words whose hooks they have; a row a word."""
+    """The hooks of each word, and the words that it extends by a hook; one row per word."""
 
-    front: U64  # [words] the letters that make a word in front of it, a bit each
+    front: U64  # [words] bit mask of the letters that make a word in front of it
     back: U64  # [words]
     shorter: I32  # [words, 2] the word without its first, its last letter; -1 if none
 
 
 def find_hooks(words: U8) -> Hooks:
-    """Find the words that are a letter longer or shorter than others."""
+    """Find the hooks of words, given as rows of ``spell_words``."""
     count = len(words)
     hooks = Hooks(
         np.zeros(count, np.uint64), np.zeros(count, np.uint64), np.full((count, 2), -1, np.int32)
@@ -62,7 +62,10 @@ def find_hooks(words: U8) -> Hooks:
 
 @kernel
 def _find_hooks(words: U8, table: I32, front: U64, back: U64, shorter: I32) -> None:
-    """Fill hooks; ``table`` is a hash table of the words' rows, a power of two of them."""
+    """Fill in the hooks, in place.
+
+    ``table`` is scratch: a hash table of rows, −1 where free, its length a power of two.
+    """
     for row in range(len(words)):
         place, _ = _look_up(words, table, words[row, : words[row, -1]])
         table[place] = row
@@ -79,7 +82,7 @@ def _find_hooks(words: U8, table: I32, front: U64, back: U64, shorter: I32) -> N
 
 @helper
 def _look_up(words: U8, table: I32, word: U8) -> Any:
-    """Return a word's place in the table, and its row; -1 if it is not there."""
+    """Return a word's place in the table, and its row; −1 for the row of an absent word."""
     key = np.uint64(0)
     for letter in word:
         key = wrapping_mul(key ^ np.uint64(letter), _PRIME)
@@ -109,7 +112,7 @@ def most_hooks(words: U8, hooks: Hooks, alphabet: Alphabet, top: int) -> list[Ho
 
 def longest_chains(words: U8, hooks: Hooks, alphabet: Alphabet, top: int) -> Chains:
     """Return the longest chains, one for each word that ends one."""
-    links = np.zeros(len(words) + 1, np.int64)  # of the chain that ends with a word; the last: none
+    links = np.zeros(len(words) + 1, np.int64)  # by the word that ends the chain; last: no word
     for length in range(1, words.shape[1]):
         rows = np.flatnonzero(words[:, -1] == length)
         links[rows] = 1 + links[hooks.shorter[rows]].max(axis=1)

@@ -1,4 +1,4 @@
-"""Compilation, decided once: all our kernels are decorated here.
+"""Compilation of kernels: the decorators and settings that all of them share.
 
 A kernel is a function that numba compiles without the interpreter lock (``nogil``), with C's
 division rules and, when ``TILEWIRE_BOUNDSCHECK=1``, with every index checked. Compiled kernels are
@@ -10,9 +10,9 @@ version, compiles only what differs.
 ``warm_up()`` compiles (or loads) what the imported modules registered with ``on_warm_up``, and
 ``freeze()`` then refuses compilation, which would otherwise stop a game for seconds.
 
-With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions, to debug, on numpy's integers:
-what is narrow is widened where it is read, and what wraps around modulo 2⁶⁴ goes by
-``lexicons.bits``.
+With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions on numpy's integers, for debugging.
+So kernels widen narrow integers where they read them, and use ``lexicons.bits`` for arithmetic that
+wraps around modulo 2⁶⁴.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _DEFINITION = re.compile(rb"^(?:@\w|def \w+\(|class \w+[(:])", re.MULTILINE)
 _COMPILING = (
     "compiling the search kernels (once for each kind of bot on this machine), 20 s to a minute"
 )
-_BUILDING = ("lexicons.build", "lexicons.cells")  # take seconds, when the user is told of a list
+_BUILDING = ("lexicons.build", "lexicons.cells")  # take seconds; the list is announced
 
 _kernels: list[Any] = []
 _warm_ups: list[Callable[[], object]] = []
@@ -74,10 +74,10 @@ def helper(function: _F) -> _F:
 
 
 def record_dtype(fields: Sequence[tuple[Any, ...]]) -> np.dtype[Any]:
-    """Return the type of a record whose fields are attributes, compiled and plain, nested too.
+    """Return a record type whose fields, nested too, are attributes in compiled and plain code.
 
     Raises:
-        ValueError: a plain record has an attribute of such a name already, like ``size``.
+        ValueError: a field is called like an attribute of every numpy record, such as ``size``.
     """
     taken = [field[0] for field in fields if hasattr(np.record, field[0])]
     if taken:
@@ -92,13 +92,13 @@ def on_warm_up(function: _F) -> _F:
 
 
 def warm_up() -> None:
-    """Run what is registered, in order."""
+    """Run the registered functions, in order."""
     for function in _warm_ups:
         function()
 
 
 def waiting_for_warm_up() -> list[str]:
-    """Name the modules that registered something."""
+    """Name the modules that registered functions for ``warm_up``."""
     return sorted({function.__module__ for function in _warm_ups})
 
 
@@ -134,7 +134,7 @@ def _file_of(function: Callable[..., Any]) -> Path:
 
 
 class _Locator:
-    """Tells numba where a kernel is kept: by what its files say, wherever they lie."""
+    """Where numba keeps a kernel: by the content of its source files, not by their paths."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._py_file = str(_file_of(function))  # named in numba's warnings
@@ -151,7 +151,7 @@ class _Locator:
         return str(_cache_directory(Path(self._py_file)))
 
     def get_source_stamp(self) -> str:
-        return ""  # the directory's name stands for it
+        return ""  # the directory's name has the hash of the source
 
     def get_disambiguator(self) -> str:
         return str(self._line)
@@ -162,7 +162,7 @@ class _KeptKernel(CompileResultCacheImpl):
 
 
 class _KernelCache(FunctionCache):
-    """Loads kernels without the tables that only the compiler needs: 0.1 s less for a process."""
+    """Cache that loads kernels without the compiler's tables: 0.1 s less per process."""
 
     _impl_class = _KeptKernel
 
@@ -190,7 +190,7 @@ def _cache_directory(source: Path) -> Path | None:
 
 
 def _only_ours(directory: Path) -> bool:
-    """Return whether nobody else can put code there, which numba would execute."""
+    """Return whether this user alone can write there, since numba executes what it finds."""
     status = directory.stat()
     return (
         status.st_uid == os.getuid()

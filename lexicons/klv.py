@@ -1,12 +1,12 @@
 """Leave tables in files (KLV2, the format of wolges and MAGPIE).
 
-A file is, little-endian, ``u32 n``, ``n`` nodes of a word graph in the narrow layout that holds a
-DAWG only, ``u32 m`` and ``m`` ``f32``. The DAWG's words are leaves, their tiles sorted, the blank
-(0) first; the worth of a leave, in points, stands at its rank among them in sorted order. A leave
-that is missing, and the empty one, is worth 0.
+A file is, little-endian, ``u32 n``, ``n`` nodes of a DAWG alone, in the narrow layout of word
+graphs, ``u32 m`` and ``m`` ``f32``. The DAWG's words are leaves, their tiles sorted, the blank (0)
+first; the worth of a leave, in points, is at its rank among them in sorted order. A missing leave,
+and the empty one, is worth 0.
 
 Reading trusts nothing: the graph is checked, then walked from each first tile with numpy, level by
-level, each no larger than the count of leaves that the file states.
+level. No level has more leaves than the file states in all.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Leaves(NamedTuple):
 
 
 def read_klv(path: str | Path, distribution: TileDistribution | None = None) -> LeaveTable:
-    """Read a leave table for a distribution (English by default), less leaves its bag can't give.
+    """Read a leave table for a distribution (English by default); skip leaves its bag can't give.
 
     Raises:
         ValueError: names the file and what is wrong with it, or that it is for other tiles.
@@ -73,7 +73,7 @@ def read_klv(path: str | Path, distribution: TileDistribution | None = None) -> 
 def parse_klv(
     content: bytes, source: str, distribution: TileDistribution, rack_size: int = RACK_SIZE
 ) -> LeaveTable:
-    """Read a leave table from a file's content, ``source`` in errors; raises as ``read_klv``."""
+    """Read a leave table from a file's content, named ``source`` in errors; raises ValueError."""
     table = LeaveTable.zero(distribution, rack_size)
     nodes, worths = _split(content, source)
     graph = _checked(nodes, len(worths), table, source)
@@ -154,10 +154,10 @@ def _checked(nodes: Nodes, leaves: int, table: LeaveTable, source: str) -> _Grap
 
 
 def _used(arcs: Arcs) -> Bools:
-    """Mark the nodes of lists that a node points into.
+    """Mark the nodes that can be reached: from each child to the end of its list.
 
-    Others do no harm: some writers put the root of a GADDAG that is not there before the lists, and
-    wolges fills blocks of 16 nodes up with zeros.
+    Others do no harm: some writers put the root of a missing GADDAG before the lists, and wolges
+    pads blocks of 16 nodes with zeros.
     """
     count, child = len(arcs.child), arcs.child
     entered = np.zeros(count, np.bool_)
@@ -170,12 +170,12 @@ def _used(arcs: Arcs) -> Bools:
 
 
 def _linked(arcs: Arcs, table: LeaveTable) -> _Graph:
-    """Count the leaves behind each node: once for a tile, then once more for each tile before."""
+    """Count the leaves that begin at each node, in as many passes as a leave may have tiles."""
     after = list_ends(arcs.last, _FIRST_LIST)
     before = np.zeros(len(arcs.tile) + 1, np.int64)
     graph = _Graph(arcs, after, before)
     for _ in range(table.rack_size - 1):
-        # Capped: more leaves than places are wrong, and a graph could spell 64⁶.
+        # Capped, since a graph could spell 64⁶ leaves; more than places are wrong anyway.
         behind = np.minimum(_spelled_from(graph, arcs.child), len(table.values))
         np.cumsum(arcs.accepts + behind, out=before[1:])
     return graph
@@ -216,7 +216,7 @@ def _find_places(graph: _Graph, table: LeaveTable, source: str) -> Iterator[_Pla
 def _longer(
     leaves: _Leaves, size: int, graph: _Graph, table: LeaveTable, source: str
 ) -> tuple[_Leaves, _Places]:
-    """Return leaves with each tile that can follow, and where those are that the graph accepts."""
+    """Return leaves extended by each tile that can follow, and the places of those accepted."""
     arcs, before, after = graph.arcs, graph.before, graph.after
     _, offsets, binomials = table.arrays
     begin = leaves.begin

@@ -15,12 +15,12 @@ index of the first child, 0 where there is none  21–0          31–8
 
 Siblings lie next to each other, tiles ascending. The child of node 0 is the first node of the
 DAWG, the child of node 1 the first node of the GADDAG. In the GADDAG tile 0 separates: CARE is
-there as ``ERAC``, ``RAC@E``, ``AC@RE`` and ``C@ARE``; behind a separator comes the DAWG.
+there as ``ERAC``, ``RAC@E``, ``AC@RE`` and ``C@ARE``; after a separator comes the DAWG.
 
-Files don't state their layout. The suffix decides, or the other layout if the file is unsound in
-that; with another suffix narrow is tried first. No lexicon is sound in both: read as wide, the
-first node of a narrow one has a child beyond node 16,384; read as narrow, a wide node without a
-child has tile 0 and a sibling after it, and two of these in a row are out of order.
+Files don't state their layout. The suffix decides which one is tried first (narrow, if it is
+neither); if the file is unsound in that, the other is tried. No lexicon is sound in both: read as
+wide, the first node of a narrow one has a child beyond node 16,384; read as narrow, a wide node
+without a child has tile 0 and a sibling after it, and two of these in a row are out of order.
 
 Nothing here needs numba, so a host that only checks words compiles nothing.
 """
@@ -47,7 +47,7 @@ Nodes: TypeAlias = U32
 
 
 class NodeLayout(NamedTuple):
-    """Fields of a 32-bit node; kernels take it as it is."""
+    """Where the fields of a 32-bit node are; kernels take it as it is."""
 
     tile_shift: int
     tile_mask: int  # of the shifted node
@@ -81,7 +81,7 @@ class Arcs(NamedTuple):
     child: U32  # [nodes] the first of them; 0: none
 
     def pack(self, layout: NodeLayout) -> Nodes:
-        """Write nodes in a layout that can number them."""
+        """Return the nodes in a layout, which must be able to number them."""
         nodes = self.tile.astype(np.uint32) << np.uint32(layout.tile_shift)
         nodes |= self.child << np.uint32(layout.child_shift)
         nodes |= self.accepts * np.uint32(layout.accepts)
@@ -146,7 +146,7 @@ class WordGraph:
         return WordGraph(self.arcs().pack(layout), layout)
 
     def contains(self, tiles: Sequence[int]) -> bool:
-        """Return whether these letters (blanks without ``BLANK_FLAG``) are a word. Microseconds."""
+        """Return whether letters (blanks without ``BLANK_FLAG``) are a word; takes microseconds."""
         nodes = self._view
         shift, mask, accepting, last, child_shift, child_mask = self.layout
         at = self.dawg_root
@@ -193,7 +193,8 @@ def read_kwg(path: str | Path, letters: int | None = None, sound: str | None = N
     """Map a word graph file into memory and check it.
 
     ``letters`` is the size of the alphabet, if known. ``sound`` is the SHA-256 of a file that was
-    checked before; it alone is compared then, in a hundredth of the time.
+    checked before and is in the layout of its suffix; then only the SHA-256 is compared, in a
+    hundredth of the time.
 
     Raises:
         ValueError: names the file and what is wrong with it.
@@ -267,10 +268,10 @@ def check_nodes(
 def check_lists(
     arcs: Arcs, source: str, first_list: int, highest: int, used: Bools | None = None
 ) -> None:
-    """Check that children lie in lists of siblings that end, and these are in order of tiles.
+    """Check that children are in lists of siblings that end and are in tile order.
 
     Nodes before ``first_list`` are in no list; ``highest`` is the greatest tile. Nodes that are not
-    ``used`` may stand in any order; without it all are.
+    ``used`` may be in any order; None: all are used.
 
     Raises:
         ValueError: names ``source``, the node and what is wrong with it.
@@ -304,7 +305,7 @@ def check_ends(
     max_depth: int,
     source: str,
 ) -> bool:
-    """Return whether no path from any node is longer than ``max_depth`` nodes, and refuse cycles.
+    """Return whether no path has more than ``max_depth`` nodes after its first; refuse cycles.
 
     Each round settles the nodes whose descendants are settled: as many rounds as the longest word
     has letters, and one for the separator. Nodes before ``first_list`` are in no list.

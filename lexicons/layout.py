@@ -1,6 +1,6 @@
 """Board layouts: size, premium squares and start square.
 
-A layout is a UTF-8 text file, one line a row, one character a square:
+A layout is a UTF-8 text file, one line per row, one character per square:
 
 =====  ==================  =====  ==================
 ``.``  plain
@@ -10,7 +10,7 @@ A layout is a UTF-8 text file, one line a row, one character a square:
 =====  ==================  =====  ==================
 
 Blank lines and lines that begin with ``#`` are left out. A line ``start 8H`` names the square that
-the first play covers: its row, from 1, and its column, from A. Without it that is the centre.
+the first play covers: its row, from 1, and its column, from A. By default it is the centre.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
 
 
 def parse_layout(name: str, text: str, source: str) -> BoardLayout:
-    """Read a board; ValueError as ``load_layout``, with ``source`` for the file."""
+    """Read a board layout from text; ``source`` names it in errors (ValueError)."""
     rows: list[str] = []
     start: tuple[int, int] | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -101,7 +101,7 @@ def parse_layout(name: str, text: str, source: str) -> BoardLayout:
 
 
 def layout_rows(layout: BoardLayout) -> tuple[str, ...]:
-    """Return the squares of a board as in its text, a text for each row."""
+    """Return a layout's squares as its file has them, one string per row."""
     letter = {times: square for square, times in _LETTER.items()}
     word = {times: square for square, times in _WORD.items()}
     squares = "".join(

@@ -28,11 +28,11 @@ from .cache import mapped_arrays
 
 RACK_SIZE = 7
 MAX_WORTH = 10_000
-"""In points, either way: a table beyond it is broken. Thousandths up to here survive 32-bit floats,
-and sums of them and of scores stay far below 2³¹."""
+"""Greatest value of a leave, in points, either way: a table beyond it is broken. Thousandths up to
+it survive 32-bit floats, and sums of them and of scores stay far below 2³¹."""
 _MOST_PLACES = 1 << 27  # 512 MiB; the largest alphabet needs 131,115,985 for racks of seven
 
-LeaveMatrix: TypeAlias = U8  # [leaves, size] a row a leave, sorted
+LeaveMatrix: TypeAlias = U8  # [leaves, size] one sorted row per leave
 
 
 class LeaveArrays(NamedTuple):
@@ -128,7 +128,8 @@ def possible_leaves(
     distribution: TileDistribution, rack_size: int = RACK_SIZE
 ) -> Iterator[LeaveMatrix]:
     """Yield the leaves that a full bag can give, size by size from 0, in order of their tiles."""
-    # Narrow, since each leave has a number for each kind of tile: 80 million with 44 letters.
+    # Narrow types, since arrays have a row per leave and a column per kind of tile: 80 million
+    # numbers with 44 letters.
     counts = np.array(distribution.counts, np.int16)
     kinds = np.arange(len(counts), dtype=np.int16)
     leaves = np.zeros((1, 0), np.uint8)

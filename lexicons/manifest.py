@@ -1,7 +1,7 @@
-"""What a table was made from, in a file (JSON) beside it: ``leaves.klv2`` has ``leaves.klv2.json``.
+"""Manifests: how a table was made, in a JSON file beside it (``leaves.klv2.json``).
 
-It belongs to the table whose bytes, uncompressed, have its SHA-256; its name omits the table's
-suffix ``.xz``.
+A manifest belongs to the table whose uncompressed bytes have its SHA-256. Its name omits the
+table's suffix ``.xz``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_manifest(table: str | Path) -> Manifest | None:
     """Read the manifest beside a table; None where there is none.
 
     Raises:
-        ValueError: what is there is no manifest; names the file and what is wrong.
+        ValueError: the file is no manifest; names it and what is wrong.
         OSError: it cannot be read.
     """
     path = manifest_path(table)

@@ -1,8 +1,8 @@
-"""Reading and filling large arrays in kernels by their address: our only raw pointers.
+"""Access to large arrays by address in kernels: our only raw pointers.
 
-Passing an array to a helper costs an atomic count up and down, half of the time of a search that
-asks a lexicon all the time; an address costs nothing. In exchange the maker of an address must keep
-the array, and the reader must know that its index is valid.
+Passing an array to a helper costs two atomic updates of its reference count, half the time of a
+search that looks words up all the time; an address costs nothing. In return the maker of an address
+must keep the array alive, and the reader must know that its index is valid.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .lean_numba import intrinsic, types
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
-    """Return the address of a contiguous array, which must be kept while it is read."""
+    """Return the address of a contiguous array; the caller must keep the array alive."""
     if not array.flags.c_contiguous:
         raise ValueError("an array that is read by its address has to be contiguous")
     return array.ctypes.data

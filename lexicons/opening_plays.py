@@ -1,9 +1,9 @@
 """The best opening plays: the highest scores of a first move, over all racks that a bag can give.
 
 Every word is tried on every run of squares that covers the start. The bag is full, so a rack may
-hold any letters that it has, and blanks for what is missing; they score nothing, and lie where
-that costs least. No letter's points are negative, so a blank for a letter that is there never
-helps.
+hold any letters that the bag has, and blanks for those that it lacks. Blanks score nothing, and
+stand where that costs least. No letter's points are negative, so a blank in place of a letter that
+the bag has never helps.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _COLUMNS = ascii_uppercase
 class OpeningPlay:
     """A word's best opening plays; a blank's letter is lower case.
 
-    The first of ``squares`` is that of ``play``: ``8D`` is across from row 8, column D, ``D8`` down
-    from there. In the others a blank may lie elsewhere in the word.
+    ``squares`` are the first squares of these plays: ``8D`` is across from row 8, column D, ``D8``
+    down from there. ``play`` is on the first; on the others a blank may be elsewhere in the word.
     """
 
     score: int
@@ -39,7 +39,7 @@ class OpeningPlay:
 
 @dataclass(frozen=True)
 class OpeningPlays:
-    """The best words, and how many more score as much as the last of them."""
+    """The best plays, and the number of further words that score as much as the last of them."""
 
     plays: tuple[OpeningPlay, ...]
     more: int
@@ -49,17 +49,17 @@ class _Run(NamedTuple):
     """Squares in a row that cover the start."""
 
     square: str
-    letters: tuple[int, ...]  # multipliers, a square each
+    letters: tuple[int, ...]  # the multiplier of each square
     word: int
 
 
 class _Tried(NamedTuple):
-    """Words of one length, on every run of so many squares."""
+    """Words of one length, scored on every run of that length."""
 
     words: U8  # [words, length]
     runs: list[_Run]
     scores: I32  # [words, runs] -1 if the bag lacks the letters
-    blanks: U32  # [words, runs] places of the blanks, a bit each
+    blanks: U32  # [words, runs] bit masks of the blanks' places
 
 
 def best_openings(
@@ -70,7 +70,7 @@ def best_openings(
     bonus: int,
     top: int,
 ) -> OpeningPlays:
-    """Find the words, as ``spell_words`` writes them, that open with the highest scores.
+    """Return the words, given as rows of ``spell_words``, that open with the highest scores.
 
     ``bonus`` is for a play of ``rack_size`` tiles.
     """
@@ -171,7 +171,7 @@ def _lacking(word: Any, counts: Any) -> Any:
 
 @helper
 def _blanks(word: Any, multipliers: Any, counts: Any) -> Any:
-    """Return the places of the blanks, a bit each: of a letter, where it counts least."""
+    """Return a bit mask of the blanks' places: where their letters would count least."""
     blanks = np.uint32(0)
     for at in range(len(word)):
         if np.sum(word[: at + 1] == word[at]) > counts[word[at]]:

@@ -1,7 +1,7 @@
 """Word lists of the system's own packages, made into lexicons by the rules of their language.
 
-Nothing of these lists is shipped. A list that is made is kept in the user's cache, with a note
-(JSON) of its package, version and licence, and has the name of its language from then on.
+None of these lists is shipped. The user's cache keeps a list that was made into a lexicon, with a
+note (JSON) of its package, version and licence; from then on it can be loaded by name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_LETTERS = {
     ".": "abbreviation with a dot",
 }
 _UNDECOMPOSED = {"Œ": "OE", "Æ": "AE", "Ø": "O"}
-"""Letters that Unicode does not take apart."""
+"""Letters that Unicode does not decompose."""
 _FOLDED_RANGE = range(0xC0, 0x250)  # Latin letters with accents
 
 
@@ -52,7 +52,7 @@ class PackageList:
     capitals: bool = False
     """Whether words may begin with a capital; elsewhere capitals make a name."""
     folded: bool = True
-    """Whether letters with an accent are written with the letter's own tile, if they have none."""
+    """Whether accented letters without a tile are written with the plain letter's tile."""
 
     @property
     def source(self) -> Path:
@@ -93,7 +93,7 @@ class LeftOut:
 
 @dataclass
 class Note:
-    """What an installed list was made of."""
+    """What an installed list was made from."""
 
     name: str
     tiles: str
@@ -121,11 +121,11 @@ def installed_names() -> tuple[str, ...]:
 
 
 def install(listed: PackageList) -> Note:
-    """Make a package's list the lexicon of that name, in place of one that was made before.
+    """Make a lexicon from a package's list, replacing one that was made before.
 
     Raises:
-        FileNotFoundError: the package is not installed; says which it is.
-        ValueError: the file is no word list.
+        FileNotFoundError: the package is not installed; names it.
+        ValueError: the file is not UTF-8 text.
         OSError: the cache cannot be written.
     """
     if not listed.source.is_file():
@@ -166,7 +166,7 @@ def _note_path(name: str) -> Path:
 
 
 def _version(package: str) -> str:
-    """Return the version of an installed package of Debian's kind; empty if it is unknown."""
+    """Return the version of an installed Debian package; empty if it is unknown."""
     with suppress(OSError, subprocess.SubprocessError):
         asked = ["dpkg-query", "-W", "-f", "${Version}", package]
         return subprocess.run(
@@ -205,13 +205,13 @@ def playable_words(
 
 
 class _Patterns:
-    """What words of an alphabet look like."""
+    """Patterns of the tiles and words of an alphabet."""
 
     def __init__(self, alphabet: Alphabet) -> None:
         letters = alphabet.letters[1:]
         tile = f"[{''.join(letter for letter in letters if len(letter) == 1)}]"
         longer = sorted((letter for letter in letters if len(letter) > 1), key=len, reverse=True)
-        if longer:  # a group that never gives back what it took: CH is not read as C and H
+        if longer:  # an atomic group: CH is never read as C and H
             tile = f"(?>{'|'.join(map(re.escape, longer))}|{tile})"
         self.is_tile = re.compile(tile).fullmatch
         self.is_word = re.compile(f"{tile}{{{SHORTEST_WORD},{LONGEST_WORD}}}").fullmatch
@@ -220,7 +220,7 @@ class _Patterns:
 
 
 def _spelling(alphabet: Alphabet) -> dict[int, str]:
-    """Return what stands for letters with accents that have no tile."""
+    """Return the letters to write for accented letters without a tile, by code point."""
     letters = set("".join(alphabet.letters))
     spelling = {ord(letter): text for letter, text in _UNDECOMPOSED.items()}
     for code in _FOLDED_RANGE:
@@ -230,7 +230,7 @@ def _spelling(alphabet: Alphabet) -> dict[int, str]:
 
 
 def _reason(written: str, word: str, listed: PackageList, patterns: _Patterns) -> str | None:
-    """Return why a word is left out; None if only because it is there already."""
+    """Return why a word is left out; None if only because the list has it already."""
     small = written[1:] if listed.capitals else written
     if small != small.lower():
         return "abbreviation (capitals)" if listed.capitals else "name or abbreviation (capitals)"

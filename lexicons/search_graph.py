@@ -11,8 +11,8 @@ L + 1         a word ends with this node's tile
 L to 0        tiles of the children; bit 0 is the GADDAG's separator
 ============  =====================================================
 
-So the more letters, the fewer nodes. Kernels are told the lowest bit of indexes, L + 2, as
-``shift``. Nodes keep the indexes they have in the KWG: 0 is the root of the DAWG, 1 that of the
+So the more letters, the fewer nodes can be indexed. Kernels get the lowest bit of the index, L + 2,
+as ``shift``. Nodes keep the indexes they have in the KWG: 0 is the root of the DAWG, 1 that of the
 GADDAG.
 """
 
@@ -41,7 +41,7 @@ SEPARATOR = _ONE
 
 
 def shift_of(letters: int) -> int:
-    """Return the lowest bit of the index in nodes for an alphabet of so many letters."""
+    """Return the lowest bit of the index in nodes, given the alphabet's number of letters."""
     return letters + 2
 
 

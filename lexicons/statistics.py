@@ -1,6 +1,7 @@
-"""What a lexicon is like: letters beside those in the bag, lengths, hooks, anagrams, best plays.
+"""Statistics of a lexicon: letters compared with the bag, lengths, hooks, anagrams, best plays.
 
-Turek asked this of Polish (2014). Words come as ``lexicons.word_map.spell_words`` writes them.
+Turek (2014) asked these questions of Polish. Words come as ``lexicons.word_map.spell_words`` writes
+them.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from .store import Lexicon
 from .word_map import KEYS, spell_words, spelled
 
 SHORT = 3
-"""Letters of the longest words that count as short."""
+"""Length of the longest words that count as short."""
 
 
 @dataclass(frozen=True)
 class Letter:
     """A letter in the words and in the bag; shares are of all letters there, without blanks.
 
-    ``short`` is its share in words of two and three letters, ``full`` in those of a rack's tiles
-    and one more: the words that Lewis (Valett, 2012) finds to matter most.
+    ``short`` is its share in words of two and three letters, ``full`` in words as long as
+    a rack or one letter longer: the words that Lewis (Valett, 2012) finds to matter most.
     """
 
     letter: str
@@ -45,7 +46,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Length:
-    """Words of a length, and how many of them take a hook in front, behind, or have an anagram."""
+    """Number of words of a length, and how many have hooks in front or behind, or anagrams."""
 
     letters: int
     words: int
@@ -57,7 +58,7 @@ class Length:
 
 @dataclass(frozen=True)
 class LexiconStatistics:
-    """What a lexicon is like for these tiles, this board and this size of a rack."""
+    """Statistics of a lexicon for given tiles, board and rack size."""
 
     letters: tuple[Letter, ...]
     lengths: tuple[Length, ...]
@@ -71,7 +72,7 @@ class LexiconStatistics:
 def lexicon_statistics(
     lexicon: Lexicon, layout: BoardLayout, rack_size: int, bonus: int, top: int
 ) -> LexiconStatistics:
-    """Describe a lexicon; lists have ``top`` entries, ``bonus`` is for a play of a whole rack.
+    """Compute a lexicon's statistics; lists have ``top`` entries, ``bonus`` is a bingo's.
 
     Raises:
         ValueError: as ``search_nodes`` and ``full_statistics``.
@@ -94,7 +95,7 @@ def lexicon_statistics(
 
 
 def _letters(words: U8, distribution: TileDistribution, rack_size: int) -> list[Letter]:
-    """Count the letters of words, and say which tiles and points would follow from all of them."""
+    """Return the letters' shares in words, and the tiles and points that these would suggest."""
     kinds, lengths = len(distribution.counts), words[:, -1]
     full = (lengths == rack_size) | (lengths == rack_size + 1)
     counts = np.array(distribution.counts)
@@ -130,7 +131,7 @@ def _letters(words: U8, distribution: TileDistribution, rack_size: int) -> list[
 
 def _occurrences(words: U8, kinds: int) -> I64:
     counts = np.zeros(kinds, np.int64)
-    for column in words[:, :-1].T:  # one after another, for bincount widens what it counts
+    for column in words[:, :-1].T:  # column by column, since bincount widens its input
         counts += np.bincount(column, minlength=kinds)
     counts[BLANK] = 0
     return counts
@@ -142,10 +143,10 @@ def _shares(counts: I64) -> list[float]:
 
 
 def tiles_by_share(occurrences: I64, counts: I64) -> I64:
-    """Share out the bag's letters as words have them, by Webster's method; by tile number.
+    """Distribute the bag's letters in proportion to the words, by Webster's method; by tile number.
 
-    Each letter in the bag keeps one tile; each further tile goes to the letter with most
-    occurrences for each tile that it has, and half a tile.
+    Each letter in the bag keeps one tile. Each further tile goes to the letter with the greatest
+    ratio of occurrences to its tiles so far plus one half.
     """
     tiles = np.minimum(counts, 1)
     for _ in range(int(counts.sum() - tiles.sum())):
@@ -154,7 +155,7 @@ def tiles_by_share(occurrences: I64, counts: I64) -> I64:
 
 
 def points_by_share(occurrences: I64, counts: I64, points: I64) -> I64:
-    """Deal the points of the letters in the bag again: the rarer in words, the more points."""
+    """Reassign the points of the letters in the bag: the rarer in words, the more points."""
     dealt = points.copy()
     letters = np.flatnonzero(counts)
     by_share = letters[np.argsort(-occurrences[letters], kind="stable")]
@@ -166,7 +167,7 @@ def points_by_share(occurrences: I64, counts: I64, points: I64) -> I64:
 
 
 class _AnagramSets(NamedTuple):
-    """Words by their letters: the set of rows ``order[starts[n] : starts[n] + sizes[n]]``."""
+    """Words grouped by letters: set n is the rows ``order[starts[n] : starts[n] + sizes[n]]``."""
 
     order: I64  # [words]
     starts: I64  # [sets]
@@ -174,10 +175,10 @@ class _AnagramSets(NamedTuple):
 
 
 def _anagram_sets(words: U8) -> _AnagramSets:
-    """Sort words by their letters.
+    """Group words by their letters.
 
-    Letters go by keys of 64 random bits: that two sets of 4.5 million words share a key by chance
-    is less likely than one in a million.
+    Sets are told apart by keys of 64 random bits: in 4.5 million words two sets share a key with a
+    probability below one in a million.
     """
     keys = np.zeros(len(words), np.uint64)
     for column in words[:, :-1].T:

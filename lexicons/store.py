@@ -1,7 +1,8 @@
 """Lexicons ready to play with: a word graph, its alphabet, and a checksum of its words.
 
 A word list is built into a graph on first use, which takes seconds, and cached under a hash of its
-content. What kernels search is derived from large graphs once, and mapped into memory too.
+content. What kernels search is derived from the graph; if that is large, it is cached and mapped
+into memory too.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _FORMAT = "tilewire lexicon 2"  # change it when what is cached changes
 _MOST_WORDS = 4_500_000
 
 _KEPT_NODES = 1 << 16
-"""What is derived from a smaller graph is made faster than it is found."""
+"""Least size for caching what is derived from a graph; for smaller ones making it is faster."""
 
 _Progress = Callable[[str], None]
 
@@ -47,7 +48,7 @@ class Lexicon:
     """The words that count, as a graph over a distribution's alphabet.
 
     ``checksum`` tells whether two lexicons have the same words: it is the SHA-256, in hexadecimal,
-    of the words in tile order, upper case, one a line, UTF-8.
+    of the words in tile order, upper case, one per line, UTF-8.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Lexicon:
 
     @classmethod
     def wordless(cls, distribution: TileDistribution) -> Lexicon:
-        """Return a lexicon without words, in which kernels find nothing soon."""
+        """Return a lexicon without words, in which searches end at once."""
         return cls("none", distribution, WordGraph(np.zeros(2, np.uint32)), "")
 
     @cached_property
@@ -65,7 +66,7 @@ class Lexicon:
         """The graph in the form that kernels search (``lexicons.search_graph``).
 
         Raises:
-            ValueError: the graph has too many nodes for an alphabet of so many letters.
+            ValueError: the graph has too many nodes for an alphabet of this size.
         """
         from .search_graph import FORMAT, search_nodes  # these two bring numba in
 
@@ -106,7 +107,7 @@ class Lexicon:
 
 
 def lexicon_names() -> tuple[str, ...]:
-    """Name the lexicons that are here: the embedded ones, then the installed ones."""
+    """Name the available lexicons: the embedded ones, then the installed ones."""
     return (*_embedded_names(), *installed_names())
 
 
@@ -130,6 +131,7 @@ def load_lexicon(
     Raises:
         ValueError: the file is no word list or word graph of this alphabet; says where and why.
         FileNotFoundError: neither the name of an embedded or installed lexicon nor a file.
+        OSError: the file cannot be read, or as ``user_cache``.
     """
     progress, name = progress or (lambda _: None), str(name_or_path)
     if name in installed_names():
@@ -212,13 +214,13 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
 
 
 class _Kept:
-    """The cache of a file's content: its words' checksum and, of a list, the graph.
+    """What the cache has for a file: the checksum of its words and, for a list, the graph.
 
     The graph's SHA-256 is the second line of the checksum's file. Files are replaced atomically.
     """
 
     def __init__(self, content: bytes, distribution: TileDistribution) -> None:
-        # The same words have other tile numbers in another alphabet.
+        # The same text has other tile numbers in another alphabet.
         digest = hashlib.sha256("\0".join((_FORMAT, *distribution.alphabet.letters, "")).encode())
         digest.update(content)
         self.directory = user_cache() / "lexicons"

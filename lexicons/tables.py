@@ -59,7 +59,7 @@ def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable
 
     Raises:
         ValueError: names the file and what is wrong with it, or that it is for other tiles.
-        OSError: the file cannot be read; the sentence names it.
+        OSError: the file cannot be read; the message names it.
     """
     if name_or_path == TRAINED:
         return _for_tiles("leave table", trained_leaves(distribution), distribution)
@@ -88,7 +88,7 @@ def load_value_net(path: str, layout: BoardLayout, distribution: TileDistributio
 
 
 def table_name(named: str | None, distribution: TileDistribution) -> str:
-    """Return a table's name, of either kind, for people to read: ``trained (scowl)``."""
+    """Return the name of a leave table or win probabilities, for people: ``trained (scowl)``."""
     name = _own_table(distribution) if named is None else named
     return f"{name} ({TRAINED_ON})" if name == TRAINED else name
 
@@ -102,7 +102,7 @@ def leave_table_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
     """Return a warning if a leave table was trained on other words than those played.
 
     Raises:
-        ValueError: a manifest that is no manifest; names the file.
+        ValueError: the table's manifest is invalid; names the file.
         OSError: the table or its manifest cannot be read.
     """
     name = _own_table(lexicon.distribution) if named is None else named
@@ -127,7 +127,7 @@ def win_probability_warnings(named: str | None, lexicon: Lexicon) -> list[str]:
 def untrained(
     leaves: str | None, win_probabilities: str | None, distribution: TileDistribution
 ) -> list[str]:
-    """Return a sentence on the tables that players do without, as none is trained for the tiles."""
+    """Return a sentence on the tables that are formulas, if none is trained for these tiles."""
     if are_trained_for(distribution):
         return []
     lacks = []
@@ -155,7 +155,7 @@ def _doubts(called: str, kind: str, named: str, lexicon: Lexicon) -> list[str]:
 
 @lru_cache(maxsize=4)
 def are_trained_for(distribution: TileDistribution) -> bool:
-    """Return whether the trained tables are for these tiles, whatever they are called."""
+    """Return whether the trained tables are for these tiles, whatever their name."""
     ours = load_distribution()
     return (ours.alphabet.letters, ours.counts, ours.points) == (
         distribution.alphabet.letters,
@@ -197,7 +197,7 @@ class LuckWeights(NamedTuple):
 
 @lru_cache(maxsize=1)
 def luck_weights() -> LuckWeights:
-    """Return the measured weights: for the embedded lexicon, which words affect little."""
+    """Return the weights measured with the embedded lexicon; other words change them little."""
     return LuckWeights(**json.loads(_embedded(_FILES["luck"]))["weights"])
 
 

@@ -11,10 +11,10 @@ _MOST_SHOWN = 60
 
 
 def read_named(name_or_path: str | Path, suffix: str, what: str, form: str) -> tuple[str, str, str]:
-    """Return name and text of embedded data or of a file, and what errors call it.
+    """Return the name and text of embedded data or of a file, and its name for errors.
 
-    A text that is an embedded name is that, and a file of that name is ``./NAME``. ``form`` says
-    what such a file holds, for the error.
+    An embedded name as a string means the embedded data; a file of that name is ``./NAME``. For
+    errors ``what`` is the noun for the data, ``form`` says what such a file holds.
 
     Raises:
         ValueError: the file is not UTF-8, or a folder.
@@ -22,10 +22,10 @@ def read_named(name_or_path: str | Path, suffix: str, what: str, form: str) -> t
         OSError: the file cannot be read.
     """
     path, name, embedded = Path(name_or_path), str(name_or_path), embedded_names(suffix)
-    if isinstance(name_or_path, str) and name in embedded:  # whatever lies in this folder
+    if isinstance(name_or_path, str) and name in embedded:  # even if there is a file of that name
         return name, embedded[name].read_text(encoding="utf-8"), name
     is_file = is_folder = False
-    with suppress(OSError):  # no file has so long a name
+    with suppress(OSError):  # the name is too long for a file
         is_file, is_folder = path.is_file(), path.is_dir()
     if is_file:
         return path.stem, read_text(path), str(path)
@@ -53,7 +53,7 @@ def shown(text: str) -> str:
 
 
 def name_of(location: str | Path) -> str:
-    """Return what a file is called, without suffixes; an embedded name stays as it is."""
+    """Return a file's name without folders and suffixes; an embedded name stays as it is."""
     return Path(location).name.partition(".")[0] or str(location)
 
 

@@ -1,13 +1,13 @@
 """A network that values positions after a move, in a file (NumPy's ``.npz``).
 
-How it values is told in ``engine.kernels.value_net``; here is what each number is for. A net is for
-one lexicon, alphabet and board. What it was trained with lies beside it (``lexicons.manifest``).
+``engine.kernels.value_net`` describes how it computes values; here is what each weight is for. A
+net is for one lexicon, alphabet and board. Its manifest is beside it (``lexicons.manifest``).
 
 It sees two things:
 
-- the *lines* of the board, rows and columns. Of each square it sees the content: a letter, also of
-  a blank; or, if tiles cross an empty square, a class of the letters that fit and of the points of
-  these tiles. Lines with the same premiums are of one kind, and share their weights;
+- the *lines* of the board, rows and columns. Of each square it sees the content: a letter, whether
+  or not by a blank; or, if tiles cross an empty square, a class of the letters that fit and of the
+  points of these tiles. Lines with the same premiums are of one kind, and share their weights;
 - *counts*: of each tile that the mover keeps, of each that it does not see, the tiles in the bag
   after the draw, the scoreless turns in a row.
 """
@@ -33,20 +33,20 @@ from .leaves import RACK_SIZE
 
 OUTPUTS = 4
 REPLY, VALUE, LEAD, SCALE = range(OUTPUTS)
-"""Outputs, in units of ``UNIT`` points beyond the leave's worth: what the mover gains in the next
-turn, which is easier to learn; in the next two, by which it chooses; to the end of the game; and
-the logarithm of the scale of that, which is taken to have a logistic distribution."""
+"""Outputs, in units of ``UNIT`` points beyond the leave's worth: the mover's gain in the next turn,
+which is easier to learn; in the next two turns, which decides its choice; to the end of the game;
+and the logarithm of the scale of the last, taken to have a logistic distribution."""
 TURNS = 2
-"""Turns whose gains the first outputs are."""
+"""Number of the first outputs, which are the gains in the next 1, 2 … turns."""
 UNIT = 20.0
 
 FIT_LIMITS = (0, 25, 65, 150, 350)
-"""Classes of the letters that fit: up to so many thousandths of the letters of a full bag."""
+"""Upper limits of the classes of letters that fit, in thousandths of a full bag's letters."""
 SCORE_LIMITS = (2, 5)
-"""Classes of the points of crossing tiles: up to so many."""
+"""Upper limits of the classes of the crossing tiles' points."""
 CROSSINGS = (len(FIT_LIMITS) + 1) * (len(SCORE_LIMITS) + 1)
 KEPT_COUNTS = RACK_SIZE + 1
-UNSEEN_COUNTS = 16  # the last: so many or more; likewise below
+UNSEEN_COUNTS = 16  # the last stands for all greater counts too; likewise below
 BAG_COUNTS = 128
 SCORELESS_COUNTS = 8
 
@@ -81,7 +81,7 @@ class NetArrays(NamedTuple):
 
 
 def sights_of(layout: BoardLayout, distribution: TileDistribution) -> Sights:
-    """Return what a net sees."""
+    """Return what a net sees of a board and tiles."""
     side = max(layout.rows, layout.columns) + 2
     premiums = list(zip(layout.word_multipliers, layout.letter_multipliers, strict=True))
     known: dict[Any, int] = {}
@@ -187,7 +187,8 @@ def read_value_net(
     """Read a net for this board and these tiles.
 
     Raises:
-        ValueError: names the file and what is wrong with it, or that it is for others.
+        ValueError: names the file and what is wrong with it, or that it is for another board or
+            other tiles.
         OSError: the file cannot be read.
     """
     path = Path(path)

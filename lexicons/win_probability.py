@@ -5,11 +5,11 @@ each one more than the last. Every other line has the spread of the player on tu
 leave included, then for each count the probability, 0 to 1, that it wins; a tie counts half.
 Spreads go up by one, or down by one, throughout.
 
-Where no table is trained for the tiles a formula is used: points still to come are normally
-distributed. Being on turn is worth half a turn's points, and the variance grows with the tiles
-that are left; the numbers are fitted to the table that is trained for English tiles. They follow
-it while there are tiles in the bag. With an empty bag, where single points decide, they are up to
-0.3 off; there an endgame is solved or played out.
+Where no table is trained for the tiles, a formula is used. It takes the points still to come to be
+normally distributed: being on turn is worth half a turn's points, and the variance grows with the
+tiles that are left. Its numbers are fitted to the table that is trained for English tiles. The
+formula follows that table while there are tiles in the bag. With an empty bag, where single points
+decide, it is up to 0.3 off; there endgames are solved or played out instead.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class WinProbabilities:
         return WinProbabilities, (self.spreads, self.unseen, self.values)
 
     def at(self, spread: int, unseen: int) -> float:
-        """Return a probability; beyond the table the outermost row or column counts."""
+        """Return a probability; beyond the table, that of the nearest row and column."""
         row = min(max(spread - int(self.spreads[0]), 0), len(self.spreads) - 1)
         column = min(max(unseen - int(self.unseen[0]), 0), len(self.unseen) - 1)
         return float(self.values[row, column])
@@ -68,12 +68,12 @@ class WinProbabilities:
 
 @lru_cache(maxsize=4)
 def formula_win_probabilities(tiles: int) -> WinProbabilities:
-    """Return the formula's table (cached) for games with so many tiles."""
+    """Return the formula's table (cached) for games with ``tiles`` tiles."""
     spreads = np.arange(-FORMULA_MOST_SPREAD, FORMULA_MOST_SPREAD + 1, dtype=np.int32)
     unseen = np.arange(1, tiles + 1, dtype=np.int32)
     deviations = np.sqrt(VARIANCE + VARIANCE_A_TILE * unseen)
     scaled = (spreads[:, np.newaxis] + ON_TURN) / (deviations * math.sqrt(2))
-    # scipy's functions take longer to import than all of these to be worked out.
+    # Importing scipy's functions takes longer than computing all of these.
     values = [[math.erfc(-value) / 2 for value in row] for row in scaled.tolist()]
     return WinProbabilities(spreads, unseen, np.array(values, np.float32))
 

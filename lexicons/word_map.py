@@ -4,7 +4,7 @@ Each letter has a key of 64 random bits, a multiset of letters the sum of its le
 2⁶⁴, and the words are in a hash table by that sum (MAGPIE's idea). A filter (Bloom 1970, within one
 64-bit word, so that a query reads memory once) rules out nearly all queries before that.
 
-A second filter answers for tiles with a blank: it has every word less any one of its letters.
+A second filter answers for tiles with a blank: it has every word with any one letter removed.
 
 Filters and table can match falsely, so the reader compares letters; they never miss a word.
 """
@@ -36,7 +36,7 @@ FORMAT = "word map 1"
 """Names keys, filters and table; change it with them, since they are kept in the cache."""
 
 _BITS_A_WORD = 16  # of the filter of whole words: 1 query in 500 passes in vain
-_SHORTER_A_WORD = 8  # words less a letter, for each word
+_SHORTER_A_WORD = 8  # words with a letter removed, per word
 _MIN_LENGTH = 64
 
 
@@ -48,14 +48,14 @@ def _letter_keys() -> U64:
     return keys
 
 
-KEYS = _letter_keys()  # [64] by letter; the same for all lexicons, so boards and racks need none
+KEYS = _letter_keys()  # [64] by letter; the same for all lexicons: boards and racks depend on none
 
 
 WORDS = record_dtype(
     [
         ("nodes", np.uint64),  # address of the graph (``lexicons.search_graph``)
         ("shift", np.uint64),  # … the lowest bit of the indexes in it
-        ("filters", np.uint64, (2,)),  # addresses: of the filter of words, of words less a letter
+        ("filters", np.uint64, (2,)),  # addresses of the filters: of words, of words less a letter
         ("masks", np.uint64, (2,)),  # their lengths, powers of two, less 1
         ("rows", np.uint64),  # address of the table
         ("row_mask", np.uint64),  # number of its rows, a power of two, less 1
@@ -67,13 +67,13 @@ WordsRecord: TypeAlias = Any
 
 @dataclass(frozen=True, eq=False)
 class WordMap:
-    """A graph's words as kernels read them: ``words`` has addresses, the rest is kept for it."""
+    """A graph's words as kernels read them, by the addresses in ``words`` of the other arrays."""
 
     nodes: SearchNodes
     letters: int  # in the alphabet
     whole: U64
     shorter: U64
-    rows: U8  # [places, width] a word a row: its letters, zeros, its length last; length 0: none
+    rows: U8  # [places, width] one word per row: letters, zeros, last its length; 0: no word
     words: npt.NDArray[Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,10 +105,10 @@ def word_map(nodes: SearchNodes, letters: int, longest: int) -> WordMap:
 
 
 def spell_words(nodes: SearchNodes, letters: int, longest: int) -> U8:
-    """Return a graph's words of up to ``longest`` letters in tile order, a row each.
+    """Return a graph's words of up to ``longest`` letters in tile order, one per row.
 
-    ``letters`` is the size of the alphabet. A row has the word's letters, zeros and its length
-    last, a power of two of bytes.
+    ``letters`` is the size of the alphabet. A row has the word's letters, zeros and, last, its
+    length; its size in bytes is a power of two.
     """
     shift = np.uint64(shift_of(letters))
     count, most = _spell(nodes, shift, longest, np.zeros((0, 1), np.uint8))
@@ -142,13 +142,13 @@ def _filter_bits(key: Any) -> Any:
 
 @helper
 def _place_of(key: Any, mask: Any) -> Any:
-    """Return the place of a key in a filter or a table; the bits above are the filter's."""
+    """Return the place of a key in a filter or a table; ``_filter_bits`` uses its high bits."""
     return key >> np.uint64(8) & mask
 
 
 @helper
 def may_be_word(words: WordsRecord, key: Any, short: Any) -> Any:
-    """Return whether letters may be a word (``short`` 0), or lack one letter of a word (1)."""
+    """Return whether letters may be a word (``short`` 0) or a word less one letter (1)."""
     bits = _filter_bits(key)
     place = _place_of(key, words.masks[short])
     return word_at(words.filters[short], place) & bits == bits
@@ -156,9 +156,10 @@ def may_be_word(words: WordsRecord, key: Any, short: Any) -> Any:
 
 @helper
 def first_row(words: WordsRecord, key: Any) -> Any:
-    """Return the row where the words of these letters begin; others may lie among them.
+    """Return the first row that may have a word of these letters.
 
-    They follow (``next_row``) up to a row without a word.
+    They are in the rows from there (``next_row``) up to one without a word; other words may be
+    among them.
     """
     return _place_of(key, words.row_mask)
 
@@ -177,15 +178,15 @@ def length_in(words: WordsRecord, row: Any) -> Any:
 
 @helper
 def letter_in(words: WordsRecord, row: Any, at: Any) -> Any:
-    """Return a letter of a row's word, from 0."""
+    """Return the letter at index ``at`` of a row's word."""
     return byte_at(words.rows, (row << words.row_shift) + np.uint64(at))
 
 
 @kernel
 def _spell(nodes: SearchNodes, shift: Any, longest: int, words: U8) -> tuple[int, int]:
-    """Write the words of up to ``longest`` letters, a row each, their length last, while rows last.
+    """Write the words of up to ``longest`` letters into the rows of ``words``, as far as these go.
 
-    Return the number of words and the length of the longest; ``words`` is modified in place.
+    Return the number of all such words and the length of the longest.
     """
     left = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, the letters of the children still to visit
     index = np.zeros(MAX_WORD + 2, np.uint64)  # the first of these children
@@ -216,7 +217,7 @@ def _spell(nodes: SearchNodes, shift: Any, longest: int, words: U8) -> tuple[int
 
 @kernel
 def _enter(words: U8, whole: U64, shorter: U64, rows: U8) -> None:
-    """Enter words, as ``_spell`` writes them, into filters and table, modified in place."""
+    """Enter words, as ``_spell`` writes them, into the filters and the table, in place."""
     mask = np.uint64(len(rows) - 1)
     for at in range(len(words)):
         key = np.uint64(0)

@@ -1,11 +1,11 @@
 """Word lists: reading them, packing them into arrays, and their checksums.
 
-A word list is UTF-8 text (a byte order mark, CRLF line ends and accents that are characters of
-their own do no harm), one word a line in any case. Blank lines and lines that begin with ``#`` are
-left out. Anything else, such as a definition after a word, is refused with its line number: a
-misread list costs games silently.
+A word list is UTF-8 text (a byte order mark, CRLF line ends and combining accents do no harm), one
+word per line in any case. Blank lines and lines that begin with ``#`` are left out. Anything else,
+such as a definition after a word, is refused with its line number: a misread list costs games
+silently.
 
-Many words are kept as a *word matrix*: ``uint8``, a row a word, padded with 0 (which is no letter).
+Many words are kept as a *word matrix*: ``uint8``, one row per word, padded with 0 (no letter).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .kwg import MAX_TILE, MAX_WORD
 from .text import decode_text
 
 MOST_BYTES = 256 << 20
-"""Of text in a compressed file; a small one may hold gigabytes."""
+"""Limit of the text in a compressed file; a small file may hold gigabytes."""
 
 SHORTEST_WORD = 2  # a single letter is no play
 
@@ -55,7 +55,7 @@ class WordList:
             yield tuple(tile for tile in row if tile)
 
     def text(self) -> str:
-        """Return the list as ``checksum`` sees it: brackets, upper case, in order, LF line ends."""
+        """Return the list as ``checksum`` hashes it: sorted, upper case, brackets, LF line ends."""
         letters = self.alphabet.letters
         if max(map(len, letters)) > 1:
             return "".join(f"{self.alphabet.text(word)}\n" for word in self)
@@ -78,7 +78,7 @@ class WordList:
 def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList:
     """Read a word list from a file's content; ``source`` names it in errors.
 
-    It is text, or compressed by xz if the name ends in ``.xz``.
+    The content is text, compressed by xz if ``source`` ends in ``.xz``.
 
     Raises:
         ValueError: names ``source``, the line and what is wrong with it.
@@ -123,7 +123,7 @@ def _decode(content: bytes, source: str, alphabet: Alphabet) -> str:
 
 
 def _encoding_remedy(content: bytes, source: str, alphabet: Alphabet) -> str:
-    """Return how to convert a list in an older encoding, if all its letters are tiles in that."""
+    """Return how to convert a list from an older encoding, if all its letters are tiles in it."""
     letters = {letter for text in (*alphabet.letters, *alphabet.blanked) for letter in text}
     bytes_beyond_ascii = bytes(sorted({byte for byte in content if byte > 0x7F}))
     for encoding in _OLDER_ENCODINGS:
@@ -204,7 +204,7 @@ def pack_words(words: Sequence[Sequence[int]]) -> WordMatrix:
     """Put words into a matrix, in their order.
 
     Raises:
-        ValueError: a word has no letters or too many, or holds what is no letter.
+        ValueError: a word has no letters or too many, or a number that is no letter.
     """
     width = max(map(len, words), default=0)
     if width > MAX_WORD:
@@ -218,7 +218,7 @@ def pack_words(words: Sequence[Sequence[int]]) -> WordMatrix:
 
 
 def sorted_words(words: WordMatrix) -> WordMatrix:
-    """Sort words by tile numbers, each once; raises as ``pack_words``."""
+    """Return the distinct words, sorted by tile numbers; raises as ``pack_words``."""
     count, width = words.shape
     if not count:
         return np.zeros((0, 0), np.uint8)

@@ -73,7 +73,7 @@ def answer_json(
 
 
 def progress_json(findings: Findings, rules: Rules) -> dict[str, Any]:
-    """Return what is known in the middle of an analysis: candidates, and how many rollouts."""
+    """Return interim findings: the candidates and the number of rollouts."""
     candidates = [_candidate(row, findings) for row in findings.estimates]
     alphabet = rules.distribution.alphabet
     return {"candidates": _written(candidates, "", alphabet), "rollouts": findings.rollouts}

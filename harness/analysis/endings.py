@@ -66,7 +66,7 @@ class EndgameProof:
 def prove_endgame(
     solver: EndgameSolver, position: Position, rules: Rules, budget: Budget, *, first_win: bool
 ) -> EndgameProof:
-    """Solve an endgame; the solver has begun with it."""
+    """Solve an endgame, which the solver has begun with, until the budget is spent."""
     seconds = spend(budget, solver)
     return proof_so_far(solver, position, rules, first_win=first_win, seconds=seconds)
 

@@ -145,7 +145,7 @@ class Findings:
         return self.behind[index]
 
     def is_clear(self, move: Move) -> bool:
-        """Check whether the best leads a candidate by more than chance, with 95 %.
+        """Check whether the best leads a candidate by more than chance, at 95 % confidence.
 
         The samples that compare the best have also chosen it, so all rivals share the risk of an
         error (Bonferroni): with 95 %, no candidate called worse is better. The played move is a
@@ -177,7 +177,7 @@ class Settings:
     """What a search works with."""
 
     generators: Sequence[Generator]
-    """A generator per thread, used by nobody else meanwhile."""
+    """One generator per thread; nothing else may use them meanwhile."""
     lexicon: Lexicon
     win_probabilities: WinProbabilities
     candidates: int = 15
@@ -185,10 +185,10 @@ class Settings:
     """None: as usual for the bag."""
     seed: int = 0
     seconds: float = 10.0
-    """Time at most; it ends earlier if certain."""
+    """Most time for the search, which ends earlier if it is certain."""
     rollouts: int | None = None
-    """Of all candidates; then time and certainty don't count: the same findings everywhere. With an
-    empty bag ``NODES_A_ROLLOUT`` nodes of the endgame solver are in place of each."""
+    """Total for all candidates; then time and certainty don't count, and the findings are the same
+    everywhere. With an empty bag ``NODES_A_ROLLOUT`` nodes of the endgame solver replace each."""
 
 
 def analyse(
@@ -203,8 +203,8 @@ def analyse(
     """Find the best move of a position that is valid by ``engine.rules.rules.why_not``.
 
     The position has the opponent's rack as far as known; ``played`` is in canonical form, and was a
-    phony in the game if ``taken_back``, whatever the lexicon says. Some times a second ``told``
-    takes the findings so far, and ``stopped`` returns whether to end at once.
+    phony in the game if ``taken_back``, whatever the lexicon says. ``told`` takes the findings so
+    far after each slice of work, and ``stopped`` returns whether to end at once.
 
     Raises:
         ValueError: no plies or candidates, or generators or rollouts refuse the position.
@@ -263,7 +263,7 @@ class _Rollouts:
         self._began = self._seconds = 0.0
 
     def slices(self) -> Iterator[None]:
-        """Roll out until it is enough; the first rollout, which may compile, is not timed."""
+        """Roll out until limit or certainty; the first rollout, which may compile, is not timed."""
         self._search.advance(1)
         self._began = time.monotonic()
         yield

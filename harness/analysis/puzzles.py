@@ -29,29 +29,29 @@ from lexicons.store import Lexicon
 from .endings import proof_so_far
 
 MOVES = range(15, 301)
-"""Legal moves of a puzzle: with fewer it is trivial, with more the file grows."""
+"""Numbers of legal moves allowed: fewer make a puzzle trivial, more make its file large."""
 LEAST_LOSS = 5
-"""Points that the static move loses in an endgame that it does not lose."""
+"""Least points that the static move loses in an endgame, unless it worsens the outcome."""
 LEAST_SHARE = 1 / 8
-"""Share of wins that it loses in a pre-endgame."""
+"""Least share of wins that the static move, and a pass, lose in a pre-endgame."""
 
 _MEMORY = 40 << 20
 _FIRST_NODES = 3_000  # for the endgame itself
 _ENDGAME_NODES = 30_000  # for what a move is worth
 _GUESS_NODES = 100  # for a guess of an outcome
-_OUTCOME_NODES = 400, 4_000, 40_000, 200_000  # for that of a placement with a tile, look after look
+_OUTCOME_NODES = 400, 4_000, 40_000, 200_000  # for the outcome with one tile, look by look
 _MOST_NODES = 1_500_000  # for all outcomes of a pre-endgame; most positions are given up before
 _LINE_NODES = 150_000  # for the best play with a tile
 _PASS_NODES = 30_000
 _LOOKED_AT = 10  # moves whose outcomes are guessed, the best by equity
-_MOST_BEST = 6  # moves of a pre-endgame that win equally often
-_LEAST_BEST = 1 / 2  # of wins: where all moves mostly lose, no proof is short
+_MOST_BEST = 6  # most moves of a pre-endgame that may be best together
+_LEAST_BEST = 1 / 2  # share of wins; where all moves mostly lose, proofs are long
 _RIVALS = 3  # moves whose outcomes are proven first
 
 WON, DRAWN, LOST, UNPROVEN = "WDL?"
 
 Cases: TypeAlias = dict[int, int]
-"""How many of the unseen tiles are of a kind, by tile."""
+"""The number of unseen tiles of each kind, by tile."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ class PreEndgamePuzzle:
     """The estimated share of wins after a pass; a draw is half a win."""
 
     def win(self, move: Move) -> float:
-        """Return the share of wins, at most; a draw is half a win."""
+        """Return the greatest possible share of wins; a draw is half a win."""
         return self.pass_win if move == PASS else share(self.outcomes[move], self.cases, 1)
 
     def loss(self, move: Move) -> float:
-        """Return the share of wins that a move loses, at least."""
+        """Return the least share of wins that a move loses."""
         return self.win(self.best.move) - self.win(move)
 
 
@@ -125,7 +125,7 @@ def share(outcomes: str, cases: Cases, unproven: float = 0) -> float:
 
 
 class PuzzleMaker:
-    """Makes puzzles of positions that are fit for one."""
+    """Makes puzzles from suitable positions."""
 
     def __init__(self, lexicon: Lexicon, generator: Generator) -> None:
         self._lexicon, self._generator = lexicon, generator
@@ -167,7 +167,7 @@ class PuzzleMaker:
         cases = {tile: count for tile, count in counts if count}
         placed = [each for each in ranked if isinstance(each.move, Place)]
         if len(placed) + 1 < len(ranked):
-            return None  # exchanges are no moves that the drawing of one tile tells of
+            return None  # exchanges leave a tile in the bag, which no solution here covers
         outcomes = _best_proven(asked, placed, cases)
         if outcomes is None:
             return None
@@ -218,7 +218,7 @@ class _Asked:
         return self.solution if self.solution.proven else None
 
     def spread(self, after: FullPosition, nodes: int) -> int | None:
-        """Return the spread at the end of the game, of who is to move in the puzzle."""
+        """Return the final spread of the puzzle's player to move; None if more nodes are needed."""
         now = after.position.spread(self._seat)
         if after.over:
             return now
@@ -226,7 +226,7 @@ class _Asked:
         return None if solved is None else now - solved.value
 
     def guess(self, ranked: RankedMove, cases: Cases) -> float:
-        """Return about which share of games a placement wins."""
+        """Return a guess of the share of wins of a placement."""
         outcomes = ""
         for tile in cases:
             after = self._drawing(ranked, tile, cases).position
@@ -254,7 +254,7 @@ class _Asked:
         return Line((ranked.move, *rest.moves), (ranked.score, *rest.scores), -rest.spread)
 
     def line(self, position: Position) -> Line | None:
-        """Return the best play of the endgame just solved; None: its end is not in sight."""
+        """Return the best play of the endgame just solved; None: it stops before the end."""
         proof = proof_so_far(self.solver, position, self.rules)
         return Line(proof.pv, proof.scores, proof.spread) if proof.ends_game else None
 
@@ -268,7 +268,7 @@ class _Asked:
 def _best_proven(
     asked: _Asked, placed: Sequence[RankedMove], cases: Cases
 ) -> dict[Move, str] | None:
-    """Return the outcomes of placements, few of them proven the best; None: it is not so.
+    """Return the outcomes of placements if a few are proven to be best, else None.
 
     Quick guesses say where a proof may succeed. Outcomes of moves that are not the best stay
     unproven where they do not matter.
@@ -328,9 +328,9 @@ class _Outcomes:
         return [text for text in texts if share(text, self._cases, 1) >= self.best]
 
     def look(self, ranked: RankedMove, nodes: int, until: float = 0.0) -> None:
-        """Look at a placement with each tile, at those first with which others did not win.
+        """Look at a placement with each tile, those first with which others did not win.
 
-        No more is looked at once it wins less often than ``until``.
+        Stop once it can't win as often as ``until``.
         """
         known = dict(zip(self._cases, self.by_move[ranked.move], strict=True))
         for tile in sorted(self._cases, key=lambda each: -self._lost[each]):

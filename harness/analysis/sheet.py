@@ -1,4 +1,4 @@
-"""A game or a position as somebody gives it, as text: its turns, each a position to analyse."""
+"""A game or a position given as text: its turns, each a position to analyse."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sheet:
     replay: Replay | None = None
 
     def turn(self, line: int, rules: Rules) -> Turn:
-        """Return the turn before a line of the score sheet; of a position the line is 0.
+        """Return the turn before a line of the score sheet, or a position's only turn.
 
         Raises:
             ValueError: there is no such line, or no turn before it.
@@ -66,7 +66,7 @@ def _position(data: bytes, rules: Rules) -> Turn:
     except UnicodeDecodeError:
         raise ValueError("this is neither a GCG nor a CGP: it is no text") from None
     if text[:1] in ("'", '"') and text.endswith(text[0]):
-        text = text[1:-1]  # as it is given to a shell
+        text = text[1:-1]  # in quotes, as a shell needs it
     if len(text.split()) < 4 or "/" not in text:
         raise ValueError(
             "this is neither a GCG, whose lines begin with # or >, nor a CGP, which is "
@@ -79,7 +79,7 @@ def _position(data: bytes, rules: Rules) -> Turn:
 
 
 def read_try(text: str, turn: Turn, rules: Rules) -> Move:
-    """Read a move that somebody would try in place of the played one, in canonical form.
+    """Read a move to try in place of the played one, in canonical form.
 
     Raises:
         ValueError: it is no move, or doesn't fit the board.
@@ -93,7 +93,7 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
     """Return what was given as JSON: the turns with their positions (CGP), before any analysis.
 
     ``notice`` is a sentence if the game names another lexicon than ``lexicon``; ``gcg`` is the game
-    again, as it is written here; ``seq`` is the number of a turn among the events of our games.
+    as we write it; ``seq`` is the number that a turn's event has in games of ours.
     """
     gcg, alphabet = sheet.gcg, rules.distribution.alphabet
     return {
@@ -119,7 +119,7 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
 
 
 def _event_of(sheet: Sheet, line: int) -> int:
-    """Count the challenges before a line that have no line, and are notes."""
+    """Return the number of a line's event: challenges that are only notes count as events too."""
     before = sheet.replay.steps[: line - 1] if sheet.replay else ()
     return line + sum(step.event.note == STOOD for step in before)
 

@@ -1,7 +1,7 @@
 """What moves are worth with an empty bag, by the endgame solver.
 
-The best move comes first, then the played one, then the other candidates as far as they are easy.
-Work is counted in time or, to be the same everywhere, in nodes.
+The best move comes first, then the played one, then the other candidates if they are easy. The work
+is limited by time or, for the same result everywhere, by nodes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from engine.simulation.simulation import Estimate
 from lexicons.store import Lexicon
 
 NODES_A_ROLLOUT = 30
-"""Nodes that take about as long as a rollout; so many are in place of each rollout."""
+"""Nodes that take about as long as a rollout, which they replace if rollouts are counted."""
 LEAST_NODES = 20_000
-"""In place of few rollouts; they take less than a second and prove most endgames."""
+"""Fewest nodes, however few the rollouts; less than a second, which proves most endgames."""
 
 _MEMORY = 40 << 20  # bytes
 _SLICE = 500  # nodes between looks at the clock
@@ -53,7 +53,7 @@ class Worth:
         return self.floor is not None and self.floor == self.ceiling
 
     def is_below(self, other: Worth) -> bool:
-        """Check whether it is proven to be less than another."""
+        """Check whether this is proven to be less than another."""
         return self.ceiling is not None and other.floor is not None and self.ceiling < other.floor
 
 
@@ -63,7 +63,7 @@ def is_solvable(position: Position, rules: Rules) -> bool:
 
 
 class Solving:
-    """The work on one endgame; ``seconds`` or ``nodes`` limit it.
+    """The work on one endgame, limited by ``nodes`` or, if that is None, by ``seconds``.
 
     Raises:
         ValueError: the tiles do not add up to an endgame.
@@ -90,7 +90,7 @@ class Solving:
         self.nodes, self.seconds = 0, 0.0
 
     def slices(self) -> Iterator[None]:
-        """Solve until it is enough; the first nodes, which may compile, are not timed."""
+        """Solve until the limit; the first node, which may compile, is not timed."""
         self._solver.begin(self._position)
         self.nodes += self._solver.advance(1)
         self._began = time.monotonic()
@@ -111,7 +111,7 @@ class Solving:
         return (time.monotonic() - self._began) / self._seconds_limit
 
     def _solve(self, share: float, most: int | None = None) -> Iterator[None]:
-        """Solve what the solver has begun with, for a share of the work and ``most`` nodes."""
+        """Go on solving, for at most a share of the work and ``most`` nodes."""
         end, last = self._spent + share, None if most is None else self.nodes + most
         while not self._solver.is_over and self._spent < end:
             if last is not None and self.nodes >= last:
@@ -131,7 +131,7 @@ class Solving:
     def _solve_after(
         self, row: RankedMove, share: float, most: int | None = None
     ) -> Iterator[None]:
-        """Solve what follows a move; with ``most`` nodes only a proof counts."""
+        """Solve the position after a move; with a limit of ``most`` nodes only a proof is kept."""
         if row.move in self.worths:
             return
         after = FullPosition(self._position, ()).after(row.move, row.score, self._rules)
@@ -168,7 +168,7 @@ class Solving:
         return Estimate(*known, 1, win, 0.0, float(worth.gain), 0.0)
 
     def difference(self, best: Move, move: Move) -> Difference:
-        """Return the lead of the best over a candidate; errors are infinite if it is unknown."""
+        """Return the lead of the best over a candidate, with infinite errors if one is unknown."""
         if best not in self.worths or move not in self.worths:
             return Difference(0.0, float("inf"), 0.0, float("inf"))
         one, other = self.worths[best], self.worths[move]

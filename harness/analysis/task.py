@@ -1,4 +1,4 @@
-"""What an analysing process is asked to do, as both ends of its pipe know it."""
+"""Tasks of an analysis process, as both ends of its pipe know them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LENGTH = struct.Struct("<I")
 
 
 MAIN = "main"
-"""The table whose words and rules are meant where none is named."""
+"""The table whose words and rules apply where none is named."""
 
 
 class GameKind(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -23,7 +23,7 @@ class GameKind(Struct, frozen=True, kw_only=True, omit_defaults=True):
     equipment: Equipment
     rules: RulesInPlay = RulesInPlay()
     words: str = ""
-    """What games call the lexicon."""
+    """The name that games give the lexicon."""
 
 
 class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -37,7 +37,7 @@ class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A move to compare with the best, in place of the played one."""
     seconds: float = 2.0
     rollouts: int | None = None
-    """In place of a time; then the findings are the same everywhere."""
+    """Number of rollouts in place of a time; then the findings are the same everywhere."""
     seed: int = 0
     table: str | None = None
-    """The table whose words and rules count; None: that which the game names the lexicon of."""
+    """The table whose words and rules apply; None: the one whose lexicon the game names."""

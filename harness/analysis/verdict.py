@@ -35,7 +35,7 @@ SOLVED = "With an empty bag points are those of the best play by both sides, fou
 _MORE = "Give more by --rollouts or --time, or fewer --candidates."
 _MOST_NAMED = 4
 _MOST_COSTLY = 3
-_LEAST_WORTH = 1.0  # points by which leaves differ, to be named
+_LEAST_WORTH = 1.0  # points by which leaves differ enough to be mentioned
 _NO_WIN = 0.0005  # less than the shown precision
 
 
@@ -127,7 +127,7 @@ def _lacks_rollouts(findings: Findings) -> bool:
 
 
 def _about_endgames(reviewed: Sequence[tuple[Turn, Findings | None]]) -> Iterator[str]:
-    """Yield where points with an empty bag are from, and in which lines they are not proven."""
+    """Yield the source of points with an empty bag, and the lines where they are not proven."""
     solved = [(turn, findings) for turn, findings in reviewed if findings and findings.worths]
     if solved:
         guesses = [str(turn.line) for turn, findings in solved if is_played_guess(findings)]
@@ -202,7 +202,7 @@ class Reason:
     code: Literal["bingo", "score", "leave", "reply"]
     """It is a bingo, scores more now, keeps what is worth more, leaves the opponent less."""
     value: float
-    """In points, of a bingo 1; below 0 it speaks against the best move."""
+    """In points (1 for a bingo); below 0 it speaks against the best move."""
     kept: tuple[Kept, Kept] | None = None
     """By the best and the played move, for ``leave``."""
 
@@ -222,7 +222,7 @@ def _clearly_worse(findings: Findings) -> Estimate | None:
 
 
 def _named(row: Estimate, findings: Findings, rules: Rules, *, done: bool = False) -> str:
-    """Name a move, as one that was ``done`` or that was to do."""
+    """Name a move, as one that was made (``done``) or should be."""
     board, alphabet = findings.question.position.board, rules.distribution.alphabet
     match row.move:
         case Exchange(tiles):
@@ -297,7 +297,7 @@ def _is_bingo(row: Estimate, position: Position, rules: Rules) -> bool:
 
 
 def plus_minus(value: str, error: float, scale: float = 1.0) -> str:
-    """Write the 95 % interval of a figure; nothing if exact or unknown."""
+    """Write a figure with its 95 % interval, without it if exact or unknown."""
     if not error or not math.isfinite(error):
         return value
     return f"{value} ± {number(scale * INTERVAL * error)}"
@@ -318,7 +318,7 @@ def _cost(findings: Findings, played: Estimate) -> str:
 
 
 def _compared_alone(findings: Findings) -> str:
-    """Write the chances behind the cost, if they are of samples of their own."""
+    """Write both moves' shares of wins by the rollouts of these two alone, if there are any."""
     if findings.alone is None or findings.question.phony:
         return ""
     best, played = (number(100 * row.win, unit=" %") for row in findings.alone)
@@ -377,7 +377,7 @@ def _apart(ahead: Difference) -> str:
 
 
 def _points_say_it(ahead: Difference) -> bool:
-    """Check whether to name points: wins are equal."""
+    """Check whether to give points, since wins are equal."""
     return abs(ahead.win) < _NO_WIN
 
 

@@ -1,14 +1,14 @@
-"""What the process does that analyses for a server's page.
+"""The work of the process that analyses for a server's page.
 
-It reads messages from its standard input and answers on its standard output, each JSON behind its
-length in four bytes, little-endian. A task is done at a time; ``{"stop": true}`` ends the one that
-is under way with what is known by then. What it answers to a task:
+It reads messages from its standard input and answers on its standard output, each JSON after its
+length in four bytes, little-endian. It does one task at a time; ``{"stop": true}`` ends the current
+one with what is known by then. Answers to a task are:
 
 * ``{"sheet": …}`` if the task names no line: the turns of what was given (``sheet_json``), and the
-  ``table`` whose words and rules count;
-* ``{"so_far": …}`` some times a second, and last ``{"findings": …}``, as
+  ``table`` whose words and rules apply;
+* ``{"so_far": …}`` a few times a second, and last ``{"findings": …}``, as
   ``tilewire analyze --json`` prints them, with ``replies`` (``replies_json``);
-* ``{"refused": sentence}`` if there is no such thing.
+* ``{"refused": sentence}`` if the task can't be done.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from .task import LENGTH, MAIN, GameKind, Task
 _LEXICON = re.compile(rb"(?:^#lexicon|\blex)[ \t]+([^;\s]+)", re.MULTILINE)
 
 SO_FAR_S = 0.3
-"""What is known so far is told at most so often."""
+"""Least time between two ``so_far`` answers."""
 
 
 class Analyst:
-    """Does tasks with the words and tables of a server; those of a table are loaded when needed."""
+    """Does a server's tasks; the words and rules of each of its tables are loaded when needed."""
 
     def __init__(self, kinds: Mapping[str, GameKind]) -> None:
         self._kinds = kinds
@@ -51,7 +51,7 @@ class Analyst:
     def do(
         self, task: Task, told: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Do a task and return the answer; ``told`` takes what is known before."""
+        """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
         table = self._table_of(task.data) if task.table is None else task.table
         if table not in self._desks:
             self._desks[table] = _Desk(self._kinds[table])
@@ -59,7 +59,7 @@ class Analyst:
         return answer | {"table": table} if "sheet" in answer else answer
 
     def _table_of(self, data: bytes) -> str:
-        """Return the first table whose lexicon a game names and by whose rules it can be read."""
+        """Return the first table whose lexicon a game names and whose rules fit, else ``MAIN``."""
         named = {word.decode(errors="replace").casefold() for word in _LEXICON.findall(data)}
         for table, kind in self._kinds.items():
             if kind.words.casefold() in named:
@@ -70,7 +70,7 @@ class Analyst:
 
 
 class _Desk:
-    """The words, tables and rules of one table."""
+    """The words, leave values, win probabilities and rules of one table."""
 
     def __init__(self, kind: GameKind) -> None:
         equipment = kind.equipment
@@ -78,13 +78,13 @@ class _Desk:
         self._lexicon = load_lexicon(equipment.lexicon, rules.distribution)
         leaves, self._win_probabilities = tables_for(equipment, rules.distribution)
         self._generators = [Generator(self._lexicon, rules, leaves)]
-        # Each turn comes with its whole game.
+        # Each task for a turn has the whole game.
         self._read = lru_cache(maxsize=8)(partial(read_sheet, rules=rules))
 
     def do(
         self, task: Task, told: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Do a task and return the answer; ``told`` takes what is known before."""
+        """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
         try:
             sheet = self._read(task.data)
             if task.line is None:
@@ -137,7 +137,7 @@ class _Desk:
 
 
 def serve(analyst: Analyst, reading: BinaryIO, writing: BinaryIO) -> None:
-    """Do the tasks that come in, one after another, until they end."""
+    """Do the tasks that come in, one after another, until the input ends."""
     tasks: queue.Queue[Task | None] = queue.Queue()
     stop = threading.Event()
 

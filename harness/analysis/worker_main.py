@@ -1,6 +1,6 @@
 """The process that analyses for a server's page: ``python -m harness.analysis.worker_main``.
 
-What it says and hears is in ``worker.py``, which it imports once it is out of the games' way.
+``worker.py`` describes its messages; it is imported after the process has lowered its priority.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bot.seat.runtime import set_pipes_aside
 
 
 def _yield_to_others() -> None:
-    """Run only where a core is idle: nobody's clock is to wait for an analysis."""
+    """Run only on idle cores, so that no game's clock waits for an analysis."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(19)
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

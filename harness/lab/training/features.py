@@ -54,7 +54,7 @@ from lexicons.store import Lexicon
 
 @dataclass(frozen=True)
 class Pace:
-    """How games are learned from."""
+    """Games per generation, and how often each is learned from."""
 
     generation: int
     """Games played with the same weights."""
@@ -154,7 +154,7 @@ class _Learner:
         return tuple(np.round(self._weights[:-1], 3).tolist())
 
     def learn(self, turns: Turns, passes: int) -> tuple[float, float]:
-        """Go through all turns in random order in each pass; return the losses before training."""
+        """Learn from all turns in each pass; return the loss before, and that without features."""
         targets = turns.equities - turns.equities.mean()
         loss = float(np.mean((turns.features @ self._weights - targets) ** 2))
         for _ in range(passes):

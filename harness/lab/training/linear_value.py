@@ -1,13 +1,13 @@
-"""A linear value of positions: what a net has to beat, and what can be read.
+"""A linear value of positions: a baseline for nets, with weights that can be read.
 
 It sees what a net sees (``lexicons.value_net``), in classes:
 
 - *hooks*: what fits a crossed square, and the points there, by the premium of the square;
-- *floaters*: letters by how far off a triple and a double word square are, in both their lines;
-- tiles that the mover keeps, of which the leave table says nothing beyond their worth.
+- *floaters*: letters by the distance to a triple and a double word square, in both their lines;
+- tiles that the mover keeps, for what they gain beyond their worth by the leave table.
 
-Moves of one turn are compared: the differences of what they gain in the next turns are explained by
-those of their classes, by ridge regression (Hoerl and Kennard 1970).
+Moves of one turn are compared: ridge regression (Hoerl and Kennard 1970) explains the differences
+of their gains in the next turns by the differences of their classes.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from lexicons.value_net import (
 from .value_kernels import group_size
 
 _RIDGE = 200.0
-"""Weight of the penalty, in differences of one."""
+"""Weight of the penalty, in numbers of squared differences of one."""
 AWAY = ("1", "2–3", "4–7", "more")
-"""Classes of how far off the nearest premium of a kind is in a line."""
+"""Classes of the distance to the nearest premium square of a kind in a line."""
 _MOST_AWAY = 7
 
 
 class Classes(NamedTuple):
-    """Classes of what is seen: first floaters by triples, then by doubles, hooks, kept tiles."""
+    """Numbers of classes: floaters by triple, floaters by double, hooks, then kept tiles."""
 
     of: I32  # [kinds, places, contents, 2] of a square's content; −1: none
-    ends: tuple[int, int, int, int]  # where each of these kinds ends
+    ends: tuple[int, int, int, int]  # where each of these four ends
 
 
 class LinearValue(NamedTuple):
@@ -55,7 +55,7 @@ class LinearValue(NamedTuple):
 
     net: ValueNet
     weights: F64  # [classes] points
-    explained: float  # share of how the gains of a turn's moves differ, on what was learned from
+    explained: float  # share of how a turn's gains differ, on the games learned from
 
 
 def learn_linear(field: Field, shares: Iterable[Listed]) -> LinearValue:
@@ -94,7 +94,7 @@ def learn_linear(field: Field, shares: Iterable[Listed]) -> LinearValue:
 
 
 def classes_of(field: Field) -> Classes:
-    """Return the classes of a field."""
+    """Return the classes for a field's board and tiles."""
     layout, tiles = field.rules.layout, field.rules.distribution
     sights, letters = sights_of(layout, tiles), len(tiles.alphabet)
     premium, called = premiums(layout)
@@ -119,7 +119,7 @@ def classes_of(field: Field) -> Classes:
 
 
 def _distances(there: npt.NDArray[np.bool_]) -> I32:
-    """Return by place the class of how far off the nearest one is in a line, but for its own."""
+    """Return, by place in a line, the class of the distance to the nearest other place marked."""
     classes = np.full(len(there), len(AWAY) - 1, np.int32)
     for place in range(len(there)):
         off = np.abs(np.flatnonzero(there) - place)
@@ -133,7 +133,7 @@ def _distances(there: npt.NDArray[np.bool_]) -> I32:
 def _add_up(
     of: I32, sights: Sights, listed: Listed, products: F64, gains: F64, squares: F64
 ) -> None:
-    """Add to the sums what the moves of each turn differ from their mean by."""
+    """Add to the sums the differences of each turn's moves from their mean, in place."""
     classes, tiles = len(gains), len(sights.shares)
     counts, mean = np.zeros((MOST_MEMBERS, classes)), np.zeros(classes)
     touched = np.empty(classes, np.int64)
@@ -180,7 +180,7 @@ def _count(of: I32, sights: Sights, lines: Any, counts: Any) -> None:
 
 
 def premiums(layout: BoardLayout) -> tuple[I32, list[str]]:
-    """Number the kinds of squares, by square; and name them."""
+    """Return each square's kind of premium as a number, and the names of the kinds."""
     kinds = list(zip(layout.word_multipliers, layout.letter_multipliers, strict=True))
     known = sorted(set(kinds))
     names = {(1, 1): "plain"}

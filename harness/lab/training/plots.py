@@ -1,4 +1,4 @@
-"""Plots of what was learned: the values of leaves, and how a net came to know positions."""
+"""Plots of what was learned: values of leaves, a net's learning curve, linear weights."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _draw_sizes(axes: Axes, leaves: LeaveTable) -> None:
 
 
 def draw_curve(curve: Sequence[Losses], path: str | Path) -> None:
-    """Draw into a PNG file how well a net told fresh games, by the games that it had learned."""
+    """Draw into a PNG file how well a net predicted fresh games, by number of games learned."""
     games = [losses.games for losses in curve]
     told = {
         "of how moves differ in the next turn, % told": [
@@ -89,7 +89,7 @@ def draw_curve(curve: Sequence[Losses], path: str | Path) -> None:
 
 
 def draw_linear(learned: LinearValue, classes: Classes, field: Field, path: str | Path) -> None:
-    """Draw into a PNG file what hooks and floaters are worth to the player who leaves them."""
+    """Draw into a PNG file what hooks and floaters are worth to the player that leaves them."""
     layout, letters = field.rules.layout, field.rules.distribution.alphabet.letters[1:]
     triples, doubles, hooks, _ = classes.ends
     _, kinds = premiums(layout)

@@ -101,7 +101,7 @@ class Tally(NamedTuple):
     counts: U32
     sums: I64
     squares: int
-    """Of all equities, in tenths of a point."""
+    """The sum of all squared equities, each in tenths of a point, rounded down."""
 
 
 @dataclass

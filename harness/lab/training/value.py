@@ -85,17 +85,17 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Losses:
-    """How well a net tells positions, on games that it does not learn from."""
+    """How well a net predicts games that it does not learn from."""
 
     games: int
-    """It had learned from so many."""
+    """Number of games that it had learned from."""
     told: float
-    """Of how the moves of a turn differ in the next two turns: 1 less the mean squared error over
-    that of no net."""
+    """Share explained of how a turn's moves differ in their gains of the next two turns: 1 less the
+    mean squared error over that without a net."""
     reply_told: float
-    """The same of the next turn."""
+    """The same for the next turn."""
     final: float
-    """Negative log-likelihood of the final lead, in units of ``lexicons.value_net.UNIT``."""
+    """Mean negative log-likelihood of the final lead, in units of ``lexicons.value_net.UNIT``."""
     seconds_left: float = 0.0
 
 
@@ -152,10 +152,10 @@ class ValueTraining:
         return self.net()
 
     def net(self) -> ValueNet:
-        """Return what is learned so far, in integers where a net has them."""
+        """Return the net learned so far, its weights rounded to integers where a net has these."""
         weights, rules = self.weights, self.field.rules
         kinds, width = weights.start.shape
-        by_themselves = ((0, 0), (0, OUTPUTS))  # lines say nothing without the others
+        by_themselves = ((0, 0), (0, OUTPUTS))  # no line adds to outputs directly
         lines = np.pad(weights.lines, by_themselves)
         counts = np.concatenate((weights.counts, weights.own), axis=1)
         most = max(float(np.abs(lines).max()), float(np.abs(counts).max()), 1e-6)
@@ -222,7 +222,7 @@ def no_losses() -> F64:
 
 
 def share_count(games: int) -> int:
-    """Return how many shares have so many games, or as few more as make whole shares."""
+    """Return the number of shares for a number of games, rounded up to whole shares."""
     return -(-games // GAMES_A_SHARE)
 
 

@@ -1,8 +1,8 @@
-"""A network learns position values, sample after sample, by stochastic gradient descent.
+"""Training of a value network by stochastic gradient descent, sample after sample.
 
-The network is that of ``engine.kernels.value_net`` with weights of floats. Steps are those of
-AdaGrad (Duchi, Hazan and Singer 2011): the more a weight was changed already, the less it is.
-The weights of one feature share one step, as those of a word do in its embedding.
+The network is that of ``engine.kernels.value_net`` with weights as floats. Steps are those of
+AdaGrad (Duchi, Hazan and Singer 2011): the more a weight has changed, the smaller its next step.
+The weights of one feature share one step size, like those of a word's embedding.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from lexicons.value_net import CROSSINGS, LEAD, OUTPUTS, SCALE, TURNS, UNIT, Sig
 _EPSILON = np.float32(1e-6)
 _MOST_ERROR = np.float32(4)
 _MEANS = np.float32(0.1)
-"""What an error of the mean of a turn's moves counts, beside errors of their differences."""
+"""Weight of the error of a turn's mean, where errors of differences in a turn have weight 1."""
 _FINALS = np.float32(0.1)
-"""What the final lead counts."""
+"""Weight of the error of the final lead."""
 
 
 class Weights(NamedTuple):
-    """What is learned, and as much for the squares of its gradients.
+    """The weights; the sums of their squared gradients are in another of these.
 
-    Of the first four, the weights of a row share one sum of squares.
+    There the first four arrays have one column: the weights of a row share one sum.
     """
 
     lines: F32  # [kinds × places × contents, width]
     start: F32  # [kinds, width]
     counts: F32  # [rows, width]
-    own: F32  # [rows, OUTPUTS] what counts say by themselves
+    own: F32  # [rows, OUTPUTS] what counts add to outputs directly
     second: F32  # [width, hidden]
     second_start: F32  # [hidden]
     last: F32  # [OUTPUTS, hidden]
@@ -42,12 +42,12 @@ class Weights(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What a net makes of one position, line by line; scratch."""
+    """What a net computes for one position, line by line; scratch."""
 
     rows: Any  # [lines, places] of weights
     sizes: Any  # [lines] rows of each; −1: off the board
     counts: Any  # [counts] rows of weights; −1: no such tile is kept
-    sums: Any  # [lines, width] above 0
+    sums: Any  # [lines, width] 0 where negative
     hidden: Any  # [lines, hidden]
     together: Any  # [hidden]
     outputs: Any  # [OUTPUTS]
@@ -75,11 +75,11 @@ def learn(
 ) -> None:
     """Take a step for each position; weights and squares are modified in place.
 
-    By how much the moves of one turn differ counts fully, their mean and the final lead less.
-    ``losses`` [TURNS + 1, 3] gets sums, in squares of ``UNIT``, for the gains after each turn: of
-    squared errors of the differences; of the differences squared; of squared errors of the means.
-    The last row gets the negative log-likelihood of the final leads, and their number. No step is
-    taken if ``rate`` is 0.
+    Errors of the differences between the moves of one turn count fully, those of their mean
+    (``_MEANS``) and of the final lead (``_FINALS``) less. ``losses`` [TURNS + 1, 3] is added to. A
+    row for each turn's gains gets three sums, in squares of ``UNIT``: squared errors of the
+    differences, squared differences, and squared errors of the means. The last row gets the
+    negative log-likelihood of the final leads, and their number. No step is taken if ``rate`` is 0.
     """
     lines, places = listed.lines.shape[1:]
     width, hidden = weights.second.shape
@@ -136,7 +136,7 @@ def learn(
 
 @helper
 def _nth(seen: _Seen, nth: Any) -> Any:
-    """Return what a net makes of one of several positions."""
+    """Return the scratch of one of several positions."""
     return _Seen(
         seen.rows[nth],
         seen.sizes[nth],
@@ -230,7 +230,7 @@ def _add(total: Any, row: Any) -> None:
 
 @helper
 def _put_together(seen: _Seen, nth: Any, adds: Any) -> Any:
-    """Return the sum over the lines of what is above 0, or their smooth maximum."""
+    """Return the sum of a hidden number over the lines, where above 0, or its smooth maximum."""
     together, most = np.float32(0), np.float32(-np.inf)
     for line in range(len(seen.sizes)):
         if seen.sizes[line] >= 0:
@@ -251,7 +251,7 @@ def _step(
 ) -> None:
     """Take a step down the slope of the outputs."""
     width, hidden = weights.second.shape
-    wanted = np.empty(hidden, np.float32)  # slopes of what the lines say together
+    wanted = np.empty(hidden, np.float32)  # slopes of ``seen.together``
     for nth in range(hidden):
         wanted[nth] = 0
         for output in range(OUTPUTS):
@@ -291,7 +291,7 @@ def _step_line(
     line: Any,
     rate: Any,
 ) -> None:
-    """Change a line's rows; add to the slopes of what all lines share."""
+    """Change a line's rows of weights; add to the slopes of weights that all lines share."""
     width, hidden = weights.second.shape
     for nth in range(hidden):
         number = seen.hidden[line, nth]

@@ -37,13 +37,13 @@ GAMES_A_SHARE = 2_000
 # Chosen by the log loss on 30,000 fresh games of a fit to 60,000; doubling or halving the trust
 # in the prior changes it by less than 1 in 2,000.
 _WINDOWS = ((32.0, 8.0), (16.0, 4.0), (8.0, 2.0), (4.0, 1.0), (2.0, 0.5))
-"""Standard deviations of normal windows, in points by in tiles, the widest first."""
+"""Standard deviations of normal windows, in points and in tiles, the widest first."""
 _TRUST = 2_000
 """Weight of the prior, in positions of a window."""
 _TRUST_IN_ENDGAMES = 200
 """The same with an empty bag, where single points decide."""
 _DEVIATION = 10.0
-"""Points per root of the unseen tiles: standard deviation of points to come."""
+"""Standard deviation of points to come, in points per square root of the unseen tiles."""
 _DRAWN = (1, 7, 20, 40, 60, 93)
 
 
@@ -205,7 +205,7 @@ def _within(window: tuple[float, float], counts: npt.NDArray[np.generic]) -> F64
 
 @dataclass(frozen=True)
 class Tenth:
-    """Positions whose predictions are in one tenth of 0 to 1 (1 in the last); None: none are."""
+    """Positions with predictions in one tenth of 0 to 1 (the last with 1); None: no positions."""
 
     name: Annotated[str, Column("predicted")]
     positions: Annotated[int, Column("positions")]
