@@ -38,7 +38,7 @@ LONG_MS: Final = 25 * 60_000
 PATIENCE_S: Final = 120
 """An answer that takes longer counts as missing."""
 STDERR_S: Final = 0.2
-"""To read stderr of an ended process."""
+"""Time for reading stderr of an ended process."""
 
 M = TypeVar("M", bound=Message)
 
@@ -71,11 +71,11 @@ class Asker:
         on_clock: bool = False,
         patience_s: float = PATIENCE_S,
     ) -> Answered:
-        """Ask for a move of a game of its own.
+        """Ask for one move, in a game of its own.
 
         Args:
             channel: to a seat that was welcomed.
-            game: a name that it has not had.
+            game: an id that the seat has not seen.
             situation: the position and its history.
             limit_ms: the cap of the turn.
             on_clock: ``limit_ms`` is the whole clock instead, as at the game's start.
@@ -150,7 +150,7 @@ class Asker:
             )
 
     def _illegal(self, situation: Situation, text: str) -> str:
-        """Return the reason a move is illegal, or an empty string."""
+        """Return the move, the position and why the move is illegal, or an empty string."""
         position, rules = situation.position, self._field.rules
         try:
             move = parse_move(text, position.board, self._alphabet)
@@ -161,7 +161,7 @@ class Asker:
 
 
 async def _expect(channel: Channel, kind: type[M], patience_s: float) -> M:
-    """Return the next message of a kind, skipping the seat's thoughts."""
+    """Return the next message of a kind, skipping others; a refusal raises ChannelClosed."""
     try:
         async with asyncio.timeout(patience_s):
             while True:

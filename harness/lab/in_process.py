@@ -78,7 +78,7 @@ def last_turn(game: Game) -> Observed:
 
 
 def unhurried() -> Budget:
-    """Return a turn's budget without an end."""
+    """Return a turn's budget without a deadline."""
     return Budget(_NEVER_MS)
 
 
@@ -114,7 +114,7 @@ def play_game(
 
 
 def view_of(situation: Situation, field: Field, seed: int = 0) -> View:
-    """Return a position with its history, as a player on turn sees it that resumes the game."""
+    """Return the view of the player on turn in a position with its history, as when resuming."""
     seat = situation.position.on_turn
     return View(
         game="experiment",

@@ -1,4 +1,4 @@
-"""Positions of games between static players, most with all information of the player on turn.
+"""Positions of games between static players, most with all that the player on turn knows.
 
 Seed and number decide a position's game, so that each can be made alone, in any process.
 """
@@ -67,13 +67,13 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
 
 
 def situation_in_play(field: Field, seed: int, number: int, bags: range | None = None) -> Situation:
-    """Return a position of a game, any of its turns with so many tiles in the bag; None: with any.
+    """Return a position with tiles in the bag: a number in ``bags``, or any.
 
-    A game is drawn, then one of its turns, until that has them: so games with more such turns count
-    more, and a turn of a long game less than one of a short game.
+    A game is drawn, then one of its turns with a bag, until the number fits. So games with more
+    such turns count more, and a turn of a long game counts less than one of a short game.
 
     Raises:
-        ValueError: none of 10,000 games has one, where a turn was chosen by chance.
+        ValueError: none of the turns drawn from 10,000 games fits.
     """
     for attempt in range(_MOST_GAMES):
         of = (seed, number, attempt) if attempt else (seed, number)
@@ -115,9 +115,9 @@ def _cornered(games: StaticGames, generator: Generator) -> Iterator[Situation]:
 
 
 def endgame_position(field: Field, seed: int, number: int, most_held: int = RACK_SIZE) -> Position:
-    """Return the first position with an empty bag of a game, with both racks.
+    """Return a game's first position with an empty bag and few tiles, with both racks.
 
-    Games with no such position, or none with so few tiles on each rack, are skipped.
+    Each rack has at most ``most_held`` tiles. Games without such a position are skipped.
 
     Raises:
         ValueError: none of 10,000 games has one.

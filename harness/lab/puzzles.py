@@ -1,7 +1,7 @@
-"""Puzzles of games between static players or of score sheets, and the files that the page reads.
+"""Puzzles from games between static players or score sheets, and the files that the page reads.
 
-``puzzles.json`` has the board, the tiles, and a line for each puzzle; the puzzles themselves are in
-a file for each kind. Moves of the same result share an entry, so that all are in little room.
+``puzzles.json`` has the board, the tiles, and an entry for each puzzle; the puzzles themselves are
+in a file for each kind. Moves with the same result share an entry, to keep the files small.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _BAG: Mapping[Kind, int] = {"endgame": 0, "preendgame": 1}
 _LEAST_HELD = 3
 """Tiles on each rack of an endgame."""
 _LARGEST_LEAD = 60
-"""Points in a pre-endgame: with more it is decided."""
+"""Points; a pre-endgame with a larger lead is decided."""
 _GAMES = 50
 """Static games of a record."""
 
@@ -62,7 +62,7 @@ class PuzzleStudy(Study):
     kind: Kind
     seed: int
     sheets: tuple[tuple[Position, ...], ...] = ()
-    """Positions of recorded games, which are taken in place of static games."""
+    """Positions of recorded games, used instead of static games."""
 
     def settings(self) -> dict[str, object]:
         """Return what decides the records."""
@@ -86,7 +86,7 @@ class PuzzleStudy(Study):
         return self.kind
 
     def numbers(self, count_: int) -> Iterable[int]:
-        """Return the numbers of all score sheets, or ever more games."""
+        """Return the numbers of all score sheets, or of records of static games without end."""
         return range(len(self.sheets)) if self.sheets else count()
 
     def summary(self, records: Sequence[Record]) -> Tables:
@@ -98,7 +98,7 @@ class PuzzleStudy(Study):
         return len(record["puzzles"])
 
     def record(self, number: int) -> Record:
-        """Make the puzzles of some games, one a game at most."""
+        """Make the puzzles of some games, at most one per game."""
         make = _maker(self.field, self.kind)
         found = []
         for game in self.games(number):
@@ -124,7 +124,7 @@ class PuzzleStudy(Study):
             )
 
     def fit(self, position: Position) -> Position | None:
-        """Return a position of this kind as a puzzle has it, or None if it is not of the kind."""
+        """Return a position as a puzzle of this kind shows it; None if it is not of the kind."""
         seat, rules = position.on_turn, self.field.rules
         hidden = as_tiles(unseen(position, seat, rules))
         own = len(position.racks[seat])
@@ -138,7 +138,7 @@ class PuzzleStudy(Study):
 
 
 def _maker(field: Field, kind: Kind) -> Callable[[Position], Puzzle | None]:
-    """Return what makes a puzzle of a position, or None if it is not fit for one."""
+    """Return a function that makes a puzzle of a position, or returns None if it is unfit."""
     ready()
     maker = PuzzleMaker(field.lexicon, field.generator())
     return maker.endgame if kind == "endgame" else maker.preendgame
@@ -178,7 +178,7 @@ class _Writing:
         return format_move(move, self._alphabet)
 
     def endgame(self, puzzle: EndgamePuzzle) -> dict[str, Any]:
-        """Moves are by spread and reply, a number of ``replies``; -1: the move ends the game."""
+        """Return its fields; moves are grouped by spread and index of the reply (-1: game over)."""
         replies = list(dict.fromkeys(puzzle.replies.values()))
         place = {reply: number for number, reply in enumerate(replies)}
         by_result = defaultdict(list)
@@ -194,7 +194,7 @@ class _Writing:
         }
 
     def preendgame(self, puzzle: PreEndgamePuzzle) -> dict[str, Any]:
-        """Moves are by outcomes, a letter for each tile of ``bag``."""
+        """Return its fields; moves are grouped by outcomes, a letter for each tile of ``bag``."""
         by_outcomes = defaultdict(list)
         for move, outcomes in puzzle.outcomes.items():
             by_outcomes[outcomes].append(self.move(move))
@@ -213,7 +213,7 @@ class _Writing:
 
 
 def made_again(puzzle: Record, field: Field) -> Record | None:
-    """Make a puzzle anew from its position, to be compared."""
+    """Make a puzzle again from its position, for comparison; None if it is unfit."""
     made = _maker(field, puzzle["kind"])(read_cgp(puzzle["position"], field.rules))
     if made is None:
         return None
@@ -227,7 +227,7 @@ def made_again(puzzle: Record, field: Field) -> Record | None:
 def write_files(
     folder: Path, puzzles: Mapping[Kind, Sequence[Record]], rules: Rules, about: Mapping[str, str]
 ) -> None:
-    """Write the files that the page reads, the easiest first; ``about`` is for the index."""
+    """Write the files that the page reads; the index lists the easiest first, after ``about``."""
     listed = []
     for kind, some in puzzles.items():
         easiest = sorted(some, key=lambda each: each["rank"])
@@ -244,7 +244,7 @@ def read_files(folder: Path) -> list[Record]:
 
     Raises:
         OSError: a file can't be read.
-        ValueError: it is no JSON, or the index lists a puzzle that no file has.
+        ValueError: a file is not JSON, or the index lists a puzzle that no file has.
     """
     files = [json.loads((folder / name).read_text("utf-8")) for name in FILES.values()]
     known = {key: puzzle for file in files for key, puzzle in file.items()}

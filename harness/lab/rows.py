@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, get_type_hints
 from harness import figures
 
 Tables: TypeAlias = Mapping[str, Sequence[Any]]
-"""Rows by the name of their table, each table of one class."""
+"""Rows by the name of their table; the rows of a table are of one class."""
 
 
 class Column(NamedTuple):

@@ -1,7 +1,7 @@
-"""Whether a bot plays at all: legal moves in all phases of a game, their time, its memory.
+"""Check whether a bot plays at all: legal moves in all phases of a game, their time, its memory.
 
 The seat lives in a process of its own, as in a match. If that ends, another is started for the next
-position, twice.
+position, up to twice.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ class Asked:
     """Empty: none came."""
     took_ms: Annotated[float | None, Column("time", unit=" ms")]
     problem: str
-    """Why that won't do, empty if it does; of an exception what, where and its author's lines."""
+    """What is wrong, or empty; for an exception, what and where it was, and the author's lines."""
     position: str
     """CGP."""
 
 
 @dataclass(frozen=True)
 class SeatCheck:
-    """What was found."""
+    """The results of a check."""
 
     bot: str
     asked: list[Asked]
@@ -115,7 +115,7 @@ async def check_seat(
 
     def pass_on(sentence: str) -> None:
         if not sentence.startswith(f"{spec.name}: "):
-            notice(sentence)  # what the bot itself ends with is a problem that is found
+            notice(sentence)  # the last words of the bot itself are reported as a problem
 
     maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=pass_on, printed=prints.add)
     await maker.try_out()
@@ -135,7 +135,7 @@ async def check_seat(
 
 
 class _Prints:
-    """What a bot prints, passed on when it has answered: its end has our traceback as well."""
+    """What a bot prints, held until it has answered: when it ends, our traceback follows."""
 
     def __init__(self, printed: Callable[[str], object]) -> None:
         self._printed = printed
@@ -146,7 +146,7 @@ class _Prints:
         self._texts.append(text)
 
     def pass_on(self, *, ended: bool = False) -> None:
-        """Pass on all that came, of a process that ``ended`` up to its traceback."""
+        """Pass on all that came; if the process ``ended``, only up to its traceback."""
         text = "".join(self._texts)
         self._texts.clear()
         if text := text.partition(_TRACEBACK)[0] if ended else text:
@@ -250,7 +250,7 @@ def _phase(situation: Situation, best: list[RankedMove]) -> str:
 
 
 def peak_memory_mb() -> float | None:
-    """Return the most that one of our descendants has held so far, in MB; None off Linux."""
+    """Return the peak memory of our largest descendant so far, in MiB; None off Linux."""
     peaks_mb = list[float]()
     for process in descendants(os.getpid()):
         with suppress(OSError, KeyError, ValueError):

@@ -37,7 +37,7 @@ class Study(ABC):
 
     @abstractmethod
     def record(self, number: int) -> Record:
-        """Do one unit of work; the same number gives the same record, time apart."""
+        """Do one unit of work; the same number gives the same record, apart from times."""
 
     @abstractmethod
     def summary(self, records: Sequence[Record]) -> Tables:
@@ -132,7 +132,7 @@ def _record(study: Study, number: int) -> Record:
 
 @contextmanager
 def open_records(path: Path | None, settings: Mapping[str, Any]) -> Iterator[RecordFile]:
-    """Open a file, new or resumed, for the time of a block.
+    """Open a file of records, new or resumed; a context manager.
 
     Without a path, records last no longer than the block; ``settings`` are JSON values.
 

@@ -31,7 +31,7 @@ class Field:
     def of(
         cls, lexicon: Lexicon, rules: Rules, leaves: LeaveTable | None = None, name: str = ""
     ) -> Field:
-        """Return a field; without a leave table it has the players' own."""
+        """Return a field; without ``leaves`` it has the table that players use by default."""
         if leaves is not None:
             return cls(lexicon, rules, leaves, name)
         tiles = rules.distribution
@@ -44,13 +44,13 @@ class Field:
 
     def generator(self) -> Generator:
         """Return a generator of its moves, for one thread."""
-        from engine.movegen.generator import Generator  # with kernels, which not all who ask need
+        from engine.movegen.generator import Generator  # with kernels, which not all callers need
 
         return Generator(self.lexicon, self.rules, self.leaves)
 
 
 def rules_mark(rules: Rules) -> str:
-    """Return rules by name and checksum: other tiles, boards or numbers have another."""
+    """Return rules' name and a checksum of their tiles, board and numbers."""
     content = repr(asdict(rules)).encode()
     return f"{rules.name} {hashlib.sha256(content).hexdigest()[:12]}"
 

@@ -1,8 +1,8 @@
-"""Pairs of games on the workers of a cluster: what a worker does with them.
+"""Pairs of games that are played on the workers of a cluster.
 
-A pair is played like any other, by the arbiter and its journal, with seats that a worker keeps for
-a while; what comes back are the records of its games, for the journal of the tournament. What is
-learnt of an opponent's style stays within a pair, so that any worker plays a pair alike.
+An arbiter with a journal plays a pair like any other, with seats that a worker keeps for a while.
+The worker returns the records of its games, for the journal of the tournament. What a seat learns
+of an opponent's style stays within a pair, so that any worker plays a pair alike.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from .config import MatchError, TournamentConfig
 from .results import PlannedGame
 
 IDLE_S = 30.0
-"""How long a worker keeps the processes of a tournament that sends no more pairs."""
+"""Time that a worker keeps the processes of a tournament that sends no more pairs."""
 
 MOST_TOURNAMENTS = 8
-"""Whose words and seats a worker remembers; whatever their number, processes end when idle."""
+"""Tournaments whose words and seats a worker keeps; their processes end when idle in any case."""
 
 Pair: TypeAlias = Sequence[tuple[PlannedGame, Opened]]
 """Games that are played one after another, as planned and as set up."""
@@ -45,7 +45,7 @@ def play_pair(config: TournamentConfig, version: str, pair: Pair) -> list[tuple[
 
     Raises:
         MatchError: the worker has another version of tilewire than ``version``, or other words.
-        SeatError: a seat can't be had there.
+        SeatError: a seat can't be opened there.
     """
     if version != software():
         raise MatchError(f"a worker of the cluster has {software()}, and this is {version}")
@@ -79,7 +79,7 @@ class _Tables:
         self._pairs += 1
         self._on += 1
         try:
-            async with self._opening:  # pairs of several threads come at once
+            async with self._opening:  # several threads may play pairs at once
                 if self._opened is None:
                     self._opened = await self._open()
                 open_seat, lag = self._opened
@@ -105,7 +105,7 @@ class _Tables:
         return await self._seats.enter_async_context(players), lag
 
     def _rest(self, pairs: int) -> None:
-        """End the processes, unless a pair has come since."""
+        """End the processes, unless another pair has come since."""
         if pairs == self._pairs and not self._on:
             self._opened, seats = None, self._seats
             self._seats = AsyncExitStack()
@@ -114,7 +114,7 @@ class _Tables:
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """Return the event loop of all tournaments, in a thread."""
+    """Return the event loop of all tournaments, which runs in a thread of its own."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="tables", daemon=True).start()
     return loop
@@ -125,7 +125,7 @@ _making = threading.Lock()
 
 def _tables(config: TournamentConfig) -> _Tables:
     with _making:
-        _loop()  # two threads that made it at once would have a loop each
+        _loop()  # two threads calling it at once would make two loops
         return _new_tables(config)
 
 

@@ -1,4 +1,4 @@
-"""What a tournament is: its seats, format, clocks and draws, as kept in its folder.
+"""The settings of a match or tournament: seats, format, clocks and draws, kept in its folder.
 
 A match is a tournament of two seats.
 """
@@ -39,27 +39,27 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     seats: tuple[str, ...]
     names: tuple[str, ...]
     games: int
-    """Games of a pairing: of two entrants in a round."""
+    """Games per pairing, that is, per meeting of two entrants in a round."""
     time: TimeControl
     lexicon: str
     lexicon_checksum: str
     rules: str = "english"
     """The rule set, by name or path."""
     rules_in_play: RulesInPlay = RulesInPlay()
-    """The same in full, as it was when the tournament began."""
+    """The rule set in full, as it was when the tournament began."""
     seed: int | None
-    """Gives the draws of games between seats that start afresh; None: there are no such games."""
+    """Seed of the draws in games between seats that start afresh; None: there are no such games."""
     format: Format = "round-robin"
     rounds: int = 1
-    """Rounds of a Swiss, cycles of the others; a knockout has as many rounds as it needs."""
+    """Rounds of a Swiss, cycles of a round robin or gauntlet; a knockout has what it needs."""
     hill: int = 0
-    """How many of the last rounds of a Swiss are king of the hill."""
+    """Number of final rounds of a Swiss that are paired as king of the hill."""
     anchors: tuple[tuple[str, float], ...] = ()
-    """Names, with ratings that are held fixed."""
+    """Players whose ratings are held fixed, with these ratings."""
     test: SequentialTest | None = None
-    """Of a match: it ends when this decides, or after ``games``."""
+    """For a match only: it ends when this test decides, or after ``games``."""
     openings: tuple[str, ...] = ()
-    """Positions that games begin in, as CGPs with the racks that are given; taken in turn."""
+    """Positions that games begin in, taken in turn; CGPs with whatever racks are given."""
     concurrency: int = 1
     transport: str = "websocket"
     leaves: str | None = None
@@ -85,7 +85,7 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> str:
-        """What it is called."""
+        """The word for it in messages: ``match`` or ``tournament``."""
         return "match" if self.is_match else "tournament"
 
     def seating(
@@ -96,7 +96,7 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
         notice: Callable[[str], None] | None = None,
         folder: Path | None = None,
     ) -> AbstractAsyncContextManager[Callable[[int, int], Seat]]:
-        """Open the seats, as ``harness.seats.seat_factory.seating``."""
+        """Open the seats; see ``harness.seats.seat_factory.seating``."""
         return seating(
             self.seats,
             self.names,
@@ -132,10 +132,10 @@ def read_config(folder: Path) -> TournamentConfig:
 
 
 def told_apart(*specs: SeatSpec) -> tuple[str, ...]:
-    """Return distinct names for seats: their own, and how those of one name differ.
+    """Return distinct names for seats: their own, with the differences between namesakes.
 
     ``v1/bot.py:Balance`` and ``v2/bot.py:Balance?weight=3`` are ``Balance (v1)`` and
-    ``Balance (v2, weight=3)``; two seats alike are ``static-1`` and ``static-2``.
+    ``Balance (v2, weight=3)``; two identical seats are ``static-1`` and ``static-2``.
     """
     names = [plain(_marked(spec, [it for it in specs if it.name == spec.name])) for spec in specs]
     times = Counter(names)
@@ -152,7 +152,7 @@ def told_apart(*specs: SeatSpec) -> tuple[str, ...]:
 
 
 def _marked(spec: SeatSpec, namesakes: Sequence[SeatSpec]) -> str:
-    """Return a seat's name, with what it has and not all of its namesakes have."""
+    """Return a seat's name, with what distinguishes it from its namesakes."""
     if len(namesakes) == 1:
         return spec.name
     marks = []

@@ -1,9 +1,9 @@
-"""The files of a match or tournament: results as they come, and what was decided while it was on.
+"""The files of a match or tournament: its results, and the decisions made while it ran.
 
-``results.jsonl`` has a game a line as it ended, ``decisions.jsonl`` a decision, such as a corrected
-result, which counts (``counting``), and ``luck.jsonl`` a game's luck where that was asked for. A
-line counts once its line break is written; each survives the death of the process, but not a power
-failure.
+Each line of ``results.jsonl`` is a game as it ended; of ``decisions.jsonl``, a decision, such as a
+corrected result, which then counts instead (``counting``); of ``luck.jsonl``, a game's luck, if it
+was asked for. A line counts once its line break is written. Lines survive the death of the process,
+but not a power failure.
 """
 
 from __future__ import annotations
@@ -64,17 +64,17 @@ class Returned(Struct, frozen=True, tag="returned", tag_field="decision"):
 
 
 class Missed(Struct, frozen=True, tag="missed", tag_field="decision"):
-    """Neither entrant came to a game, which is lost to both."""
+    """Neither entrant came to a game; it is void, and not played again."""
 
     number: int
 
 
 class Corrected(Struct, frozen=True, tag="corrected", tag_field="decision"):
-    """A game's result is another than that of ``results.jsonl``."""
+    """A game's result was changed from that of ``results.jsonl``."""
 
     number: int
     game: str
-    """The id of the game, since a void one is played again under its number."""
+    """The game's id, since a void game is played again under the same number."""
     scores: tuple[int, int] | None
     """By side, as in ``results.jsonl``; None: the game is void."""
     why: str = ""
@@ -98,7 +98,7 @@ Decision: TypeAlias = (
 
 
 def with_joined(config: TournamentConfig, decisions: Iterable[Decision]) -> TournamentConfig:
-    """Return the settings with the entrants who joined later, unless they have them already."""
+    """Return the settings with the entrants that joined later, if they are not there already."""
     joined = [decision.name for decision in decisions if isinstance(decision, Joined)]
     names = tuple(name for name in joined if name not in config.names)
     seats = tuple(f"guest:{name}" for name in names)
@@ -130,7 +130,7 @@ class MeasuredLuck(Struct, frozen=True):
 
 
 class FolderContents:
-    """What the files of a match or tournament say; they may be being written.
+    """The contents of a match's or tournament's files, which may still be written to.
 
     Raises:
         OSError: a file can't be read.
@@ -158,7 +158,7 @@ class FolderContents:
         """The luck of games by number, where it was measured; None where racks are not known."""
 
     def counting(self) -> list[GameResult]:
-        """Return the results as they count: those that were corrected, corrected."""
+        """Return the results with corrections applied."""
         corrections = {said.game: said for said in self.decisions if isinstance(said, Corrected)}
         return [
             _corrected(result, corrections[result.game]) if result.game in corrections else result
@@ -180,22 +180,22 @@ class FolderContents:
 
 
 class MatchFolder(FolderContents):
-    """The files of a match or tournament, to be gone on with.
+    """The files of a match or tournament, open for writing; a context manager.
 
     A folder with results is resumed: ``results`` begins with them, and an unfinished last line is
-    cut off; so it is with ``decisions`` and ``lucks``. Nobody else has it until this is left.
+    cut off; likewise ``decisions`` and ``lucks``. The folder is locked until the exit.
 
     Raises:
-        MatchError: another process goes on with it.
+        MatchError: another process has locked the folder.
         OSError: the folder or a file can't be written.
         ValueError: a file is not what its name says.
     """
 
     def __init__(self, folder: str | Path) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(Path(folder))  # first: else what another writes is missed, or cut
+        self._lock = _locked(Path(folder))  # first, or lines of another process are missed or cut
         try:
-            hide(folder)  # players would read what their opponents print
+            hide(folder)  # or players could read what their opponents print
             super().__init__(folder)
             for path in (self._log, self._decided, self._lucks):
                 if path.exists():
@@ -236,7 +236,7 @@ class MatchFolder(FolderContents):
 
 
 def _locked(folder: Path) -> int:
-    """Lock the results of a folder until the descriptor is closed; make them if there are none."""
+    """Lock a folder's results file, made if missing; return the descriptor that holds the lock."""
     file = os.open(folder / "results.jsonl", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -254,13 +254,13 @@ def _cut(path: Path) -> None:
 
 
 def _append(path: Path, value: Struct) -> None:
-    """Append a line."""
+    """Append a value as a line of JSON."""
     with path.open("ab", buffering=0) as file:
         append_line(file.fileno(), msgspec.json.encode(value) + b"\n", path)
 
 
 def _read(path: Path, kind: Any, what: str) -> Iterator[Any]:
-    """Read a file of lines of JSON, if it is there, but for text after the last line break."""
+    """Yield the values of a file of JSON lines, if it exists, without an unfinished last line."""
     if not path.exists():
         return
     *lines, _ = path.read_bytes().split(b"\n")

@@ -1,23 +1,24 @@
-"""How much of a result the draws explain: luck, as a control variate.
+"""The luck of a game's draws, which serves as a control variate for its result.
 
 The **luck** of a draw is its value less the mean value of all draws that the bag could have given
 to the leave instead. So its mean is 0, whatever is played and however strong the players are, and a
 result less any fixed multiple of the luck has the same mean as the result, with a smaller error.
-Poker has long been judged so (DIVAT: Zinkevich et al. 2006; AIVAT: Burch et al. 2018), as have
-backgammon's dice.
+Poker has long been judged in this way (DIVAT: Zinkevich et al. 2006; AIVAT: Burch et al. 2018), as
+has backgammon.
 
 A draw is valued **when its owner is next on turn**, on the board that it then finds: by the best
 static equity of its rack. What the opponent played in between tells nothing of the draw, since it
 could not see it: given all that has happened but the draw itself, each draw from the bag as it was
 is still equally likely. (Where the last tile is drawn the opponent can tell the rack; but such a
 draw has no alternative, and no luck.) Hence the opponent must not know the order of the bag, as it
-might after the other game of a pair with the same draws. Small bags are listed whole; else the mean
-is that of ``SAMPLES`` random draws, seeded by the game's own tiles, which adds little variance.
+might after the other game of a pair with the same draws. All draws from a small bag are listed;
+otherwise the mean is that of ``SAMPLES`` random draws or a few more, seeded by the game's tiles,
+which adds little variance.
 
 **In wins** the value is the win probability of the lead, with that equity added, for this number
 of tiles; so a draw counts most where it decides most.
 
-``luck_correction`` says what a result is without its luck.
+``luck_correction`` corrects results for luck.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ from lexicons.win_probability import WinProbabilities
 from .results import Luck
 
 SAMPLES = 40
-"""Fewest draws that stand for all that a bag could give; those of small bags are all taken.
+"""Fewest random draws to compare with; if a bag has no more possible draws, all are taken.
 
 A game takes some 50 ms, and the samples add about 1 % to the variance of its luck; with 10 it takes
 30 ms, and they add some 3 %."""
 _REACH = 4_000_000
-"""Thousandths of a point, beyond every equity."""
+"""Thousandths of a point; larger than any equity."""
 _USUAL_PLAY = 4
-"""Tiles, to count how many are unseen after the coming play."""
+"""Tiles of a usual play, to estimate how many are unseen after the coming one."""
 
 
 class DrawLuck(NamedTuple):
@@ -86,7 +87,7 @@ class Luckmeter:
         self._samples = samples
 
     def of(self, game: Game | None) -> Luck | None:
-        """Return the luck of a game, over or not; None where a rack is not known, or none dealt."""
+        """Return the luck of a game, over or not; None if a rack is unknown or none was dealt."""
         if game is None or not is_known(game):
             return None
         draws = list(self.draws(game))
@@ -97,7 +98,7 @@ class Luckmeter:
         )
 
     def draws(self, game: Game) -> Iterator[DrawLuck]:
-        """Yield the luck of each draw whose owner came to its turn, as racks are known."""
+        """Yield the luck of each draw whose owner came to its next turn; racks must be known."""
         chance = np.random.default_rng(_seed(game))
         for draw in _judged_draws(game):
             racks = draw.racks(self._samples, chance)
@@ -114,7 +115,7 @@ class Luckmeter:
             )
 
     def _wins(self, draw: _JudgedDraw, points: F64) -> F64:
-        """Return the win probabilities of racks that are worth so many points."""
+        """Return the win probabilities of racks by their ``points``, each [racks]."""
         table = self._chances
         opposite = self._generator.leaves.value(draw.opposite) if draw.left else 0.0
         # Seen from the opponent, whose turn it will be.
@@ -126,7 +127,7 @@ class Luckmeter:
 
 
 def is_known(game: Game) -> bool:
-    """Return whether every rack and draw of a game is there: a remote arbiter tells fewer."""
+    """Return whether every rack and draw of a game is known; a remote arbiter tells fewer."""
     racks, size = [sorted(rack) for rack in game.opening_racks], game.rules.rack_size
     begun = _begun(game)
     dealt = sum(map(len, racks)) - sum(map(len, begun.racks))
@@ -151,7 +152,7 @@ class _JudgedDraw:
 
     seat: int
     bag: I64
-    """[kinds] the tiles that it came from."""
+    """Number of tiles in the bag before it, by kind; int[kinds]."""
     kept: Rack
     drawn: Rack
     board: Board
@@ -160,18 +161,18 @@ class _JudgedDraw:
     opposite: Rack
     """What the opponent kept, before its draw."""
     left: int
-    """Tiles in the bag."""
+    """Tiles in the bag at that turn."""
     may_exchange: bool
-    """An exchange is left."""
+    """Whether the owner has an exchange left."""
 
     def racks(self, samples: int, chance: np.random.Generator) -> U8:
-        """Return racks as rows: the actual one, then those that the bag could give instead."""
+        """Return racks [racks, tiles]: the actual one, then others that the bag could give."""
         tiles = np.repeat(np.arange(len(self.bag), dtype=np.uint8), self.bag)
         count = len(self.drawn)
         if comb(len(tiles), count) <= samples:
             others = np.array(list(combinations(tiles.tolist(), count)), np.uint8)
         else:
-            # Dealing a bag out varies the mean less than draws that are independent.
+            # Dealing out whole bags makes the mean vary less than independent draws would.
             dealt = len(tiles) // count
             bags = np.tile(tiles, (-(-samples // dealt), 1))
             others = chance.permuted(bags, axis=1)[:, : dealt * count].reshape(-1, count)
@@ -227,13 +228,13 @@ def _counts(tiles: Rack, kinds: int) -> I64:
 
 
 def _as_it_stands(game: Game) -> Iterator[Turn]:
-    """Yield the turns, a play that was challenged off as a pass."""
+    """Yield the turns, with plays that were challenged off as passes."""
     for turn in game.turns:
         yield replace(turn, move=PASS) if turn.withdrawn else turn
 
 
 def _turns(game: Game) -> Iterator[Turn]:
-    """Yield the turns; of a game broken off also the last player's, whose draw was still used."""
+    """Yield the turns and, if the game is not over, a pass of the player on turn for its draw."""
     yield from _as_it_stands(game)
     if game.over is None:
         seat = game.position.on_turn

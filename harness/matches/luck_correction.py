@@ -1,8 +1,8 @@
-"""Results less luck: what a match came to without what the draws explain.
+"""The results of a match, corrected for the luck of the draws.
 
-Of its luck (``luck``) a result follows a share, measured beforehand on games of the static player
-with itself (``lexicons.tables.luck_weights``), so that nothing is fitted to the games that are
-judged. Reports need no more than this; measuring loads the kernels.
+A result follows its luck (``luck``) by a share that was measured beforehand, on games of the static
+player with itself (``lexicons.tables.luck_weights``), so that nothing is fitted to the games that
+are judged. Reports need only this module; measuring luck loads the kernels.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Correction:
     corrected: float | None
     corrected_error: float | None
     luck: float | None
-    """Plain less corrected; 0 but for its error."""
+    """Plain less corrected; 0 on average."""
     luck_error: float | None
 
     @property
@@ -53,7 +53,7 @@ class CorrectedMatch:
 
 
 def correction(values: F64, luck: F64, pair_of: I64) -> Correction:
-    """Correct the mean of ``values`` by their luck; all are [games], ``pair_of`` numbers of pairs.
+    """Correct the mean of ``values`` for luck; all are [games], ``pair_of`` has pair numbers.
 
     Errors are None below ``FEWEST_UNITS``, which can't tell skill from luck.
     """
@@ -66,7 +66,7 @@ def correction(values: F64, luck: F64, pair_of: I64) -> Correction:
 def corrected(
     results: Sequence[GameResult], lucks: Sequence[Luck | None], weights: LuckWeights
 ) -> CorrectedMatch:
-    """Correct the results of a match by the luck of each game; void games are left out."""
+    """Correct the results of a match for the luck of each game; void games are left out."""
     finished = [pair for pair in zip(results, lucks, strict=True) if not pair[0].void]
     pair_of = np.array([result.pair for result, _ in finished], np.int64)
     balances = [

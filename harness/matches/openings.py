@@ -1,13 +1,13 @@
 """Openings of a match or tournament: positions that its games begin in, from a file.
 
-The file has an opening a line; blank lines and lines that begin with ``#`` do not count:
+The file has one opening per line; blank lines and lines that begin with ``#`` are ignored:
 
-* a CGP, ``board racks scores zeros``; the player on turn is the player who moves first;
-* ``game.gcg@LINE``, the position before that line of a score sheet, with the racks that the file
-  tells; the path is as seen from the file of openings;
-* first racks, ``AEINRST`` of who moves first, or ``AEINRST/DGILNOU`` of both.
+* a CGP, ``board racks scores zeros``; the player on turn moves first;
+* ``game.gcg@LINE``, the position before that line of a score sheet, with the racks that the sheet
+  gives; the path is relative to the folder of the openings file;
+* first racks: ``AEINRST`` for the player that moves first, or ``AEINRST/DGILNOU`` for both.
 
-Of a rack any tiles may be given: the arbiter draws what it lacks.
+A rack may have fewer tiles than usual: the arbiter draws the rest.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def read_openings(path: Path, rules: Rules) -> tuple[str, ...]:
 
     Raises:
         OSError: the file can't be read.
-        ValueError: names the file, the line, what is wrong, and what to write.
+        ValueError: an opening is invalid; the message says where, why, and what to write.
     """
     openings = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
@@ -58,7 +58,7 @@ def read_openings(path: Path, rules: Rules) -> tuple[str, ...]:
 
 
 def begins_empty(opening: str, rules: Rules) -> bool:
-    """Check whether an opening gives racks at most, and the game is otherwise an ordinary one."""
+    """Return whether an opening is the usual start of a game, apart from the racks it gives."""
     position = read_cgp(opening, rules)
     return position.without_racks() == Position.empty(rules.layout)
 

@@ -34,14 +34,14 @@ class Round:
 def round_robin(entrants: int, cycle: int = 0) -> list[Round]:
     """Pair everybody with everybody else once, by Berger tables.
 
-    In a cycle the games that an entrant begins differ by at most one from those that it doesn't;
-    the next cycle swaps the seats. Each of an odd number of entrants has one bye.
+    In a cycle, the number of games that an entrant begins differs by at most one from the number
+    that it doesn't; the next cycle swaps the seats. With an odd number of entrants, each has a bye.
 
     Args:
         entrants: at least 2.
-        cycle: from 0; numbers the rounds on.
+        cycle: from 0; rounds are numbered on from the cycle before.
     """
-    last = entrants - 1 + entrants % 2  # fixed in the table; of an odd field, the bye
+    last = entrants - 1 + entrants % 2  # fixed in the table; in an odd field, the bye
     rounds = []
     for turn in range(last):
         pivot = turn * (last + 1) // 2 % last
@@ -60,13 +60,13 @@ def round_robin(entrants: int, cycle: int = 0) -> list[Round]:
 
 
 def gauntlet(entrants: int, cycle: int = 0) -> list[Round]:
-    """Pair the first entrant with all the others once, one a round.
+    """Pair the first entrant with all the others once, one per round.
 
-    First moves are balanced as in a round robin. Entrants that wait have no bye.
+    First moves are balanced as in a round robin. Waiting entrants get no bye.
 
     Args:
-        entrants: all of them, the first included; at least 2.
-        cycle: from 0; numbers the rounds on.
+        entrants: their number, including the first; at least 2.
+        cycle: from 0; rounds are numbered on from the cycle before.
     """
     return [
         Round(cycle * (entrants - 1) + other, (_in_cycle(cycle + other - 1, 0, other),))
@@ -93,7 +93,7 @@ def knockout_round(
         winners: those of the last round's pairings, in any order.
 
     Raises:
-        ValueError: not one winner of each pairing, or the final has been played.
+        ValueError: a pairing does not have exactly one winner, or the final has been played.
     """
     bracket = [0]
     while len(bracket) < entrants:

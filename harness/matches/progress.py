@@ -1,4 +1,4 @@
-"""Display of a match or tournament while it runs, in which players' names are plain text."""
+"""Display of a match or tournament while it runs, with players' names as plain text."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class MatchProgress:
     """Games done, speed, time left and the running score, on stderr; a context manager.
 
     A bar on a terminal, else occasional lines. ``earlier`` are results from before the match was
-    resumed. ``test`` writes how far a sequential test is, in place of the time left. While a bar
-    runs, print through ``console``; ``clock`` returns monotonic seconds.
+    resumed. ``test`` returns the state of a sequential test, shown instead of the time left. While
+    a bar runs, print through ``console``. ``clock`` returns monotonic seconds.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class MatchProgress:
 
     def _new_bar(self) -> Progress:
         digits = len(str(self._total))
-        # What the count, the time left, the score and the spread leave of the line.
+        # Columns that the count, the time left, the score and the spread leave on the line.
         room = self.console.width - 4 * digits - (29 if self._test is None else 52)
         with_rate, with_bar = room >= 25, room >= 35
         most = min(max((room - 9 * with_rate - 10 * with_bar) // 2, 5), 24)
@@ -150,9 +150,9 @@ class MatchProgress:
 
 
 class TournamentProgress:
-    """The standings, the games that are on, speed and time left, on stderr; a context manager.
+    """The standings, games under way, speed and time left, on stderr; a context manager.
 
-    On a terminal a table that is drawn anew; else a line for each game.
+    On a terminal, a table that is redrawn; otherwise a line per game.
     """
 
     def __init__(self, config: TournamentConfig, files: MatchFolder) -> None:
@@ -201,7 +201,7 @@ class TournamentProgress:
         )
 
     def _done(self) -> str:
-        """Write how many games are done, of how many where that is known."""
+        """Return how many games are done, and of how many if that is known."""
         done, expected = len(self._files.counted), self._expected()
         return counted(done, "game") if expected is None else f"{done:,}/{expected:,} games"
 
@@ -231,7 +231,7 @@ class TournamentProgress:
 
 
 def _games_on(playing: Mapping[int, Scorebook]) -> Table:
-    """Show the games that are on: scores, clocks, tiles in the bag."""
+    """Return a table of the games under way: scores, clocks, tiles in the bag."""
     grid = Table.grid(padding=(0, 2))
     for game, book in sorted(playing.items()):
         first, second = map(plain, book.opened.players)

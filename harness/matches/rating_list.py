@@ -2,17 +2,17 @@
 
 **Model.** That of ``ratings``, and in addition ratings that are not held are normal about a mean
 with some deviation, both of which are fitted too (empirical Bayes: the deviation by EM, Dempster,
-Laird & Rubin 1977). So who won all games is rated, with an error that says how little is known.
-The deviation has to be fitted: pairing those who are near each other leaves the length of the list
-to a chain of games, and a prior that is too wide by half then makes the list too long by a tenth.
-Games of a list draw independently, so a game is a unit of its own.
+Laird & Rubin 1977). So a player that won all games is rated, with an error that says how little is
+known. The deviation has to be fitted: if near neighbours are paired, the length of the list depends
+on chains of games, and a prior that is too wide by half makes it too long by a tenth. Games of a
+list have independent draws, so each game is a unit.
 
 **Errors.** Those of the normal distribution with the inverse of the second derivatives as its
 covariance (Laplace). Without anchors only differences are known: the mean of the players who have
 games is ``CENTRE`` then, and errors are those of the differences to that mean.
 
-**Cost.** Games count by who met whom, so a step takes the cube of the players and little for the
-games.
+**Cost.** Games are added up by pair of players, so the time of a step grows with the cube of the
+number of players, and hardly with the games.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .significance import CONFIDENCE
 
 CENTRE = 1_500.0
 SPREAD = 300.0
-"""The deviation of ratings that is expected of a list, in Elo, and ``SPREAD_PLAYERS`` count for."""
+"""Prior guess at the deviation of ratings, in Elo; it weighs like ``SPREAD_PLAYERS`` players."""
 SPREAD_PLAYERS = 4
 SAME_SPREAD = 0.01
 """A change of the deviation by less than this share ends its fit."""
@@ -38,11 +38,11 @@ MOST_ROUNDS = 20
 WIDTH = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 """Standard errors in half the width of an interval."""
 FIRST_MOVE, MEAN = -2, -1
-"""What is fitted beside the ratings: what the first move is worth, and the mean of ratings."""
+"""Indices of what is fitted beside the ratings: the first move's worth, and their mean."""
 
 
 class Meetings(NamedTuple):
-    """Games as arrays, each [meetings]; a meeting is a number of games that ended alike."""
+    """Games as arrays, each [meetings]; a meeting is some games with equal seats and result."""
 
     first: I64
     """Index of the player who moved first; likewise ``second``."""
@@ -50,11 +50,11 @@ class Meetings(NamedTuple):
     points: F64
     """Points of the first in each of them: 1, ½ or 0."""
     games: I64
-    """How many they are, at least 1."""
+    """Number of games, at least 1."""
 
     @classmethod
     def single(cls, first: I64, second: I64, points: F64) -> Meetings:
-        """Return games one by one."""
+        """Return games as meetings of one game each."""
         return cls(first, second, points, np.ones_like(first))
 
 
@@ -77,7 +77,7 @@ def rate_list(games: Meetings, held: F64, start: F64 | None = None) -> RatingLis
     Args:
         games: in any order.
         held: ratings of anchors, nan for all others; [players].
-        start: ratings to begin at, such as those of the last time, nan if unknown: for speed.
+        start: ratings to start from, such as the previous ones, to save time; nan if unknown.
     """
     free = np.isnan(held)
     centre = CENTRE if free.all() else float(held[~free].mean())
@@ -123,7 +123,7 @@ def _totals(games: Meetings, players: int) -> _Totals:
 
 
 def _start(held: F64, start: F64 | None, centre: float) -> F64:
-    """Return ratings, the first move and the mean, in natural units from the centre."""
+    """Return where to start: ratings, first move and mean, in natural units from the centre."""
     known = np.full(held.size, math.nan) if start is None else start
     at = np.nan_to_num((np.where(np.isnan(held), known, held) - centre) / ELO)
     return np.append(at, [0.0, at.mean()])
@@ -132,7 +132,7 @@ def _start(held: F64, start: F64 | None, centre: float) -> F64:
 def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[F64, F64]:
     """Return the most likely parameters at a deviation of ratings, and their covariance.
 
-    By Newton's method, as in ``ratings``; the prior makes it certain that there is a step.
+    By Newton's method, as in ``ratings``; with the prior, the matrix can always be inverted.
     """
     from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
@@ -160,9 +160,9 @@ def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[
 
 
 def _prior(free: Bools, spread: float) -> F64:
-    """Return the precision of the prior: of ratings about their mean, of that, and the first move.
+    """Return the prior's precision: of ratings about their mean, of the mean, of the first move.
 
-    The mean is a parameter: about a number that is given, a thousand weak priors are a strong one.
+    The mean is a parameter: about a fixed number, a thousand weak priors would make a strong one.
     """
     each, weak = spread**-2, (ELO / SPREAD) ** 2
     own = np.append(np.where(free, each, 0.0), [weak, weak + each * np.count_nonzero(free)])
@@ -180,7 +180,7 @@ def _spread(at: F64, covariance: F64, counted: Bools) -> float:
 
 
 def _against(totals: _Totals, values: F64, players: int) -> F64:
-    """Return each player's sum as the first less that as the second, and the sum of all."""
+    """Return each player's sum as the first less that as the second, then the sum of all, and 0."""
     own = np.bincount(totals.first, weights=values, minlength=players)
     other = np.bincount(totals.second, weights=values, minlength=players)
     return np.append(own - other, [values.sum(), 0.0])
@@ -200,7 +200,7 @@ def _information(totals: _Totals, weights: F64, players: int) -> F64:
 
 
 def _to_their_mean(at: F64, covariance: F64, played: Bools) -> tuple[F64, F64]:
-    """Return ratings, and their covariance, as differences to the mean of those who have played."""
+    """Return ratings and covariance as differences from the mean of players that have games."""
     share = np.append(played / np.maximum(np.count_nonzero(played), 1), [0.0, 0.0])
     level = np.append(np.ones(played.size), [0.0, 0.0])
     with_mean = covariance @ share

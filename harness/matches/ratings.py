@@ -1,25 +1,24 @@
 """Ratings of any number of players from their games, by maximum likelihood, on the Elo scale.
 
-**Model.** With δ = ln 10 / 400 · (rating of who moves first + ``first_move`` − rating of who moves
+**Model.** With δ = ln 10 / 400 · (rating of the first to move + ``first_move`` − rating of the
 second), the first wins, ties and loses with chances in proportion to e^(δ/2), ν and e^(−δ/2)
 (Bradley & Terry 1952; ties: Davidson 1970; first move: Davidson & Beaver 1977). Of the two usual
-models of ties this one counts a tie as half a win each, as a match's win rate does: players'
-expected points are those they scored. By Rao & Kupper's (1967) ratings are closer together, by the
-share of ties, 0.3 % here. So ν matters little and is not fitted: equal players tie as often as all
-did.
+models of ties, this one counts a tie as half a win each, as a match's win rate does: players'
+expected points equal those they scored. The other (Rao & Kupper 1967) puts ratings closer together,
+by the share of ties, 0.3 % here. So ν matters little and is not fitted: equal players are taken to
+tie as often as all players did.
 
 **Errors.** The two games of a pair share draws, so pairs are the units: the covariance is the
 sandwich H⁻¹ (Σ sᵤ sᵤᵀ) H⁻¹ of second derivatives and the units' first derivatives (Liang & Zeger
 1986), times U / (U − 1) for U units, as in ``statistics``. Intervals take Student's t with a
-player's own units less one as degrees of freedom, and are none with fewer than ``FEWEST_UNITS``.
+player's own units less one as degrees of freedom, and are unknown with fewer than ``FEWEST_UNITS``.
 
 **What can be known.** Ratings of different components can't be compared: no chain of games connects
 the players. A player without a chain of wins to, and of losses from, the others of its component
-has no finite rating (Ford 1957). Rated are the largest group with such chains; another player who
-met them has a one-sided bound, as in ``elo_difference``: were it beyond, all units would end as
-they did less than one time in forty, given the ratings of the others. No prior is used. Anchors are
-ratings held fixed; they connect their players. Without any, the mean of a component's rated players
-is 0.
+has no finite rating (Ford 1957). The largest group with such chains is rated. Another player that
+met it has a one-sided bound, as in ``elo_difference``: beyond it, all units would end as they did
+less than one time in forty, given the ratings of the others. No prior is used. Anchors are ratings
+held fixed; they connect their players. Without any, the mean of a component's rated players is 0.
 
 **Unknown is None.** Nothing here is nan or infinite.
 """
@@ -42,15 +41,15 @@ from .significance import CONFIDENCE, FEWEST_UNITS, Interval, around
 ELO = 400 / math.log(10)
 """Points of Elo in a natural unit of log odds."""
 NEAR = 1e-6
-"""A step of no more, in natural units, is the last; the next would be about its square."""
+"""A step below this, in natural units, is the last; the next would be about its square."""
 MOST_STEPS = 100
 LEAST_VARIANCE = 1e-12
 """Variances of ratings below this, in natural units, are rounding."""
 MOST_ANCHOR = 10_000.0
 MOST_APART = 4_000.0
-"""Between anchors: nobody in between would win or lose a game against either."""
+"""Most points between anchors; beyond, no player in between would beat one or lose to the other."""
 FURTHEST = 4_000.0
-"""Bounds are sought so far from the ratings of the others."""
+"""Bounds are sought up to this distance from the ratings of the others."""
 
 
 class Games(NamedTuple):
@@ -74,7 +73,7 @@ class Games(NamedTuple):
         return self.only((first == player) & others[second] | (second == player) & others[first])
 
     def opponents_of(self, player: int, players: int) -> Bools:
-        """Return whom a player has met, of so many players."""
+        """Return whom a player has met, as bool[players]."""
         met = np.zeros(players, dtype=np.bool_)
         met[self.second[self.first == player]] = met[self.first[self.second == player]] = True
         return met
@@ -94,7 +93,7 @@ class PlayerRating:
     error: float | None
     """Half the width of the 95 % interval; 0 for an anchor."""
     interval: Interval
-    """``rating ± error``; of a player who won, or lost, all games against the rated, a bound."""
+    """``rating ± error``; one bound if the player won, or lost, all games against rated players."""
     games: int
     points: float
     units: int
@@ -135,12 +134,12 @@ def rate_results(
 ) -> Ratings:
     """Rate the players of games; two games with one pair number and the same players are a unit.
 
-    Games to which a player did not come tell nothing.
+    Games to which a player did not come are left out, and so are void games.
 
     ``names`` come first in the table, with or without games; ``anchors`` are ratings held fixed.
 
     Raises:
-        ValueError: an anchor is no player, or beyond ``MOST_ANCHOR``.
+        ValueError: an anchor is not a player, or beyond ``MOST_ANCHOR``.
     """
     counted = [result for result in results if result.was_played and not result.void]
     sides = [(result.sides[0].name, result.sides[1].name) for result in counted]
@@ -244,8 +243,8 @@ def rate_games(
 def _components(games: Games, held: F64) -> tuple[I64, Bools]:
     """Return each player's component, and whether it can be rated.
 
-    In a rated group each player is connected with each other by chains of wins, a tie being one
-    both ways, or by anchors. It is the one with anchors, else the largest of its component.
+    In a rated group, chains of wins connect each player with each other; a tie is a win both ways,
+    and anchors are connected. It is the group with anchors, or else the largest of its component.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -279,8 +278,8 @@ def _design(games: Games, players: int) -> Any:
 def _has_first_move(games: Games, held: F64) -> bool:
     """Return whether the first-move term has a finite estimate.
 
-    It has not if it can grow, or fall, for ever, with ratings that follow so that no game becomes
-    less likely (Albert & Anderson 1984): a linear program.
+    It has none if it can grow or fall without limit, with ratings that follow, so that no game
+    becomes less likely (Albert & Anderson 1984). That is a linear program.
     """
     from scipy.optimize import linprog
     from scipy.sparse import diags_array
@@ -318,7 +317,7 @@ def expected_points(ahead: F64, log_tie: float) -> tuple[F64, F64, F64]:
 
 
 def log_tie_of(ties: int, games: int) -> float:
-    """Return ln ν by which equal players tie as often as all did."""
+    """Return ln ν such that equal players tie as often as all players did."""
     return math.log(2 * ties / max(games - ties, 1)) if ties else -math.inf
 
 
@@ -334,7 +333,8 @@ def _fit(games: Games, component: I64, rated: Bools, held: F64) -> _Fit:
     has_first = _has_first_move(games, held)
     at = np.append(np.nan_to_num(held / ELO), 0.0)
 
-    # Parameters are ratings, but for anchors; of a group without, all but one and less their mean.
+    # Parameters are the ratings that are not held; in a group without anchors, all but one, less
+    # their mean.
     free = np.append(rated & np.isnan(held), has_first)
     basis = np.diag(free.astype(np.float64))
     for label in np.unique(component[rated]):
@@ -342,14 +342,14 @@ def _fit(games: Games, component: I64, rated: Bools, held: F64) -> _Fit:
         if free[group].all():
             basis[group] -= basis[group].mean(axis=0)
             free[group[0]] = False
-        else:  # from 0 an anchor may be out of sight
+        else:  # an anchor may be too far from 0 to start there
             at[group] = np.where(free[group], np.nanmean(held[group]) / ELO, at[group])
     basis = basis[:, free]
 
     design = _design(games, held.size)
     for _ in range(MOST_STEPS):
         mean, less, variance = expected_points(design @ at, log_tie)
-        off = games.points * less - (1 - games.points) * mean  # points - mean, every digit
+        off = games.points * less - (1 - games.points) * mean  # points - mean, without cancellation
         information = design.T @ diags_array(variance) @ design
         inverse = basis @ np.linalg.inv(basis.T @ information @ basis) @ basis.T
         step = inverse @ (design.T @ off)
@@ -404,16 +404,17 @@ def _superiority(fit: _Fit, units: F64, rated: Bools) -> F64:
 
 
 def _swept(games: Games, player: int) -> bool | None:
-    """Return whether a player won all of its games, or False: lost all, or None."""
+    """Return True if a player won all of its games, False if it lost all, else None."""
     points = games.points_of(player)
     alike = points.size and points.min() == points.max() != 0.5
     return bool(points[0]) if alike else None
 
 
 def _log_luck(games: Games, player: int, strength: float, fit: _Fit) -> float:
-    """Return the log chance that units all end as they did, each whole, at a player's strength.
+    """Return the log chance that a player of this strength wins, or loses, all games as it did.
 
-    As in ``elo_difference``, a unit does so no more often than its games do on average.
+    As in ``elo_difference``, a unit's chance is taken as the mean chance of its games, which it
+    can't exceed.
     """
     at = fit.at.copy()
     at[player] = strength
@@ -441,7 +442,7 @@ def _bound(games: Games, player: int, fit: _Fit) -> Interval:
 
 
 def _likely_above(games: Games, player: int, strength: float, fit: _Fit) -> float:
-    """Return how likely a player who won, or lost, all games is above a strength; or nan."""
+    """Return how likely a player that won, or lost, all games is above a strength; else nan."""
     won = _swept(games, player)
     if won is None:
         return math.nan

@@ -1,4 +1,4 @@
-"""Tables of matches and tournaments, in which names are plain text without control characters."""
+"""Tables of matches and tournaments, with names as plain text without control characters."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from .standings import Standing, standings
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
 
 WIDTH = 80
-"""Columns of the table, where a terminal has so many."""
+"""Columns of the table, if the terminal is wide enough."""
 LABELS = 18
 """Columns of its labels."""
 NAME_WIDTH = 28
-"""Columns of a name in the table of a tournament, at most."""
+"""Most columns of a name in the table of a tournament."""
 MOST_CROSSED = 10
-"""Entrants whose results against each other are shown in a terminal."""
+"""Most entrants whose results against each other are shown as a square."""
 BINS = 24
 """Columns of the histogram, half of them on either side of 0."""
 BIN_WIDTHS = (10, 20, 25, 50, 100, 250, 500, 1_000)
@@ -74,7 +74,7 @@ def further_rows(
     test: SequentialTest | None,
     lucks: Mapping[int, Luck | None] | None,
 ) -> list[tuple[str, str]]:
-    """Return rows of what was asked for beyond the result: less luck, and a sequential test."""
+    """Return rows for what was asked for beyond the result: less luck, a sequential test."""
     shown = luck_rows(_less_luck(results, lucks)) if lucks else []
     if test is not None:
         shown.append(("sequential test", test_sentence(test, state_of(test, results))))
@@ -203,7 +203,7 @@ def bin_width(spreads: Sequence[int]) -> int:
 
 
 def binned(spreads: Sequence[int], width: int) -> list[int]:
-    """Count spreads in ``BINS`` columns about 0; the outer ones have what is beyond, too."""
+    """Count spreads in ``BINS`` columns about 0; the outermost have everything beyond, too."""
     counts = [0] * BINS
     for spread in spreads:
         counts[min(max(spread // width + BINS // 2, 0), BINS - 1)] += 1
@@ -237,7 +237,7 @@ def tournament_table(
     results: Sequence[GameResult],
     width: int = WIDTH,
 ) -> RenderableType:
-    """Return the standings with ratings, and who won how often against whom."""
+    """Return the standings with ratings, and points against each other."""
     ratings = rate_results(results, config.names, dict(config.anchors))
     parts: list[RenderableType] = [standings_table(config, table, width, ratings)]
     parts += [Padding(Text(line, style="dim"), (0, 0, 0, 1)) for line in rating_notes(ratings)]
@@ -256,7 +256,7 @@ def standings_table(
     ratings: Ratings | None = None,
     most: int | None = None,
 ) -> Table:
-    """Return the standings, the leader first, ``most`` rows; if it is narrow, fewer columns."""
+    """Return the standings, the leader first: ``most`` rows, and columns as ``width`` allows."""
     rated = {} if ratings is None else {of.name: of for of in ratings.players}
     rows = [_standing(place, of, rated.get(of.name)) for place, of in enumerate(table, start=1)]
     there = [at for at, head in enumerate(_HEADS) if ratings is not None or head != "rating"]
@@ -301,11 +301,11 @@ COLUMNS = (
     Column("faults", lambda of: of.faults.total(), lambda faults: f"{faults:,}" if faults else ""),
 )
 _RATING = 3
-"""Where the rating stands among these."""
+"""Index of the rating among these columns."""
 _HEADS = ["", "name", *(column.head for column in COLUMNS)]
 _HEADS.insert(2 + _RATING, "rating")
 _DROPPED = ("faults", "a move", "bingos", "mean", "rate")
-"""Left out, one after another, where there is no room."""
+"""Columns that are left out, in this order, if there is no room."""
 TITLES = {
     "round-robin": "round robin",
     "gauntlet": "gauntlet",
@@ -332,7 +332,7 @@ def write_rating(of: PlayerRating) -> str:
 
 
 def rating_notes(ratings: Ratings) -> list[str]:
-    """Return what is to be said of ratings besides: the first move, and who can't be compared."""
+    """Return notes on ratings: their errors, the first move, and who can't be compared."""
     notes = []
     rated = [of for of in ratings.players if of.rating is not None and not of.anchored]
     if rated:
@@ -355,7 +355,7 @@ def rating_notes(ratings: Ratings) -> list[str]:
 
 
 def cross_table(results: Sequence[GameResult]) -> dict[tuple[str, str], list[float]]:
-    """Return for each two names the points of the first against the second, and the games."""
+    """Return the first's points against the second, and their games, by each two names."""
     cells: dict[tuple[str, str], list[float]] = {}
     for result in results:
         if not result.void:

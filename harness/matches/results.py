@@ -39,12 +39,12 @@ class PlannedGame:
     first: int
     """The side of the pairing (0 or 1) that moves first."""
     players: tuple[int, int] = (0, 1)
-    """The entrants of the tournament who are sides 0 and 1."""
+    """The entrants of the tournament that are sides 0 and 1."""
     round: int = 1
     paired: bool = True
     """Whether it shares its draws with the other game of its pair."""
     opening: int | None = None
-    """Its place in the openings of the tournament, from 0; None: there are none."""
+    """Index in the openings of the tournament, from 0; None: it has no openings."""
 
     def side_of(self, seat: int) -> int:
         """Return the side at a seat or, equally, the seat of a side."""
@@ -60,7 +60,7 @@ class SeatResult(Struct, frozen=True):
 
     name: str
     score: int
-    """The final score, racks and overtime settled; of an unfinished game, the score at its end."""
+    """The final score, adjusted for racks and overtime; if broken off, the score at that point."""
     moves: Count
     """Turns taken: plays, exchanges and passes."""
     think_ms: Count
@@ -74,7 +74,7 @@ class SeatResult(Struct, frozen=True):
     faults: tuple[str, ...] = ()
     """Fault codes, such as ``illegal`` or ``disconnect``."""
     challenges: tuple[Count, Count] | UnsetType = UNSET
-    """How many of its challenges were won and lost; left out where none can be made."""
+    """Its challenges won and lost; UNSET where none can be made."""
 
 
 class GameResult(Struct, frozen=True):
@@ -118,7 +118,7 @@ class GameResult(Struct, frozen=True):
 
     @property
     def was_played(self) -> bool:
-        """Whether both came to it; else it counts in the standings, and tells nothing of play."""
+        """Whether both sides came; if not, it counts in the standings but not in ratings."""
         return self.outcome != "no_show"
 
 
@@ -136,7 +136,7 @@ class Luck:
 
 
 def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:
-    """Return a finished game's result, by side of the match."""
+    """Return a finished game's result, by side of the pairing."""
     ended = book.ended
     assert ended is not None, "the game is not over"
     seats = (_seat_result(book, 0), _seat_result(book, 1))
@@ -159,7 +159,7 @@ def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:
 def walkover(
     planned: PlannedGame, game: str, names: tuple[str, str], gone: Sequence[bool]
 ) -> GameResult:
-    """Return the result of a game that is not offered since a side, or both, are gone."""
+    """Return the result of a game not offered because sides are gone; arguments are by side."""
     nothing = SeatResult(name="", score=0, moves=0, think_ms=0, longest_ms=0)
     a, b = (
         replace(nothing, name=name, faults=("no_show",) if is_gone else ())
@@ -202,7 +202,7 @@ def _seat_result(book: Scorebook, seat: int) -> SeatResult:
 def counted_challenges(
     own: Sequence[Turn | Played], rules: RulesInPlay
 ) -> tuple[int, int] | UnsetType:
-    """Count the challenges won and lost among the events on a seat's clock; UNSET if void."""
+    """Count the challenges won and lost on a seat's clock; UNSET under the rule ``void``."""
     if rules.challenge == "void":
         return UNSET
     return sum(turn.challenge == "won" for turn in own), sum(

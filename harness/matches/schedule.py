@@ -1,7 +1,8 @@
-"""Which games a tournament has: round by round, each pairing some games, in pairs where it can.
+"""The games of a tournament: its rounds, their pairings, and the games of each pairing.
 
-Round robins and gauntlets are known from the start. A Swiss and a knockout pair each round when
-the one before it is over; what was paired is kept, since a result may be corrected later.
+Games come in pairs with the same draws where possible. Round robins and gauntlets are known from
+the start. A Swiss or a knockout pairs each round when the round before it is over; the pairings
+are stored, since a result may be corrected later.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .standings import standings
 from .swiss import Record, king_of_the_hill, swiss_round
 
 MOST_PAIRS = 16
-"""Pairs of a knockout's pairing; if they are level then, the spread decides, and then the seed."""
+"""Most pairs of games in a knockout pairing; if it is tied then, spread and then seed decide."""
 
 
 class Schedule:
@@ -25,18 +26,18 @@ class Schedule:
     def __init__(self, config: TournamentConfig, files: MatchFolder) -> None:
         self._files = files
         self.config = with_joined(config, files.decisions)
-        """The settings, with the entrants of now."""
+        """The settings, including entrants that joined later."""
         self._afresh = self.config.afresh()
         self._games = self._pairs = 0
         self.rounds: list[Round] = []
         self._turn = 1 if self.depends_on_results else len(self._cycle(0))
-        """Rounds that get the same openings: those in which each pairing comes once."""
+        """Rounds per cycle, in which each pairing occurs once; they all get the same openings."""
         self._known = self._paired_before() if self.depends_on_results else self._fixed()
         self._before = sum(isinstance(decision, Paired) for decision in files.decisions)
 
     @property
     def depends_on_results(self) -> bool:
-        """Whether a round is paired by the results of those before it."""
+        """Whether each round is paired by the results of the rounds before it."""
         return self.config.format in ("swiss", "knockout")
 
     def expected(self) -> int | None:
@@ -63,9 +64,10 @@ class Schedule:
                 return self.config.rounds * self._turn
 
     def next_round(self, absent: Collection[int] = ()) -> Iterator[PlannedGame] | None:
-        """Pair the next round, without those ``absent``; return its games, None if there is none.
+        """Pair the next round without ``absent`` entrants; return its games, None at the end.
 
-        All games so far are taken, or over where rounds depend on results.
+        Call it when all games of earlier rounds have been taken from their iterators and, where
+        rounds depend on results, are over.
         """
         paired = next(self._known, None)
         if paired is None and self.depends_on_results:
@@ -82,16 +84,17 @@ class Schedule:
         )
 
     def had_begun(self, game: int) -> bool:
-        """Return whether the next round had begun before this start.
+        """Return whether the next round had begun before the tournament was resumed.
 
-        ``game`` is the highest number of a game that had; those of the rounds so far are taken.
+        ``game`` is the highest number of a game that had begun. Call it when all games of the
+        rounds so far have been taken.
         """
         if self.depends_on_results:
             return len(self.rounds) < self._before
         return game > self._games
 
     def join(self, decision: Joined) -> None:
-        """Have a guest play from the next round on; in a Swiss only."""
+        """Add a guest, who is paired from the next round on; in a Swiss only."""
         self._files.decide(decision)
         self.config = with_joined(self.config, self._files.decisions)
         self._afresh = self.config.afresh()
@@ -121,7 +124,7 @@ class Schedule:
         here = [of for of in table if not of.withdrawn and of.entrant not in absent]
         if number > self.config.rounds or len(here) < 2:
             return None
-        odd = self.config.games % 2  # games of an even number balance themselves
+        odd = self.config.games % 2  # with an even number of games, first moves are balanced
         field = [
             Record(
                 entrant=of.entrant,
@@ -138,7 +141,10 @@ class Schedule:
         return king_of_the_hill(number, field) if hill else swiss_round(number, field)
 
     def _next_of_bracket(self, absent: Collection[int]) -> Round | None:
-        """Return the next round of a knockout, or more pairs of those who are level in the last."""
+        """Return the next round of a knockout, or more games for pairings tied in the last round.
+
+        None if the final is decided.
+        """
         stages: dict[int, Round] = {}
         for paired in self.rounds:
             stages.setdefault(paired.number, paired)
@@ -149,7 +155,7 @@ class Schedule:
         level = zip(last.pairings, winners, strict=True)
         if undecided := tuple(pairing for pairing, winner in level if winner is None):
             times = sum(paired.number == last.number for paired in self.rounds)
-            if times * self.config.games % 2:  # who began first has begun once more
+            if times * self.config.games % 2:  # the entrant that began has begun once more
                 undecided = tuple(Pairing(each.second, each.first) for each in undecided)
             return Round(last.number, undecided)
         if len(last.pairings) + len(last.byes) == 1:
@@ -158,7 +164,7 @@ class Schedule:
         return knockout_round(len(self.config.seats), list(stages.values()), decided)
 
     def _winner(self, pairing: Pairing, number: int, absent: Collection[int]) -> int | None:
-        """Return who has won a knockout's pairing; None if it plays on."""
+        """Return the winner of a knockout pairing; None if it plays on."""
         two = ((pairing.first, pairing.second), (pairing.second, pairing.first))
         for entrant, other in two:
             if entrant in self._files.withdrawn:
@@ -179,7 +185,7 @@ class Schedule:
         return better if lead >= 0 else worse
 
     def _planned(self, pairing: Pairing, paired: Round, pairs: int) -> Iterator[PlannedGame]:
-        """Plan the games of a pairing; ``pairs`` openings have gone before, for every pairing."""
+        """Plan a pairing's games; every pairing has used ``pairs`` openings in earlier cycles."""
         openings = len(self.config.openings)
         sides = min(pairing.first, pairing.second), max(pairing.first, pairing.second)
         shared = self.config.seed is not None and all(self._afresh[side] for side in sides)

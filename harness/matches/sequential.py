@@ -8,7 +8,7 @@ hypothesis on its side is accepted. α is the chance to accept H1 if H0 is true,
 **Points.** A pair has one of five results, whose chances are unknown but for their mean. Under each
 hypothesis they take their most likely values (generalised SPRT: Van den Bergh, *A practical
 introduction to the GSPRT*, as in fishtest), so the two games may depend on each other. A result
-that never came counts as a thousandth of a pair, as in fishtest: unlikely, not impossible.
+that never occurred counts as a thousandth of a pair, as in fishtest: unlikely, not impossible.
 
 **Spread.** A pair's mean spread a game is taken as normal. Its variance is unknown and takes its
 most likely value under each hypothesis too: N / 2 · ln(((m − h0)² + s²) / ((m − h1)² + s²)) after
@@ -41,7 +41,7 @@ FEWEST_PAIRS = 16
 PAIR_POINTS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 """Points a game of the five results of a pair."""
 RARE = 1e-3
-"""Pairs that a result counts for which never came."""
+"""Number of pairs counted for a result that never occurred."""
 LEAST_VARIANCE = 1.0
 """Added to the variance of spreads, points²: equal spreads alone prove nothing."""
 
@@ -51,7 +51,7 @@ Verdict: TypeAlias = Literal["accepted H0", "accepted H1", "unfinished"]
 
 @dataclass(frozen=True)
 class SequentialTest:
-    """H0 against H1, as side a's means a game; raises ValueError if they make no test."""
+    """H0 against H1, as side a's means per game; raises ValueError if the settings are invalid."""
 
     h0: float
     h1: float
@@ -73,13 +73,13 @@ class SequentialTest:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The LLR at which H0, and H1, is accepted."""
+        """The LLRs at which H0 and H1 are accepted."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
 
 @dataclass(frozen=True)
 class State:
-    """How far a test is."""
+    """The state of a test."""
 
     llr: float
     """Log likelihood ratio after ``pairs``."""
@@ -89,7 +89,7 @@ class State:
     pairs: int
     """Pairs counted: up to the first incomplete pair, or to the pair that decided."""
     further_games: int | None
-    """Games to come on average, if side a's mean is as it was so far; None if unknown."""
+    """Expected further games, if side a's mean stays as it has been; None if unknown."""
 
     @property
     def is_decided(self) -> bool:
@@ -126,16 +126,16 @@ def parse_hypotheses(text: str, measure: Measure = "points") -> tuple[float, flo
 
 
 def write_hypothesis(test: SequentialTest, mean: float) -> str:
-    """Write side a's mean a game under a hypothesis, for people."""
+    """Return side a's mean per game under a hypothesis as text."""
     if test.measure == "spread":
         return f"{mean:+g} points a game"
     return f"{400 * math.log10(mean / (1 - mean)):+.3g} Elo ({100 * mean:.4g} %)"
 
 
 def state_of(test: SequentialTest, results: Sequence[GameResult], undecided: int = 0) -> State:
-    """Return how far a test is after results in any order.
+    """Return the state of a test after results, which may be in any order.
 
-    The first ``undecided`` pairs are known to decide nothing; that makes it faster.
+    The first ``undecided`` pairs are known not to decide it; skipping them saves time.
     """
     pairs: dict[int, dict[int, GameResult]] = defaultdict(dict)
     for result in results:
@@ -156,7 +156,7 @@ def state_of(test: SequentialTest, results: Sequence[GameResult], undecided: int
 
 
 def state_of_pairs(test: SequentialTest, means: F64, undecided: int = 0) -> State:
-    """Return how far a test is after side a's ``means`` a game, [pairs] in their order."""
+    """Return the state of a test after pairs: ``means`` [pairs] are side a's per game, in order."""
     lower, upper = test.bounds
     since = max(min(undecided, means.size) - 1, 0)
     ratios = log_likelihood_ratios(test, means, since)
@@ -187,11 +187,11 @@ def points_llr(counts: npt.ArrayLike, h0: float, h1: float) -> F64:
 
 
 def _deficit(pairs: F64, mean: float) -> F64:
-    """Return how much less likely than their shares are chances of this mean, at most; in logs.
+    """Return the least log likelihood that chances of this mean lose against the observed shares.
 
-    ``pairs`` are [5, ...]. The most likely chances of a given mean are the shares over
-    1 + θ · (points − mean) (Owen 1988); θ is where the derivative of the log likelihood, which
-    falls, is 0: by Newton's method in a bracket.
+    ``pairs`` are counts [5, ...]. The most likely chances of a given mean are the shares over
+    1 + θ · (points − mean) (Owen 1988). θ is the zero of the derivative of the log likelihood,
+    which falls; it is found by Newton's method in a bracket.
     """
     off = (PAIR_POINTS - mean).reshape(-1, *[1] * (pairs.ndim - 1))
     theta = np.zeros(pairs.shape[1:])
@@ -223,7 +223,9 @@ def spread_llr(
 
 
 def _further_games(test: SequentialTest, means: F64, llr: float) -> int | None:
-    """Return the mean time until the LLR, as Brownian motion, is at a bound (Siegmund 1985, §III).
+    """Return the expected games until the LLR reaches a bound; None if unknown.
+
+    The LLR is taken as Brownian motion (Siegmund 1985, §III).
 
     Near its middle the LLR of a pair is (h1 − h0) · (x − (h0 + h1) / 2) / s².
     """

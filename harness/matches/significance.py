@@ -13,7 +13,7 @@ from lexicons.arrays import F64, I64
 
 CONFIDENCE = 0.95
 SIGNIFICANT = 0.05
-"""What a p-value must be below, and an interval leaves out."""
+"""A p-value below this is significant; an interval leaves out as much."""
 FEWEST_UNITS = 6
 """With fewer, even winning every unit has a p-value of 2 / 2⁵ or more: nothing can be said."""
 EXACT_WORK = 20_000_000
@@ -21,7 +21,7 @@ EXACT_WORK = 20_000_000
 GRID = 10
 """An interval's ends are sought in tenths of a point."""
 NO_VARIANCE = 1e-12
-"""A win rate's error below this is rounding."""
+"""An error of a win rate below this is rounding error."""
 
 Interval: TypeAlias = tuple[float | None, float | None]
 """Lower and upper end; None if unknown or unbounded."""
@@ -30,7 +30,7 @@ Interval: TypeAlias = tuple[float | None, float | None]
 def mean_and_error(values: F64, pair_of: I64) -> tuple[float | None, float | None]:
     """Return the mean over games, and half the width of its 95 % interval over units.
 
-    ``values`` and ``pair_of`` are [games]; games with the same number of a pair are one unit.
+    ``values`` and ``pair_of`` are [games]; games with the same pair number are one unit.
     """
     if not values.size:
         return None, None
@@ -65,7 +65,7 @@ def elo_difference(
     bound (Clopper & Pearson 1934): if units are won whole with a probability below 0.025^(1/U), all
     are won less than one time in forty. With every game lost, the mirror image. If all units score
     the same but not 0 or 1, the sample has no variance either, and the error is None rather than 0;
-    so it is with fewer than ``FEWEST_UNITS``, whose variance is anybody's guess.
+    likewise with fewer than ``FEWEST_UNITS`` units, whose variance is too uncertain.
     """
     if rate is None:
         return None, None, (None, None)
@@ -113,9 +113,9 @@ def sign_flip_interval(sums: npt.ArrayLike, games: npt.ArrayLike) -> Interval:
 
 
 def _upper_end(sums: I64, games: I64, *, exact: bool) -> float:
-    """Find the largest mean that is not rejected: from the observed mean on p only falls.
+    """Find the largest mean that is not rejected; above the observed mean, p only falls.
 
-    The search goes outward, since a test of a mean costs the more the further it is from the sums.
+    The search goes outward, since testing a mean costs more the further it is from the sums.
     """
     total, played = int(sums.sum()), int(games.sum())
     nearest = -(-GRID * total // played)  # rounded up
@@ -124,7 +124,7 @@ def _upper_end(sums: I64, games: I64, *, exact: bool) -> float:
         return _share(GRID * sums - tenths * games, exact=exact) < SIGNIFICANT
 
     step = 1
-    while not rejected(nearest + step):  # it is once all signs are alike
+    while not rejected(nearest + step):  # true at the latest when all signs are alike
         step *= 2
     tenths = range(nearest + step // 2, nearest + step)
     first = tenths.start + bisect_left(tenths, True, key=rejected)
@@ -132,7 +132,7 @@ def _upper_end(sums: I64, games: I64, *, exact: bool) -> float:
 
 
 def _feasible(sums: I64) -> bool:
-    """Whether the exact test of these sums, on the grid, is within ``EXACT_WORK``."""
+    """Return whether the exact test of these sums, on the grid, is within ``EXACT_WORK``."""
     return sums.size * GRID * int(np.abs(sums).sum()) <= EXACT_WORK
 
 

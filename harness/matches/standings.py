@@ -14,7 +14,7 @@ from .folder import FolderContents, Paired, with_joined
 from .results import GameResult
 
 BYE_SPREAD = 50
-"""What a bye of a Swiss adds to the spread, for each game of a pairing; it is a win, too."""
+"""Spread that a Swiss bye adds for each game of a pairing; it counts as a win, too."""
 
 
 @dataclass(slots=True)
@@ -28,13 +28,13 @@ class Standing:
     losses: int = 0
     ties: int = 0
     byes: int = 0
-    """Rounds."""
+    """Rounds of a Swiss in which it had a bye."""
     points: float = 0.0
-    """A win or a bye is 1, a tie ½."""
+    """A win is 1, a tie ½; a bye is 1 for each game of a pairing."""
     spread: int = 0
     """Cumulative: own scores less the opponents', and ``BYE_SPREAD`` for byes."""
     played: int = 0
-    """Games to which both came; the others count, too."""
+    """Games to which both sides came; ``games`` has the others, too."""
     scored: int = 0
     """Own scores of all games."""
     bingos: int = 0
@@ -49,7 +49,7 @@ class Standing:
     """Rounds in which it moved first in the first game; ``seconds`` likewise."""
     seconds: int = 0
     reached: int = 0
-    """The last round in which it was paired or had a bye; as ``firsts``, of a Swiss or knockout."""
+    """The last round in which it was paired or had a bye; only in a Swiss or knockout."""
     last_lead: int = 0
     """Games won less games lost in that round of a knockout, and the spread of these games."""
     last_spread: int = 0
@@ -64,21 +64,21 @@ class Standing:
 
     @property
     def mean_score(self) -> float | None:
-        """Own points a game that was played."""
+        """Mean own score per game that was played."""
         return self.scored / self.played if self.played else None
 
     @property
     def mean_bingos(self) -> float | None:
-        """Bingos a game that was played."""
+        """Bingos per game that was played."""
         return self.bingos / self.played if self.played else None
 
     @property
     def mean_move_ms(self) -> float | None:
-        """Clock used a move."""
+        """Mean time per move, in milliseconds."""
         return self.think_ms / self.moves if self.moves else None
 
     def row(self, presence: Presence = "here") -> StandingRow:
-        """Return what the protocol says of it."""
+        """Return its row of the protocol's standings."""
         return StandingRow(
             name=self.name,
             points=self.points,
@@ -110,10 +110,10 @@ class Standing:
 
 
 def standings(config: TournamentConfig, files: FolderContents) -> list[Standing]:
-    """Return all entrants, those who joined later too, the leader first.
+    """Return all entrants, including those that joined later, the leader first.
 
     By points, then spread, then the order of the seats. In a gauntlet, whose entrants have unequal
-    numbers of games, by points and spread a game; in a knockout by the last round and its result.
+    numbers of games, by points and spread per game; in a knockout by the last round and its result.
     """
     config = with_joined(config, files.decisions)
     entrants = [

@@ -11,12 +11,13 @@ which for game points is the pentanomial error (pairs score 0, ½, 1, 1½ or 2).
 Elo difference takes Student's t with U − 1 degrees of freedom, 95 % two-sided. The interval of the
 spread and its p-value come from one test, so that they never contradict each other: signs of units
 are flipped, which needs no normal distribution and holds for few units. With fewer than six units
-no interval is given: even six won whole are luck one time in 32.
+no interval is given: even winning all six is luck one time in 32.
 
-**What counts.** Void games (the host's fault, or nobody came) count only in ``void``. A forfeit
-(time, illegal moves, crash, hang, resignation, no-show) is a whole loss for wins, win rate and Elo.
-Mean scores and spread use its score at the end, so that the mean spread is the difference of the
-mean scores. Games lost 2× and score ratios are taken from games played to their end.
+**What counts.** Void games (the host's fault, or nobody came) count only in ``void`` and, if nobody
+came, in ``faults``. A forfeit (time, illegal moves, crash, hang, resignation, no-show) is a whole
+loss for wins, win rate and Elo. Mean scores and spread use its score at the end, so that the mean
+spread is the difference of the mean scores. Games lost 2× and score ratios are taken from games
+played to their end.
 
 **Unknown is None.** Nothing here is nan or infinite.
 """

@@ -2,20 +2,20 @@
 
 A Swiss round is the matching of least cost among all pairings of the field (S. Ólafsson, "Weighted
 matching in chess tournaments", J. Oper. Res. Soc. 41 (1990), 17–24; J. Edmonds, "Paths, trees, and
-flowers", Canad. J. Math. 17 (1965), 449–467). The rules, each before all that follow:
+flowers", Canad. J. Math. 17 (1965), 449–467). The rules, in order of precedence:
 
 1. The bye goes to an entrant with the fewest byes.
 2. As few rematches as possible.
 3. Games begun and games not begun differ by at most one for everybody (`Record.lead`).
-4. A rematch is with whom one met least often, then longest ago.
+4. A rematch is with the opponent met least often, then longest ago.
 5. The bye goes to the lowest standing.
-6. Entrants meet others with as many wins: a float costs the square of its difference.
+6. Entrants meet others with the same number of wins; a float costs the square of the difference.
 7. Within a score group the top half meets the lower half in order (the slide: 1–4, 2–5, 3–6), and a
-   float is between neighbours in the standings. tsh, with which most tournaments of this game are
-   run, pairs so (its "ideal Swiss rank distance" is half the group: swiss-notes.txt of tsh 3.070),
-   and so does FIDE's Dutch system (C.04.3).
+   float is between neighbours in the standings. tsh, which runs most tournaments of this game, does
+   so too (its "ideal Swiss rank distance" is half the group: swiss-notes.txt of tsh 3.070), as does
+   FIDE's Dutch system (C.04.3).
 
-Rounds that an entrant missed before it joined are no wins (FIDE C.04.2, late entries).
+Rounds that an entrant missed before it joined do not count as wins (FIDE C.04.2, late entries).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .pairings import Pairing, Round
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What an entrant has done so far; leave out whoever has withdrawn."""
+    """An entrant's results so far; entrants that have withdrawn are left out of the field."""
 
     entrant: int
     wins: float = 0
@@ -40,7 +40,7 @@ class Record:
     spread: int = 0
     """The sum over all games."""
     opponents: tuple[int | None, ...] = ()
-    """Of each round so far; None for a bye and for a round before the entrant joined."""
+    """The opponent of each round so far; None for a bye and for a round before it joined."""
     firsts: int = 0
     """Games in which the entrant moved first."""
     seconds: int = 0
@@ -48,7 +48,7 @@ class Record:
 
     @property
     def lead(self) -> int:
-        """How many more games the entrant has begun than not."""
+        """Games that the entrant has begun, less games that it has not."""
         return self.firsts - self.seconds
 
 
@@ -59,8 +59,8 @@ _Pairs = list[tuple[Record, Record | None]]
 def swiss_round(number: int, field: Sequence[Record]) -> Round:
     """Pair the field by the rules above.
 
-    Rule 3 can't hold if, say, two are left who have both begun one game more than not. It always
-    holds if a pairing is an even number of games, and in a field that is even and stays the same.
+    Rule 3 can't hold if, say, the last two entrants have both begun one game more than not. It
+    always holds if pairings have an even number of games, or if the field is even and constant.
     """
     return _round(number, _matching(_ranked(field)))
 
@@ -95,7 +95,7 @@ def _matching(ranked: Sequence[Record]) -> _Pairs:
 
 
 def _edges(ranked: Sequence[Record]) -> Iterator[tuple[int, int, int]]:
-    """Yield the ranks of each two that may meet and the cost; the rank after the last is the bye.
+    """Yield the ranks of each possible pair and its cost; the rank after the last is the bye.
 
     A cost is a number whose digits are the rules: all pairs of a round add up to less than one unit
     of the next digit. It takes 107 bits for 1,000 entrants and 100 rounds; rustworkx has 127.
@@ -131,16 +131,16 @@ def _edges(ranked: Sequence[Record]) -> Iterator[tuple[int, int, int]]:
 
 @cache
 def _beyond_one(lead: int, other: int) -> int:
-    """Return how far two leads exceed one after a game that the smaller of them begins."""
+    """Return by how much two leads exceed one, in total, after a game that the smaller begins."""
     smaller, larger = sorted((lead, other))
     return max(0, abs(smaller + 1) - 1) + max(0, abs(larger - 1) - 1)
 
 
 def _round(number: int, pairs: _Pairs) -> Round:
-    """Choose who moves first: whoever has begun fewer games; otherwise look one round ahead.
+    """Choose who moves first: the entrant with the smaller lead; if both are 0, look ahead.
 
-    The pairs of this round in which both are level and those of a likely next round form chains.
-    Along a chain the first moves alternate, so that those who would meet next are not both ahead.
+    The pairs of this round in which both leads are 0 and those of a likely next round form chains.
+    Along a chain the first moves alternate, so that likely next opponents are not both ahead.
     """
     change: dict[int, int] = {}
     """1 for an entrant that moves first, -1 for its opponent."""

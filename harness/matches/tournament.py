@@ -2,8 +2,8 @@
 
 A match is a tournament of two. If both players of a pairing are local and start afresh for each
 game, the two games of a pair have the same draws with the seats swapped, so luck evens out. Every
-game is in the journal of the folder from its first offer; what was killed is resumed, and counts
-every game once.
+game is in the journal of the folder from its first offer. A tournament that was killed can be
+resumed, and counts every game once.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ from .schedule import Schedule
 log = structlog.get_logger(__name__)
 
 NO_SHOWS = 2
-"""Games in a row that an entrant may miss before it plays no more."""
+"""Games missed in a row after which an entrant plays no more."""
 
 HOST_ERRORS = 3
 """Host failures of one game before the tournament is given up."""
 
 LOOK_S = 1.0
-"""How often is looked whether a cluster has more workers."""
+"""Seconds between checks for new workers of a cluster."""
 
 
 _OpenSeat: TypeAlias = Callable[[int, int], Seat]
-"""Makes the seat of an entrant for a game by number."""
+"""Makes the seat of an entrant, by index, for a game, by number."""
 
 
 class Hall(Protocol):
@@ -65,17 +65,17 @@ class Hall(Protocol):
 
     @property
     def journal(self) -> Journal:
-        """Where the games are kept."""
+        """The journal of the games."""
         ...
 
     async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
-        """Play a game that the journal has, to its end."""
+        """Play a game of the journal to its end."""
         ...
 
 
 @dataclass(frozen=True)
 class _Room:
-    """A hall without a door: nobody watches, and no guests come."""
+    """A hall without spectators and guests."""
 
     journal: Journal
     lag: LagMeter
@@ -87,13 +87,14 @@ class _Room:
 class Tournament:
     """A match or tournament in its folder.
 
-    ``finished`` takes each new result, void games too; ``notice`` a sentence when a process takes
-    long. Once ``enough`` is true, no further game begins. On a ``cluster`` its workers play.
+    ``finished`` is called with each new result, including void games; ``notice`` with a sentence
+    when a process takes long. Once ``enough`` returns true, no further game begins. With a
+    ``cluster``, its workers play the games.
 
-    One that is ``directed`` has guests. It goes round by round, waits at its end for corrections,
-    and doesn't offer games of those who are gone. While ``hold`` is true, no game begins, and those
-    that are on go on; call ``look_again`` when that changes. ``paired`` takes each round, and None
-    when it is over.
+    A ``directed`` tournament has guests. It goes round by round, waits at its end for corrections,
+    and doesn't offer the games of entrants that are gone. While ``hold`` returns true, no game
+    begins, but games under way continue; call ``look_again`` when that changes. ``paired`` is
+    called with each round, and with None at the end.
     """
 
     def __init__(
@@ -122,19 +123,19 @@ class Tournament:
         self._paired = paired
         self.schedule = Schedule(config, files)
         self.playing: dict[int, Scorebook] = {}
-        """The games that are on, by number."""
+        """The games under way, by number."""
         self.planned: dict[int, PlannedGame] = {}
         """The games of a directed tournament's rounds so far, by number."""
         self.over = False
-        """Whether no game is left, until a result is annulled."""
+        """Whether no game is left to play; false again once a result is annulled."""
         self._again: list[list[PlannedGame]] = []
-        """Games whose results were annulled, and units whose players were playing another."""
+        """Units to play later: results annulled, players busy with another game, or on hold."""
         self._todo: Iterator[list[PlannedGame]] = iter(())
-        """Units of work: games, or on a cluster pairs."""
+        """Units of work: single games, pairs on a cluster, or all games of a directed pairing."""
         self._on = 0
         """Units that are being played."""
         self._busy = Counter[int]()
-        """Units that each entrant plays."""
+        """Number of units that each entrant is playing."""
         self._changed = asyncio.Event()
         self._all_begun = asyncio.Event()
         self._halves: dict[int, KeptGame] = {}
@@ -142,10 +143,10 @@ class Tournament:
         self._absent = Counter[int]()
         """Games in a row that each entrant has missed."""
         self._voids = Counter(result.number for result in files.counting() if result.void)
-        """How often a game came to nothing, by number."""
+        """How often each game was void, by number."""
         self.absentees: dict[int, str] = {}
-        """Entrants that missed too many, who play no more until this is resumed, and why; in a
-        directed tournament until they return."""
+        """Why entrants that missed too many games play no more, by entrant: until the tournament is
+        resumed or, if directed, until they return."""
         for result in files.results if directed else ():
             self._count_absences(result)
         for decision in files.decisions:
@@ -161,12 +162,13 @@ class Tournament:
         self._games.mkdir(parents=True, exist_ok=True)
 
     async def play(self, hall: Hall | None = None) -> None:
-        """Play every game that the journal does not have yet, by default in a room of its own.
+        """Play every game that has no result yet, by default in a room of its own.
 
         Raises:
-            MatchError: it can't go on.
+            MatchError: the tournament can't go on.
             JournalError: the folder's journal can't be used.
             SeatError: a seat's text is invalid.
+            WorkersError, OSError: the cluster, or a file, fails.
         """
         players = self._config.seating(
             self._lexicon,
@@ -192,7 +194,7 @@ class Tournament:
         return _Room(journal, await stack.enter_async_context(LagMeter()))
 
     async def _tables(self) -> AsyncIterator[int]:
-        """Yield for each table to open; on a cluster there are more as workers come."""
+        """Yield once for each table to open; on a cluster, again whenever workers join."""
         if self._cluster is None:
             for table in range(self._config.concurrency):
                 yield table
@@ -208,7 +210,7 @@ class Tournament:
     # --- which games are next -------------------------------------------------------------------
 
     async def _next(self) -> list[PlannedGame]:
-        """Return the next games without a result; wait where they depend on games that are on."""
+        """Return the next games to play, or none at the end; wait for games that they depend on."""
         waits_for_rounds = self._directed or self.schedule.depends_on_results
         while not self._enough():
             if games := self._next_unit():
@@ -225,7 +227,7 @@ class Tournament:
         return []
 
     def _take_up(self) -> None:
-        """Plan all rounds that had begun: games of any may be on, or be corrected."""
+        """Plan all rounds that had begun, since their games may be unfinished or be corrected."""
         last = max((*self._files.counted, *self._files.missed, *self._halves), default=0)
         units: list[list[PlannedGame]] = []
         while self.schedule.had_begun(last) and (planned := self.schedule.next_round()) is not None:
@@ -254,19 +256,19 @@ class Tournament:
         return []
 
     def _is_on(self, games: Sequence[PlannedGame]) -> bool:
-        """Return whether one of some games had begun when this was resumed."""
+        """Return whether any of these games was unfinished when the tournament was resumed."""
         return any(each.number in self._halves for each in games)
 
     def has_result(self, number: int) -> bool:
-        """Return whether a game has a result that counts, or was lost to both."""
+        """Return whether a game has a result that counts, or was missed by both entrants."""
         return number in self._files.counted or number in self._files.missed
 
     def _are_at_play(self, games: Sequence[PlannedGame]) -> bool:
-        """Whether players of a directed tournament have another game on, and can't begin one."""
+        """Return whether a player of a directed tournament is busy with another game."""
         return self._directed and any(self._busy[it] for game in games for it in game.players)
 
     def _next_round(self) -> bool:
-        """Pair the next round, if there is one."""
+        """Pair the next round; return whether there is one."""
         planned = self.schedule.next_round(self.absentees)
         if planned is not None:
             self.over = False
@@ -287,12 +289,12 @@ class Tournament:
         return (list(pair) for _, pair in groupby(games, key=lambda planned: planned.pair))
 
     def _is_due(self, planned: PlannedGame) -> bool:
-        """Return whether a game is to be played; one that is not offered is decided here."""
+        """Return whether a game is to be played; if directed, a side that is gone forfeits it."""
         if self.has_result(planned.number):
             return False
         gone = [self._is_gone(entrant) for entrant in planned.players]
         if self._directed and planned.number in self._halves:
-            return True  # a game that is on goes on, whoever has withdrawn
+            return True  # a game under way continues, whoever has withdrawn
         if any(gone) and self._directed:
             a, b = (self.schedule.config.names[entrant] for entrant in planned.players)
             self._store(walkover(planned, self._set_up(planned).game, (a, b), gone))
@@ -302,14 +304,14 @@ class Tournament:
         return entrant in self.absentees or (self._directed and entrant in self._files.withdrawn)
 
     def look_again(self) -> None:
-        """Have tables that wait look whether a game may begin."""
+        """Wake waiting tables to check whether a game may begin."""
         self._changed.set()
         self._changed.clear()
 
     # --- what is decided while it is on ---------------------------------------------------------
 
     def welcome_back(self, entrant: int) -> None:
-        """Have an entrant that missed games play again from the next round on."""
+        """Let an entrant that missed games play again from the next round on."""
         if entrant in self.absentees:
             self._files.decide(Returned(entrant))
             del self.absentees[entrant]
@@ -317,18 +319,18 @@ class Tournament:
         self._absent[entrant] = 0
 
     def take_back(self, entrant: int) -> None:
-        """Have an entrant that had withdrawn play again, whatever it missed before."""
+        """Let an entrant that had withdrawn play again, whatever it missed before."""
         self._files.decide(Returned(entrant))
         self._absent[entrant] = 0
         self.look_again()
 
     def correct(self, correction: Corrected) -> None:
-        """Have a result count otherwise, or be void and the game played again."""
+        """Correct a result, or annul it and have the game played again."""
         counted = correction.number in self._files.counted
         self._files.decide(correction)
         if correction.scores is None:
             self._voids[correction.number] += counted
-            with suppress(OSError):  # mostly nothing had failed in it, and there is none
+            with suppress(OSError):  # usually nothing had failed, and there is none
                 kept = self._transcript(correction.number)
                 kept.rename(self._transcript(correction.number, correction.game))
             self._again.append([self.planned[correction.number]])
@@ -355,7 +357,7 @@ class Tournament:
     async def _play_away(
         self, cluster: Cluster, games: list[PlannedGame], journal: Journal
     ) -> None:
-        """Have a worker of the cluster play a pair; keep its games as if played here."""
+        """Have a worker of the cluster play a pair; store its games as if played here."""
         books: dict[int, Scorebook] = {}
         for _ in range(HOST_ERRORS):
             pair = [(planned, self._set_up(planned)) for planned in games]
@@ -400,7 +402,7 @@ class Tournament:
         return self.schedule.config.seats[entrant].startswith("guest:")
 
     def _recall(self, journal: Journal) -> None:
-        """Load the journal's games, with those that were over but not stored."""
+        """Load the journal's unfinished games; store finished games that have no result yet."""
         known = {result.game for result in self._files.results}
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
@@ -435,9 +437,9 @@ class Tournament:
         return Draws.fresh()
 
     def _keep(self, planned: PlannedGame, book: Scorebook) -> GameResult:
-        """Store a finished game, and return its result.
+        """Store a finished game's result, GCG and transcript of faults; return the result.
 
-        A void one leaves what went wrong, and is played again.
+        A void game has no GCG.
         """
         result = game_result(book, planned)
         number, (first, second) = planned.number, book.opened.players
@@ -470,7 +472,7 @@ class Tournament:
         )
 
     def _transcript(self, number: int, void: str | None = None) -> Path:
-        """Return where a transcript is; that of a ``void`` game stays beside that of its replay."""
+        """Return the path of a transcript; the id of a ``void`` game tells it from its replay's."""
         name = f"{number:05d}" if void is None else f"{number:05d}.{void}"
         return self._games / f"{name}.faults.txt"
 
@@ -482,7 +484,11 @@ class Tournament:
             self._absent[entrant] = self._absent[entrant] + 1 if missed else 0
 
     def _watch_absences(self, planned: PlannedGame, book: Scorebook, result: GameResult) -> None:
-        """Leave out the games of an entrant that does not come; a match ends with it."""
+        """Leave out further games of an entrant that misses too many.
+
+        Raises:
+            MatchError: it is a match without a director, which can't go on.
+        """
         assert book.ended is not None
         self._count_absences(result)
         for seat in (0, 1):
@@ -503,7 +509,7 @@ class Tournament:
 
 
 def _last_words(book: Scorebook, name: str) -> str:
-    """Return the line in which a seat's process, or a remote bot, said why it ends; or nothing."""
+    """Return the line in which a seat's process or a remote bot said why it ends, or ``""``."""
     headings = [f"{name}, crash: {why}" for why in (ENDED, TURNED_AWAY)]
     for text in reversed(book.evidence):
         heading, said, *_ = text.splitlines()
@@ -515,11 +521,11 @@ def _last_words(book: Scorebook, name: str) -> str:
 def measure_luck(
     config: TournamentConfig, lexicon: Lexicon, files: MatchFolder, tell: Callable[[str], None]
 ) -> None:
-    """Measure the luck of the games that it was not measured of, from the journal; some 50 ms each.
+    """Measure the luck of all games that lack it, from the journal; about 50 ms per game.
 
     Raises:
         JournalError: the journal, or a game in it, can't be read.
-        ValueError: a table can't be.
+        ValueError: a table of leaves or win probabilities can't be read.
     """
     lacking = {
         result.game: result.number
@@ -528,7 +534,7 @@ def measure_luck(
     }
     if not lacking:
         return
-    from .luck import Luckmeter  # with kernels, which no other part of a tournament loads
+    from .luck import Luckmeter  # loads kernels, which a tournament otherwise does not need
 
     tell(f"measuring the luck of {counted(len(lacking), 'game')}")
     tables = tables_for(config.equipment, lexicon.distribution)

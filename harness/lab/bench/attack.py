@@ -61,7 +61,7 @@ asyncio.Runner(loop_factory=uvloop.new_event_loop).run(main())
 
 @dataclass(frozen=True)
 class Siege:
-    """One attack; times in milliseconds, with and without the control's."""
+    """One attack and its control; times in milliseconds."""
 
     attack: Annotated[str, Column("attack")]
     p50_ms: Annotated[float, Column("ping p50", unit=" ms")]
@@ -93,7 +93,7 @@ class Honest:
     """When sent, and the round trip in milliseconds; None while it is not answered."""
     overcharges: list[tuple[float, int]] = field(default_factory=list)
     _own_ms: dict[int, int] = field(default_factory=dict)
-    """What it took for a move, by the move's number."""
+    """Milliseconds that it took for a move, by event number."""
     _thinking: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def live(self) -> None:
@@ -160,7 +160,7 @@ class Noticed:
 
 
 def seen(bots: tuple[Honest, ...], since: float, until: float) -> Noticed:
-    """Sum up; a ping that nobody has answered took until now."""
+    """Summarize a period; a ping that is not answered yet took until now."""
     now = time.perf_counter()
     waited = [
         (now - sent) * 1_000 if ms is None else ms
@@ -191,7 +191,7 @@ async def process(
 
 
 async def echoing(stack: AsyncExitStack) -> tuple[int, int]:
-    """Run a bare echo; return its port and its process."""
+    """Run a bare echo; return its port and process id."""
     echo = await stack.enter_async_context(process("-c", ECHO))
     assert echo.stdout is not None
     return int(await echo.stdout.readline()), echo.pid
@@ -200,8 +200,8 @@ async def echoing(stack: AsyncExitStack) -> tuple[int, int]:
 def cpu_s(pid: int) -> float:
     """Return the processor time that a process has taken, all threads together, to the microsecond.
 
-    Linux numbers the clock of a process so (``clock_getcpuclockid`` of its C library); what it
-    writes in ``/proc`` counts in hundredths of a second.
+    The clock's id is made as by ``clock_getcpuclockid`` of the C library on Linux, since ``/proc``
+    counts in hundredths of a second.
     """
     return time.clock_gettime(~pid << 3 | 2)
 
@@ -245,7 +245,7 @@ class Besieged:
         )
 
     async def _during(self, name: str | None, port: int) -> tuple[Noticed, float]:
-        """Return what bots notice, attacked or in peace, and what of a core the server takes."""
+        """Return what bots notice, attacked or in peace, and the server's share of a core."""
         async with AsyncExitStack() as stack:
             if name is not None:
                 target = (name, str(port), str(self.addresses), self.url)
@@ -261,7 +261,7 @@ class Besieged:
         return seen(self.bots, since, until), busy_s / (until - since)
 
     async def _back(self, calm: Noticed) -> float | None:
-        """Return the seconds until all is as before."""
+        """Return the seconds until all is as before; None if it takes more than ``PATIENCE_S``."""
         ended = time.perf_counter()
         while (now := time.perf_counter()) < ended + PATIENCE_S:
             await asyncio.sleep(0.25)
@@ -277,7 +277,7 @@ class Besieged:
 async def besiege(
     names: tuple[str, ...], seconds: float, addresses: int, tell: Callable[[Siege], None]
 ) -> None:
-    """Try attacks one after another, each for some seconds; tell what came of each."""
+    """Try attacks one after another, each for some seconds; ``tell`` takes each outcome."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         served = await stack.enter_async_context(serving(folder, SETTINGS))

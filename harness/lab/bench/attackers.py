@@ -48,7 +48,7 @@ def said(message: Message) -> bytes:
 
 
 def hello(role: Role, name: str, token: str | None = None) -> bytes:
-    """Return a frame with which a connection begins."""
+    """Return the frame of ``hello``, which opens a session."""
     return said(Hello(role=role, name=name, token=token))
 
 
@@ -57,13 +57,13 @@ WS_PING = frame(9, b"")
 
 @dataclass(eq=False)
 class Target:
-    """Whom to attack, and what is known of it."""
+    """The server to attack, and what is known of it."""
 
     host: str
     port: int
     addresses: int
     game: str = "none"
-    """A game that is on there."""
+    """The id of a game under way there."""
 
 
 class Wire:
@@ -107,7 +107,7 @@ class Wire:
         await self._writer.drain()
 
     async def repeat(self, data: bytes, per_s: float) -> None:
-        """Write so many a second, until the other side is gone."""
+        """Write ``data`` ``per_s`` times a second, until the other side is gone."""
         loop = asyncio.get_running_loop()
         due, sent = loop.time(), 0.0
         while True:
@@ -118,18 +118,18 @@ class Wire:
             await self.send(data * count)
 
     async def flood(self, data: bytes) -> None:
-        """Write as fast as it is taken."""
+        """Write as fast as the other side takes it."""
         while True:
             await self.send(data)
 
     def close(self) -> None:
-        """End it without a goodbye."""
+        """Abort the connection."""
         self._reading.cancel()
         self._writer.transport.abort()
 
 
 _Talk = Callable[[Wire, Target, int], Awaitable[None]]
-"""What a connection of a number says; it is opened again if it ends."""
+"""What a connection, by number, sends; when this ends, the connection is opened again."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ async def _keep_on(attack: Attack, target: Target, number: int) -> None:
 
 
 async def _look_for_games(target: Target, url: str) -> None:
-    """Know a game that is on, as any spectator does."""
+    """Keep track of a game under way, as any spectator can."""
     while True:
         with suppress(ChannelClosed):
             channel = await dial(url)
@@ -300,7 +300,7 @@ async def _attack(name: str, port: int, addresses: int, url: str) -> None:
 
 
 def main() -> None:
-    """Attack until this process is ended: NAME PORT ADDRESSES URL-OF-THE-SERVER."""
+    """Attack until killed; arguments: NAME PORT ADDRESSES URL-OF-THE-SERVER."""
     name, port, addresses, url = sys.argv[1:]
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
         runner.run(_attack(name, int(port), int(addresses), url))

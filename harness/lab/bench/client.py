@@ -49,7 +49,7 @@ class Client:
         return client
 
     async def receive(self) -> Message:
-        """Wait for the next message."""
+        """Wait for the next message; raise PeerError if it is invalid."""
         content, self.at_ms = await self.channel.receive()
         if isinstance(content, PeerError):
             raise content
@@ -73,7 +73,7 @@ class Client:
         return offer.game
 
     async def resume(self, game: str, seen: int) -> None:
-        """Ask for a game again."""
+        """Ask to resume a game after event number ``seen``."""
         await self.channel.send(Resume(game=game, seen=seen))
 
     async def play(self, turn: YourTurn, move: str = "-", attempt: int = 1) -> None:
@@ -97,7 +97,7 @@ class Client:
 
 
 TILEWIRE = ("-c", "from harness.cli import main; main()")
-"""What Python runs to be ``tilewire``."""
+"""Python's arguments to run ``tilewire``."""
 
 
 class Served(NamedTuple):
@@ -114,10 +114,10 @@ async def serving(
     hear: Callable[[str], object] = lambda _line: None,
     program: Sequence[str] = TILEWIRE,
 ) -> AsyncIterator[Served]:
-    """Run ``tilewire serve`` with this content of its configuration file.
+    """Run ``tilewire serve`` with ``settings`` as the content of its configuration file.
 
-    ``hear`` takes each line that it says once it is up, to its last. ``program`` may be Python's
-    arguments for a ``tilewire`` that is observed.
+    ``hear`` is called with each line that it prints once it is up. ``program`` may be Python's
+    arguments for an instrumented ``tilewire``.
 
     Raises:
         ChannelClosed: it does not come up.

@@ -51,7 +51,7 @@ class EndgameBench:
     """Growth of the process, in units of 2²⁰ bytes."""
     memory_told_mb: Annotated[float, Column("memory it was told", decimals=0, unit=" MB")]
     same_early: Annotated[float | None, percent("of those proven: the same value after 1 s")]
-    """None if the time was no longer."""
+    """None if the time limit was no longer than that."""
     near_early: Annotated[float | None, percent("… within 2 points")]
     held_early: Annotated[float | None, percent("… the same, of those proven later")]
 

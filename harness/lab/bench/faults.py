@@ -1,4 +1,4 @@
-"""Misconduct: the outcome of each kind, and the delay until it was known.
+"""Misconduct: the outcome of each kind, and the delay until it is known.
 
 On real sockets a server runs in a process of its own. A misbehaving client plays against a client
 that passes; the verdict's time is taken where the other player gets it, so it includes sockets,
@@ -269,7 +269,7 @@ def engine_seat(text: str, lexicon: Lexicon) -> EngineSeat:
 async def play_engine(
     first: Seat, second: Seat, time: TimeControl, lexicon: Lexicon, folder: Path
 ) -> Scorebook:
-    """Play a game, mostly of an engine; its processes are gone when this returns."""
+    """Play a game, usually of an engine; its processes are gone when this returns."""
     opened = new_game((first.name, second.name), lexicon, time, Draws.seeded(1, 1))
     journal = Journal(folder / f"{opened.game}.db")
     try:

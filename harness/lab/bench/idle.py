@@ -1,4 +1,4 @@
-"""Thousands of connections that do nothing, and what a message costs beside a bare echo's."""
+"""The cost of thousands of idle connections, and of a message compared with a bare echo's."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ handshakes_per_s = {most}
 frames_per_s = 100000
 share_per_address = 1000
 """
-"""``most`` is how many connections there may be; all are from one address."""
+"""``most`` is the limit of connections; all are from one address."""
 
 KEEPALIVE_S = 25.0
-"""Longer than a connection lives that answers no WebSocket ping."""
+"""Longer than the server keeps a connection that answers no WebSocket ping."""
 
 SETTLE_S = 3.0
-"""Until the server has seen that the idle ones are gone."""
+"""Time for the server to notice that the idle connections are gone."""
 
 TALKING = 20
 """Connections that send messages."""
@@ -47,14 +47,14 @@ ROUNDS = 4
 
 @dataclass(frozen=True)
 class Idle:
-    """What connections cost that do nothing, and messages."""
+    """The cost of idle connections, and of messages."""
 
     connections: int
     memory_mb: float
-    """What the server grew by, for all of them."""
+    """Growth of the server's memory for all of them."""
     kb_a_connection: float
     still_there: int
-    """After two rounds of WebSocket pings, which they answer."""
+    """Connections left after two rounds of WebSocket pings, which they answer."""
     idle_cpu_percent: float
     """Of one core, for these pings."""
     messages: int
@@ -82,17 +82,17 @@ class Peer(asyncio.Protocol):
         self._transport.write(self._first)
 
     def expect(self, count: int) -> asyncio.Future[None]:
-        """Wait for so many messages; the first is the answer to hello."""
+        """Return a future that is done after ``count`` more messages."""
         self._due = count
         self._heard = asyncio.get_running_loop().create_future()
         return self._heard
 
     def send(self, data: bytes) -> None:
-        """Write."""
+        """Write bytes."""
         self._transport.write(data)
 
     def close(self) -> None:
-        """End it."""
+        """Abort the connection."""
         self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -138,7 +138,7 @@ P = TypeVar("P", bound=Peer)
 
 
 def raise_files(needed: int) -> None:
-    """Allow this process and those that it starts as many open files.
+    """Set the limit of open files for this process and those that it starts.
 
     Raises:
         ValueError: the system allows fewer.
@@ -153,7 +153,7 @@ async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
     """Open idle connections to a server; then have some of them send ``rate`` messages a second.
 
     Raises:
-        ValueError: the system does not allow as many open files.
+        ValueError: the system does not allow enough open files.
     """
     raise_files(connections + 200)
     async with AsyncExitStack() as stack:
@@ -196,7 +196,7 @@ async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
 
 
 async def open_peers(port: int, count: int, make: Callable[[], P], messages: int) -> list[P]:
-    """Open connections, a hundred at a time, and wait for the first messages to each."""
+    """Open connections, a hundred at a time, and wait for ``messages`` messages to each."""
     loop = asyncio.get_running_loop()
     peers: list[P] = []
     while len(peers) < count:
@@ -210,7 +210,7 @@ async def open_peers(port: int, count: int, make: Callable[[], P], messages: int
 
 
 async def _talk(peers: list[Peer], pid: int, count: int, rate: float) -> float:
-    """Send messages in turn at a rate; return what it took a process to answer all of them."""
+    """Send messages in turn at a rate; return the seconds of CPU of the process that answers."""
     loop = asyncio.get_running_loop()
     message = said(Ping(id=1))
     busy_s, due = cpu_s(pid), loop.time()

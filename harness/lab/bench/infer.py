@@ -53,7 +53,7 @@ class InferRow:
 
 @dataclass(frozen=True)
 class InferBench:
-    """All leaves, and of five tiles those that 0.3 seconds allow."""
+    """Rows for all leaves, and for as many leaves of five tiles as 0.3 seconds allow."""
 
     seed: int
     lexicon: str
@@ -65,7 +65,7 @@ def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
     """Measure plays of each number of tiles kept.
 
     Raises:
-        ValueError: no play.
+        ValueError: ``plays`` is below 1.
     """
     if plays < 1:
         raise ValueError(f"{plays} plays; there is at least one")

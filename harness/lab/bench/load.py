@@ -52,7 +52,7 @@ async def measure_load(connections: int, rate: float, seconds: float, searching:
     """Time ``ping`` to ``pong``, ``rate`` a second over all clients; ``searching`` seats search.
 
     Raises:
-        ValueError: the system does not allow as many open files.
+        ValueError: the system does not allow enough open files.
         ChannelClosed: the server does not come up, or has died.
     """
     raise_files(connections + searching + 200)

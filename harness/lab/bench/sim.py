@@ -47,7 +47,7 @@ class Simulating:
     """The settings of a simulation.
 
     Raises:
-        ValueError: a number below 1.
+        ValueError: a number is below 1.
     """
 
     win_probabilities: WinProbabilities
@@ -97,7 +97,7 @@ class StagesBench(Bench):
     opening: dict[str, float]
     mid_game: dict[str, float]
     late: dict[str, float]
-    """Before the nineteenth, with tiles in the bag."""
+    """Before the nineteenth turn, with tiles in the bag."""
 
 
 def measure_sim(field: Field, what: Simulating, cgp: str, seed: int) -> SimBench:
@@ -178,7 +178,7 @@ class _Bench:
         return median(self._run(self._generators, plies, share) for _ in range(_RUNS))
 
     def rates(self, plies: int) -> tuple[float, float]:
-        """Return iterations a second, and those of one thread; 0 if there is no other."""
+        """Return iterations a second of all threads, and of one thread: 0 if there is only one."""
         share, single = self._what.rollouts, self._generators[:1]
         if len(self._generators) == 1:
             return self.rate(plies), 0.0

@@ -1,8 +1,8 @@
 """A server watched for hours while bots come, play, misbehave and leave, and others attack it.
 
 A soak is made of pieces. Each starts a server of its own on the journal that the last one left, and
-has a line for every sample in ``soak.jsonl``. What a piece came to is worked out from its samples:
-how memory grows with games, and what of processes, descriptors and files is left.
+has a line for every sample in ``soak.jsonl``. A piece is summarized from its samples: how memory
+grows with games, and which processes, descriptors and files are left.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ ready_ms = 1000
 [admission]
 seeks_per_minute = 100000
 """
-"""Fast clocks, and games that leave the journal after a quarter of an hour; the limits are the
-defaults, but for games that take a tenth of a second."""
+"""Fast clocks, and games that leave the journal after a quarter of an hour. Limits are the
+defaults, except for seeks, since games take a tenth of a second."""
 
 LADDER = """
 [ladder.tables.fast]
@@ -60,7 +60,7 @@ initial_ms = 2000
 max_overtime_ms = 0
 ready_ms = 1000
 """
-"""Of a soak on the ladder: whoever seeks anyone is paired and rated."""
+"""For a soak on the ladder: bots that seek anyone are paired and rated."""
 
 SAMPLE_S = 5.0
 ATTACK_S = 10.0
@@ -68,7 +68,7 @@ ATTACK_S = 10.0
 WARM_UP = 0.2
 """Share of a piece's games before memory is looked at: caches and pools fill up first."""
 SETTLE_S = 5.0
-"""After the last bot has left, before what is left is counted."""
+"""Wait after the last bot has left, before counting what is left."""
 
 _Rating: TypeAlias = tuple[float, float]
 
@@ -97,12 +97,12 @@ class Sample:
     ratings: Mapping[str, _Rating] = field(default_factory=dict)
     """At the end, on a ladder: by name, with half of the interval's width."""
     trouble: tuple[str, ...] = ()
-    """At the end: what the server said that nobody should read, and files that it left."""
+    """At the end: lines of errors that the server printed, and files that it left."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What a piece came to."""
+    """The summary of a piece."""
 
     piece: Annotated[int, Column("piece")]
     hours: Annotated[float, Column("hours", decimals=2)]
@@ -111,9 +111,9 @@ class Piece:
     memory_mb: Annotated[float, Column("memory", unit=" MB")]
     """At the end."""
     slope_mb: Annotated[float | None, Column("a thousand games", decimals=3, sign=True, unit=" MB")]
-    """By which memory grows; None: too few samples."""
+    """Growth of memory in a thousand games; None: too few samples."""
     descriptors: Annotated[str, Column("descriptors")]
-    """After the first sample, and with everybody gone."""
+    """In the first sample, and with everybody gone."""
     processes: Annotated[int, Column("processes left")]
     journal_mb: Annotated[float, Column("journal", unit=" MB")]
     moved: Annotated[float | None, Column("ratings moved")]
@@ -124,7 +124,7 @@ class Piece:
 
 
 def summary(samples: Iterable[Sample]) -> list[Piece]:
-    """Work out what each piece came to."""
+    """Summarize each piece."""
     by_piece: dict[int, list[Sample]] = {}
     for sample in samples:
         by_piece.setdefault(sample.piece, []).append(sample)
@@ -184,16 +184,16 @@ class _Watched:
     games: int = 0
     trouble: list[str] = field(default_factory=list)
     started: dict[int, str] = field(default_factory=dict)
-    """Descendants that were ever seen: their start, by number."""
+    """The start of each descendant ever seen, by process id."""
 
     def hear(self, line: str) -> None:
-        """Take a line that it says."""
+        """Take a line that the server prints."""
         self.games += " is over: " in line
         if "Traceback" in line or " [error" in line or " [critical" in line:
             self.trouble.append(line)
 
     def sample(self, piece: int, began: float, folder: Path, attack: str) -> Sample:
-        """Look at it; raise ChannelClosed if it is gone."""
+        """Return a sample; raise ChannelClosed if the server is gone."""
         if _start_of(self.pid) is None:
             raise ChannelClosed(f"the server has died: {' '.join(self.trouble[-3:])}")
         processes = _descendants(self.pid)
@@ -291,10 +291,10 @@ async def _attack_now_and_then(url: str, chance: Random, attacks: list[str]) -> 
 
 
 def _rounds_of_attacks(chance: Random) -> Iterator[str]:
-    """Yield the attacks without end: all of them in random order, and again in another.
+    """Yield attacks without end: all of them in random order, then again in another order.
 
-    The first of its kind takes memory that the next finds there. The first round is over within the
-    warm-up of two hours, so what grows after it grows with games.
+    The first attack of a kind takes memory that later ones reuse. In a piece of two hours the first
+    round is over within the warm-up, so memory that grows later grows with games.
     """
     while True:
         yield from chance.sample(tuple(ATTACKS), len(ATTACKS))
@@ -304,13 +304,13 @@ def _rounds_of_attacks(chance: Random) -> Iterator[str]:
 
 
 def _descendants(pid: int) -> dict[int, str]:
-    """Return the start of each descendant of a process, by number."""
+    """Return the start of each descendant of a process, by process id."""
     starts = {each: _start_of(each) for each in descendants(pid)}
     return {each: start for each, start in starts.items() if start is not None}
 
 
 def _start_of(pid: int) -> str | None:
-    """Return when a process started, in ticks; None if there is none."""
+    """Return when a process started, in ticks; None if there is no such process."""
     with suppress(OSError):
         line = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         return line.rpartition(")")[2].split()[19]

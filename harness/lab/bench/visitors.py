@@ -1,7 +1,7 @@
 """Bots that come, play, misbehave and leave: the public of a server that is watched for hours.
 
-Each has a name, a token and a strength of its own. What it does next is chance's; most of it is
-honest, so that games end by the rules too.
+Each has a name, a token and a strength of its own. Chance decides what it does next; most of that
+is honest, so that games end by the rules too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .client import Client
 AWAY_S = 3.0
 """How long it stays away, at most."""
 QUIET_S = 10.0
-"""How long it stays where nothing is said to it: who declined a game is sought for no more."""
+"""How long it stays without hearing anything: after it declines a game, its seek is over."""
 ODD = 0.01
 """How often it does something odd when a game is offered, or a move asked for."""
 MOST_GAMES = 40
@@ -56,9 +56,9 @@ class Visitor:
     Args:
         url: the server's.
         name: its own.
-        token: what it proves its name with, as long as the server's journal is kept.
+        token: proof of its name, for as long as the server's journal is kept.
         strength: how many of a position's moves it looks at; 0: it always passes.
-        chance: of what it does.
+        chance: decides what it does.
         lexicon: the words it knows.
     """
 
@@ -181,7 +181,7 @@ async def _repeat(client: Client, turn: YourTurn) -> None:
 
 
 async def _talk_nonsense(client: Client, turn: YourTurn) -> None:
-    for number in range(25):  # more than a connection may
+    for number in range(25):  # more than a connection may send
         await client.channel.send(Resign(game="no such game", seq=number))
 
 

@@ -1,8 +1,8 @@
 """Hundreds of pages that watch a game, in a process of its own: raw connections that speak JSON.
 
-It obeys lines: ``watch PORT GAME`` opens the connections and answers ``watching``; ``stop`` closes
-them and answers with how many were gone by then, and the times at which the last of them had its
-first message, its second, …
+It obeys lines of its input: ``watch PORT GAME`` opens the connections and answers ``watching``;
+``stop`` closes them and answers with how many were gone by then and, for each message, the time at
+which the last connection had it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .attackers import HANDSHAKE, frame
 from .idle import Peer, open_peers, raise_files
 
 JOINING = 2
-"""Messages to whoever begins to watch: ``welcome``, ``new_game``."""
+"""Messages to a new spectator: ``welcome``, ``new_game``."""
 
 
 def as_text(message: Message) -> bytes:
@@ -73,7 +73,7 @@ async def _obey(count: int) -> None:
 
 
 def main() -> None:
-    """Obey until the input ends: COUNT."""
+    """Obey until the input ends; the argument is the COUNT of connections."""
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
         runner.run(_obey(int(sys.argv[1])))
 

@@ -1,4 +1,4 @@
-"""Two players on a server whose game hundreds of pages watch: what the players notice.
+"""What two players on a server notice when hundreds of pages watch their game.
 
 A round has three games, each between the same two bots on the same server: one that nobody
 watches, one that all pages watch, and the control, one that nobody watches while a bare
@@ -45,7 +45,7 @@ handshakes_per_s = {most}
 share_per_address = {most}
 seeks_per_minute = 100000
 """
-"""``most`` is how many connections there may be; all are from one address."""
+"""``most`` is the limit of connections; all are from one address."""
 
 SETTLE_S = 1.0
 """Between the pages' arrival and the first move."""
@@ -89,11 +89,11 @@ class Watched:
     cpu: Annotated[float, percent("server's CPU", decimals=1)]
     """Of one core; the control's is that of the bare server."""
     last_ms: Annotated[float | None, Column("last page has a move after", unit=" ms")]
-    """After the players have it, half of the times."""
+    """The median time after the players have it."""
 
 
 class Mover(Honest):
-    """An honest bot that plays the static player's moves, when games may go on."""
+    """An honest bot that plays the static player's moves, when its game may go on."""
 
     def __init__(self, url: str, name: str, opponent: str, game: Game) -> None:
         super().__init__(url, name, opponent)
@@ -111,13 +111,13 @@ class Mover(Honest):
 
 
 class Game:
-    """The game that is on: it waits for ``play`` before its first move."""
+    """The game under way, which waits for ``play`` before its first move."""
 
     def __init__(self, lexicon: Lexicon, think_s: float) -> None:
         self.offered: asyncio.Queue[str] = asyncio.Queue()
         """Ids of games that wait for their first move."""
         self.played: Callable[[Played], None] = lambda _played: None
-        """Takes each move, once."""
+        """Called with each move, once."""
         self._lexicon, self._think_s = lexicon, think_s
         self._may_move = asyncio.Event()
         self._over = asyncio.Event()
@@ -125,7 +125,7 @@ class Game:
         self._seen = 0
 
     def hear(self, message: Message) -> None:
-        """Take what one of the players is told."""
+        """Take a message to one of the players."""
         match message:
             case NewGame(game=game, rules=rules) if game != self._id:
                 self._id, self._seen = game, 0
@@ -139,7 +139,7 @@ class Game:
                 self._over.set()
 
     async def play(self) -> None:
-        """Have the game that is offered played to its end."""
+        """Let the offered game be played to its end."""
         self._may_move.set()
         await self._over.wait()
 
@@ -163,13 +163,13 @@ class Arena:
     bare_port: int
     bare_pid: int
     push: Callable[[int], None]
-    """Has the bare server push so many bytes to each of its connections."""
+    """Makes the bare server push this many bytes to each of its connections."""
     watchers: asyncio.subprocess.Process
     bots: tuple[Mover, Mover]
     game: Game
 
     async def measure(self, kind: Kind) -> Watched:
-        """Have the game that is offered played, watched or not."""
+        """Measure the offered game, watched or not."""
         game = await self.game.offered.get()
         port = {"alone": None, "watched": self.url.rpartition(":")[2], "control": self.bare_port}
         if kind != "alone":
@@ -218,7 +218,7 @@ class Arena:
 async def watch(
     lexicon: Lexicon, pages: int, rounds: int, think_s: float, tell: Callable[[Watched], None]
 ) -> None:
-    """Play rounds of three games; tell what came of each game.
+    """Play rounds of three games; ``tell`` takes the figures of each game.
 
     Raises:
         ChannelClosed: the server or the watchers ended.
@@ -254,7 +254,7 @@ async def watch(
 
 
 def medians(games: list[Watched]) -> list[Watched]:
-    """Return the median of each figure, by kind of game; the worst overcharge."""
+    """Return medians by kind of game; of overcharges the worst, of moves the sum."""
     rows = []
     for kind in KINDS:
         some = [game for game in games if game.game == kind]

@@ -121,7 +121,7 @@ class Calibration(Study):
         return self.games.part
 
     def check(self, count: int) -> None:
-        """Raise ``ValueError`` if the seats can't be taken."""
+        """Raise ``ValueError`` if the first seat can't be taken."""
         create(self.games.seats[0])
 
     def numbers(self, count: int) -> Iterable[int]:

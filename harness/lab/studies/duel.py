@@ -200,7 +200,7 @@ def kernel_duels(
 
 @dataclass(frozen=True)
 class Games(Study):
-    """Games of any two players; 0 and 1, 2 and 3 … share draws; the player begins even games."""
+    """Games of any two players: 0 and 1, 2 and 3 … share draws, and the player begins even ones."""
 
     unit: ClassVar[str] = "games"
 

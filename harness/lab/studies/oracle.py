@@ -49,7 +49,7 @@ STRATA: Final = {
     "15-40": range(15, 41),
     "41-86": range(41, 87),
 }
-"""Tiles in the bag; the last goes up to a full bag, which other rules have with other tiles."""
+"""Tiles in the bag; the last stratum goes up to a full bag, which depends on the rules."""
 PLIES = 10
 """Usual turns of the judge after a move."""
 PLAYED_OUT = 20
@@ -87,9 +87,9 @@ class OracleRow:
 class Oracle(Study):
     """Two players' choices; win probabilities, plies and rollouts per move are the judge's.
 
-    ``plies`` None: ``PLIES``, to the end with ``PLAYED_OUT`` tiles or fewer in the bag, and with
-    ``MOST_IN_BAG`` or fewer endgames are solved.
-    ``bags`` are the strata of which positions are taken.
+    ``plies`` None means ``PLIES``, or to the end of the game with ``PLAYED_OUT`` tiles or fewer in
+    the bag; with ``MOST_IN_BAG`` or fewer, endgames are solved. ``bags`` names the strata that
+    positions are taken from.
     """
 
     seats: tuple[str, str]
@@ -132,7 +132,7 @@ class Oracle(Study):
         return dict(others) | {last: range(tiles.start, fullest + 1)}
 
     def numbers(self, count_: int) -> Iterator[int]:
-        """Return the positions of the strata, by turns: strata share out all numbers."""
+        """Return numbers of positions in ``bags``; a number modulo all strata is its stratum."""
         wanted = {which for which, name in enumerate(STRATA) if name in self.bags}
         return islice((number for number in count() if number % len(STRATA) in wanted), count_)
 
@@ -198,7 +198,7 @@ class Oracle(Study):
         return {"win": first.win - second.win, "points": first.equity - second.equity}
 
     def summary(self, records: Sequence[Record]) -> Tables:
-        """Summarize positions by stratum, then all strata: with none missing, a whole game."""
+        """Summarize positions by stratum, then over all; with none missing, a whole game."""
         games = recorded_games(self.field, _GAMES, _GAMES_SEED).results.bags
         rows = [
             _row(tiles, some, float(np.isin(games, tiles).sum()) / len(games) / 2)

@@ -1,4 +1,4 @@
-"""Finished games from one player's view of the other's turns, and its beliefs beside the truth.
+"""Finished games as one player sees the other's turns, and its beliefs beside the truth.
 
 A belief about a leave is scored as players use it: the leave's share among leaves thought kept and,
 for the doubted part (``LeavePrior.doubt``), its share of random racks. Leaves are examined in the
@@ -140,12 +140,11 @@ class PlayedGames(NamedTuple):
 
 
 def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> PlayedGames:
-    """Read the games of two players from a file of ``duel.Games`` or of an experiment that keeps
-    its games.
+    """Read two players' games from a file of ``duel.Games``, or of another study with games.
 
     Raises:
         OSError: the file can't be read.
-        ValueError: it is none, is of other words, or has no game of these players.
+        ValueError: it is not such a file, is of other words, or has no game of these players.
     """
     try:
         lines = whole_lines(path.read_bytes()).splitlines()

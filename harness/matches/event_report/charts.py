@@ -16,7 +16,7 @@ WIDTH = 320
 LEFT, RIGHT = 44, 8
 """Margins beside the drawing; the scale of columns stands at its left."""
 TOP, HEIGHT, BELOW = 8, 96, 20
-"""Of columns: the space above, of the columns themselves, and of their labels."""
+"""Heights of a chart of columns: the space above, the columns, and their labels."""
 ROW = 34
 """Height of a range and its name."""
 LETTER = 7
@@ -31,13 +31,13 @@ class Bar(NamedTuple):
     label: str
     value: float
     told: str
-    """What is read of it aloud, or under the mouse."""
+    """Text that is read aloud, or shown under the mouse."""
     below: bool = False
     """Whether it is drawn as a loss."""
 
 
 class Range(NamedTuple):
-    """A range with its middle, and a box about it; None is unknown, or without end."""
+    """A range with its middle, and a box about it; None is unknown, or an open end."""
 
     name: str
     low: float | None
@@ -57,8 +57,8 @@ def columns(
 ) -> Markup:
     """Draw columns from 0.
 
-    Of a histogram labels are lower edges, and ``zero`` is the column that begins at 0. Lines of
-    the scale are ``least`` apart or more.
+    With ``zero``, the index of the column that begins at 0, labels are the lower edges of columns,
+    as in a histogram. Lines of the scale are at least ``least`` apart.
     """
     top = max((bar.value for bar in bars), default=0.0) or 1.0
     step = (WIDTH - LEFT - RIGHT) / max(len(bars), 1)

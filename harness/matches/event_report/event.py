@@ -1,6 +1,6 @@
-"""What there is to tell of a match or tournament, as values: its tables, faults and games.
+"""The contents of a report on a match or tournament, as values: its tables, faults and games.
 
-All is read from its folder, which a running event may be writing.
+All is read from its folder, to which a running event may still write.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Event:
     ratings: Sheet | None
     superiority: Sheet | None
     spreads: Sheet
-    """A row a bin, a column a player; so are ``times``, with a row a turn."""
+    """A row per bin, a column per player; ``times`` likewise, with a row per turn."""
     scores: Sheet
     times: Sheet | None
     faults: Sheet | None
@@ -102,7 +102,7 @@ def read_event(folder: Path) -> Event:
     """Read a match or tournament.
 
     Raises:
-        MatchError: the folder has none.
+        MatchError: the folder holds no match or tournament.
         JournalError, ValueError, OSError: a file can't be read, or no game is over.
     """
     config = read_config(folder)

@@ -1,7 +1,7 @@
-"""An event as a page, as Markdown and as CSV: the same tables in each.
+"""An event as a page, as Markdown and as CSV, with the same tables in each.
 
-Names, messages and transcripts are anybody's text, so all of it is escaped. The page has its style
-sheet, script and games in it, and allows nothing to be loaded or run beside them.
+Names, messages and transcripts may be any text, so all of it is escaped. The page contains its
+style sheet, script and games, and allows nothing else to be loaded or run.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def as_html(event: Event) -> str:
 
 
 def _charts(event: Event) -> dict[str, list[tuple[str, Markup]]]:
-    """Return charts with their captions by the key of a table."""
+    """Return charts, each after its caption, by the key of their table."""
     charts = {"spreads": _histograms(event.spreads), "scores": [("", _boxes(event.scores))]}
     if event.ratings is not None and any(of[1] is not None for of in event.ratings.rows):
         charts["ratings"] = [("", _whiskers(event.ratings))]
@@ -118,7 +118,7 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 
 def as_markdown(event: Event) -> str:
-    """Return the tables and transcripts as Markdown, with tables as GitHub has them."""
+    """Return the tables and transcripts as Markdown, with tables in GitHub's syntax."""
     parts = [f"# {_escaped(event.title)}", _escaped(event.summary)]
     parts.append(_markdown_table(("", ""), event.settings))
     if event.match is not None:
@@ -149,7 +149,7 @@ def _escaped(text: str) -> str:
 
 
 def as_csv(event: Event) -> str:
-    """Return the tables in one: a line a value, with the table, row and column it stands in."""
+    """Return all tables in one: a line per value, with its table, row and column."""
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow(("table", "row", "column", "value"))
@@ -165,7 +165,7 @@ def as_csv(event: Event) -> str:
 
 
 def _flat(values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
-    """Return the values of a match in lines; intervals have ends, others sides."""
+    """Return the values of a match as key, column (an end, a side or empty) and value."""
     lines = []
     for key, value in values.items():
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The games of an event from its journal: compact, to be clicked through, and times by turn."""
+"""The games of an event from its journal, in a compact form for the page, and times by turn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lexicons.alphabet import EMPTY
 from protocol.parts import UPHELD, WITHDRAWN
 
 MOST_GAMES = 2_000
-"""Games to click through; of more, the first and the last of each pairing."""
+"""Games to click through; if there are more, the first and the last of each pairing."""
 
 
 class EventGames:
@@ -31,9 +31,9 @@ class EventGames:
     * ``names`` of the players, ``layout``, ``points`` of tiles, ``tiles`` in a full bag;
     * ``games``: number ``n``, round ``r``, players ``p`` by seat, final scores ``s``, how it ended
       ``o``, points for racks ``x`` and overtime ``y`` (none if the result was corrected), racks
-      left ``k``, and turns ``t``, seats by turns: rack, move, score, milliseconds taken, and left
-      on the clock; of one that began in a position, tiles ``b`` by the number of their square, and
-      scores ``z``.
+      left ``k``, and turns ``t``, seats alternating: rack, move, score, milliseconds taken, and
+      left on the clock; if it began from an opening, also tiles ``b``, each after the number of its
+      square, and scores ``z``.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ def _game(
 
 
 def _with_challenges(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns, each with what a challenge of it came to: seats take them in turns."""
+    """Return the turns with challenges merged into the plays challenged: seats then alternate."""
     shown: list[Turn] = []
     for turn in turns:
         if turn.move == WITHDRAWN:

@@ -36,12 +36,12 @@ class Field(NamedTuple):
     head: str
     write: Callable[[Any], str] = plain
     name: str = ""
-    """Its name, where the head is short for it."""
+    """The full name, where the head is short for it."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table of values; None where there is none."""
+    """A table of values; None is an empty cell."""
 
     key: str
     title: str
@@ -51,14 +51,14 @@ class Sheet:
     note: str = ""
 
     def without_empty(self) -> Sheet:
-        """Return the same without the columns in which there is no value."""
+        """Return the table without the columns that have no value."""
         columns = zip(self.fields, zip(*self.rows, strict=True), strict=True)
         full = [(field, values) for field, values in columns if set(values) != {None}]
         fields, cells = zip(*full, strict=True)
         return replace(self, fields=fields, rows=list(zip(*cells, strict=True)))
 
     def texts(self) -> list[list[str]]:
-        """Return the rows as they are written."""
+        """Return the rows as text."""
         return [
             [
                 "" if value is None else field.write(value)
@@ -192,7 +192,7 @@ def _own(name: str, results: Sequence[GameResult]) -> list[tuple[int, int]]:
 
 
 def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
-    """Return histograms of own spreads, a row a bin."""
+    """Return a histogram of each player's spreads, a row per bin."""
     width = bin_width([result.spread for result in results])
     counts = [binned([spread for _, spread in _own(name, results)], width) for name in names]
     used = [at for at in range(BINS) if any(count[at] for count in counts)]
@@ -211,7 +211,7 @@ def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
 
 
 def scores_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
-    """Return how own scores are distributed."""
+    """Return the distribution of each player's scores."""
     fields = (
         *(Field("name"), Field("games", _whole), Field("mean", number)),
         *(Field("sd", number), Field("lowest", number)),
@@ -233,7 +233,7 @@ def scores_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
 def times_sheet(
     names: Sequence[str], think_ms: Mapping[str, Mapping[int, list[int]]]
 ) -> Sheet | None:
-    """Return mean times by own turn; None if there are none."""
+    """Return each player's mean times by its own turn; None if there are none."""
     last = max((turn for name in names for turn in think_ms[name]), default=0)
     if not last:
         return None
@@ -254,7 +254,7 @@ def _mean(values: Sequence[int]) -> float | None:
 
 
 def faults_sheet(results: Sequence[GameResult]) -> Sheet | None:
-    """Return the games with faults or an end otherwise than by the score."""
+    """Return the games with faults, forfeits or no valid end; None if there are none."""
     odd = [it for it in results if it.forfeit or it.void or any(side.faults for side in it.sides)]
     if not odd:
         return None
