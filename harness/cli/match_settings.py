@@ -370,11 +370,13 @@ def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, flo
         name, _, rating = text.rpartition("=")
         if name and name not in names:
             raise CommandFailed(
-                f"--anchor {text}: no entrant is called {name}; there are {', '.join(names)}"
+                f"--anchor {text}: no entrant is called {name}; there are "
+                f"{', '.join(names) or 'none yet'}"
             )
         if name not in names or not re.fullmatch(r"-?\d+(\.\d+)?", rating):
             raise CommandFailed(
-                f"--anchor {text}: write the name of an entrant and its rating, {names[0]}=1500"
+                f"--anchor {text}: write the name of an entrant and its rating, "
+                f"{names[0] if names else 'NAME'}=1500"
             )
         anchors[name] = float(rating)
     with sentences("--anchor: "):

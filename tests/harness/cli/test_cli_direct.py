@@ -64,6 +64,7 @@ def tournament(folder: Path, text: str) -> Path:
 
 
 SWISS = 'seats = ["guest:ann", "guest:bob"]\nformat = "swiss"\nrounds = 3\n'
+OPEN = 'open = true\nformat = "swiss"\n'
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,12 @@ SWISS = 'seats = ["guest:ann", "guest:bob"]\nformat = "swiss"\nrounds = 3\n'
         (SWISS + 'no_show = "soon"\n', (), "no_show: 'soon' is no duration"),
         (SWISS + "waits = 1\n", (), "there is no key 'waits'; did you mean wait?"),
         (SWISS + 'directors = ["a b"]\n', (), "directors: 'a b' can't be a name"),
+        (
+            OPEN + 'anchor = ["1500"]\n',
+            (),
+            "write the name of an entrant and its rating, NAME=1500",
+        ),
+        (OPEN + 'anchor = ["ann=1500"]\n', (), "no entrant is called ann; there are none yet"),
         (SWISS + 'name = ["A=Anna"]\n', (), "guest:ann would be called Anna"),
         ('seats = ["guest:a", "guest:a"]\n', (), "guest:a would be called a-1"),
         ('seats = ["guest:", "static"]\n', (), "a guest's name is one word of 1 to 64"),
