@@ -92,6 +92,14 @@ class Terminal:
                 raise _Woken
         return None
 
+    def agrees(self, question: str, person: Person | None = None) -> bool:
+        """Return whether the next line is a yes.
+
+        Raises:
+            _Woken: the game of ``person`` is over.
+        """
+        return (self.ask(question, person) or "").lower() in YES
+
     def wake(self, person: Person) -> None:
         """Note that a person's game is over."""
         self._lines.put(person)
@@ -204,7 +212,7 @@ class Person(Player):
             _Woken: the game is over.
         """
         line = self._terminal.ask(question, self)
-        if line is None or line == "quit":
+        if line is None or line.lower() == "quit":
             raise Left
         return line
 
@@ -230,7 +238,7 @@ class Person(Player):
                 move = self._legal(view, asked)
                 self._terminal.say(f"{view.text(move)} scores {view.score(move)}")
             case "resign", "":
-                if self._terminal.ask("give up this game? (y/n) ", self) in YES:
+                if self._terminal.agrees("give up this game? (y/n) ", self):
                     self.resign(view.game)
                     self._terminal.wait(self)
                     raise _Woken
@@ -305,13 +313,13 @@ async def play_games(
     """Play games on a server until the person has enough, or leaves one."""
     asking = PlayerThread("terminal")
     terminal.say(f"{opponent} gets ready; ? at your turn says what to type")
-    again: str | None = YES[0]
-    while again in YES:
+    again = True
+    while again:
         try:
             await _play_game(url, name, opponent, equipment, terminal)
         except Left:
             return
-        question = asking.submit(terminal.ask, "again, with seats swapped? (y/n) ")
+        question = asking.submit(terminal.agrees, "again, with seats swapped? (y/n) ")
         again = await asyncio.wrap_future(question)
 
 

@@ -101,13 +101,29 @@ async def test_a_whole_game_is_typed() -> None:
 
 async def test_a_game_is_resigned_and_one_ends_while_a_move_is_typed() -> None:
     async with sitting() as (at, _):
-        at.type("resign", "n", "resign", "y")
+        at.type("resign", "n", "Resign", "Y")
         await at.table.say(at.table.question())
         assert (await at.table.hear(Resign)).seq == 1
         assert "(over)" in await at.end()
     async with sitting() as (at, _):
         await at.table.say(at.table.question())
         assert "(over)" in await at.end()
+
+
+async def test_commands_may_be_in_upper_case() -> None:
+    async with sitting() as (at, talk):
+        at.type("QUIT")
+        await at.table.say(at.table.question())
+        with pytest.raises(Left):
+            await talk
+
+
+def test_a_yes_may_be_in_upper_case_and_the_end_of_input_is_none() -> None:
+    reading, writing = os.pipe()
+    terminal = Terminal(Console(file=io.StringIO()), reading)
+    os.write(writing, b"Y\nyes\nn\n\n")
+    os.close(writing)
+    assert [terminal.agrees("again? ") for _ in range(5)] == [True, True, False, False, False]
 
 
 async def test_who_types_no_more_leaves_and_plays_nothing() -> None:
