@@ -124,6 +124,8 @@ def _lines(descriptor: int) -> Iterator[str]:
     while chunk := os.read(descriptor, 4_096):
         *lines, rest = (rest + chunk).split(b"\n")
         yield from (line.decode(errors="replace") for line in lines)
+    if rest:
+        yield rest.decode(errors="replace")
 
 
 class Person(Player):

@@ -136,6 +136,14 @@ async def test_who_types_no_more_leaves_and_plays_nothing() -> None:
     assert not at.table.history
 
 
+def test_the_last_line_needs_no_newline() -> None:
+    reading, writing = os.pipe()
+    terminal = Terminal(Console(file=io.StringIO()), reading)
+    os.write(writing, b"shuffle\npass")
+    os.close(writing)
+    assert [terminal.ask("") for _ in range(3)] == ["shuffle", "pass", None]
+
+
 def test_a_person_is_asked_whether_to_challenge() -> None:
     reading, writing = os.pipe()
     out = io.StringIO()
