@@ -119,12 +119,13 @@ def _table(heads: Sequence[str], rows: Any) -> str:
 
 def _player(player: PlayerHere) -> list[str]:
     seeking = "yes" if player.seeking else ""
-    return [plain(player.name), plain(player.address) or "away", seeking, " ".join(player.games)]
+    games = plain(" ".join(player.games))
+    return [plain(player.name), plain(player.address) or "away", seeking, games]
 
 
 def _game(game: ListedGame) -> list[str]:
     scores = " – ".join(map(str, game.scores))
-    return [game.game, plain(" – ".join(game.players)), scores, str(game.turns)]
+    return [plain(game.game), plain(" – ".join(game.players)), scores, str(game.turns)]
 
 
 def _ban(ban: Ban) -> list[str]:

@@ -281,7 +281,7 @@ class _Games:
                     raise TurnedAway(f"{absent}; --wait waits until somebody comes with that name")
                 if absent or message.opponent is None:
                     at = f" at the table {plain(message.table)}" if message.table else ""
-                    options.say(f"waits for {message.opponent or 'an opponent'}{at}")
+                    options.say(f"waits for {plain(message.opponent or 'an opponent')}{at}")
             case Goodbye(code="kicked", message=why):
                 raise TurnedAway(plain(why))
             case NewGame():
@@ -332,7 +332,7 @@ class _Games:
                 self._unproven[reason] += 1
         except DrawError as error:
             self.misdealt += 1
-            options.say(f"GAME {over.game} WAS NOT DEALT AS COMMITTED TO: {plain(str(error))}")
+            options.say(plain(f"GAME {over.game} WAS NOT DEALT AS COMMITTED TO: {error}"))
 
     def show(self, *, as_json: bool) -> None:
         """Print a table of the games that have ended, if any; JSON even if there are none."""

@@ -55,9 +55,12 @@ def test_a_server_is_three_tables_and_what_is_wrong() -> None:
         ServerState(
             players=(
                 PlayerHere(name="ann\x1b", address="127.0.0.1:7", seeking=True),
-                PlayerHere(name="bob", games=("g1",)),
+                PlayerHere(name="bob", games=("g1", "\x1b]0;")),
             ),
-            games=(ListedGame(game="g1", players=("bob", "cem"), scores=(10, 12), turns=3),),
+            games=(
+                ListedGame(game="g1", players=("bob", "cem"), scores=(10, 12), turns=3),
+                ListedGame(game="\x1b]0;", players=("bob", "cem"), scores=(0, 0), turns=0),
+            ),
             bans=(Ban(whom="192.0.2.0/24", why="hannah: floods"), Ban(whom="dan", minutes=7)),
             paused="hannah: power cut",
             trouble="games.db can't be written: full",
@@ -70,7 +73,8 @@ def test_a_server_is_three_tables_and_what_is_wrong() -> None:
     for cells in (
         "player address seeks game",
         "ann� 127.0.0.1:7 yes",
-        "bob away g1",
+        "bob away g1 �]0;",
+        "�]0; bob – cem 0 – 0 0",
         "g1 bob – cem 10 – 12 3",
         "dan 7 min",
         "2 invitations not used yet",

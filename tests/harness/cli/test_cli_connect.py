@@ -113,6 +113,10 @@ def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_
     games.hear(replaced(started, game="b"))
     games.hear(over("b", 1, (310, 402)))
     assert games.misdealt == 1
+    games.hear(replaced(offer("c\x1b"), commitment="dd" * 32))
+    games.hear(replaced(started, game="c\x1b"))
+    games.hear(replaced(over("c\x1b", 1, (310, 402)), **opened))
+    assert capsys.readouterr().err.startswith("tilewire: GAME c� WAS NOT DEALT")
     games.show(as_json=False)
     assert capsys.readouterr().err == (
         "tilewire: the tiles of 1 game may have been chosen: the server committed itself to "
@@ -184,6 +188,9 @@ def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> No
     patient = _Games("me", 1, True, "scowl")
     patient.hear(seeking)
     assert capsys.readouterr().err == "tilewire: waits for gredy\n"
+    hostile = _Games("me", 1, True, "scowl")
+    hostile.hear(Seeking(opponent="\x1b[2J", games=1, absent=ABSENT))
+    assert "\x1b" not in capsys.readouterr().err
     later = _Games("me", 1, False, "scowl")
     later.hear(Seeking(opponent="gredy", games=1))
     later.hear(seeking)  # the connection was lost meanwhile, the opponent's too
