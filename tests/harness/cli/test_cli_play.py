@@ -6,6 +6,7 @@ import asyncio
 import getpass
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -46,6 +47,15 @@ def test_a_person_has_the_name_of_the_login_unless_a_bot_has_it(
     assert _person("bob", specs) == "bob"
     monkeypatch.setattr(getpass, "getuser", lambda: "greedy")
     assert _person(None, specs) == NOBODY
+
+
+def test_a_terminal_without_input_is_refused(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert tilewire("play", "--terminal", "--db", tmp_path / "play.db") == 2
+    assert tilewire.err == "tilewire: --terminal needs standard input\n"
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_page_is_served_until_a_signal_comes(
