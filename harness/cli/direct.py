@@ -64,6 +64,8 @@ def direct(
     asked = _asked(action, arguments, why)
     if isinstance(asked, Direct) and (name is None or token_file is None):
         raise CommandFailed(f"{action} is a director's act: give --name and --token-file")
+    if token_file is not None and name is None:
+        raise CommandFailed("--token-file needs --name, the director's name")
     role: Role = "spectator" if token_file is None else "director"
     listed = ask(url, role, name, token_file, ca, asked, StandingList)
     if json_:
