@@ -48,8 +48,8 @@ def files(
     with sentences():
         spec = parse_seat(bot)
         exchange = FileExchange(folder, out, in_)
-    if spec.kind == "engine":
-        raise CommandFailed(f"--bot {bot}: an engine of its own can't sit here; name a bot")
+    if spec.kind in ("engine", "guest"):
+        raise CommandFailed(f"--bot {bot}: only a bot can play through files; name one")
     given = tables.leaves, tables.winprob, threads, seed
     if spec.kind == "remote" and given != (None, None, 1, None):
         raise CommandFailed(

@@ -170,6 +170,8 @@ WRONG = [
     ("token '#a'", "'#' begins a comment in a file of tokens"),
     ("bridge", "--config is missing"),
     ("files folder", "--bot is missing"),
+    ("files folder --bot guest:ann", "--bot guest:ann: only a bot can play through files"),
+    ("files folder --bot siu:engine", "--bot siu:engine: only a bot can play through files"),
     ("files folder --bot gredy", "no bot is called 'gredy'"),
     ("train leaves --games 500", "--out is missing"),
     ("train leaves --out folder --games 500", "--out folder is a folder; a file is to be written"),
