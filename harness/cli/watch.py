@@ -157,11 +157,12 @@ async def _follow(url: str, game: str | None, tls: ssl.SSLContext | None, screen
     channel = await _join(url, tls)
     with ExitStack() as shown:
         try:
-            game = game or await _only_game(channel)
-            show = shown.enter_context(screen)
+            show: Callable[[Followed], None] | None = None
             waits, moves = iter(WAITS_S), -1
             while True:
                 try:
+                    game = game or await _only_game(channel)
+                    show = show or shown.enter_context(screen)
                     async for known in _events(channel, game, joined_before=moves >= 0):
                         show(known)
                         if len(known.moves) > moves:

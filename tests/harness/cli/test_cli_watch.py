@@ -103,6 +103,8 @@ class Script:
     games: tuple[ListedGame, ...] = ()
     empty: int = 0
     """How often none of them is on before."""
+    lost: int = 0
+    """How many connections are closed at the question which games are on."""
     heard: list[list[Message | PeerError]] = field(default_factory=list)
 
     async def __call__(self, channel: Channel, _request: object) -> None:
@@ -124,6 +126,8 @@ class Script:
                     return
                 case Hello():
                     await channel.send(Welcome(name="scripted"))
+                case Games() if number < self.lost:
+                    return
                 case Games():
                     await channel.send(Ping(id=7))
                     await channel.send(GameList(games=() if self.empty else self.games))
@@ -226,6 +230,14 @@ def test_who_comes_before_a_game_waits_for_it(tilewire: CommandLine) -> None:
     assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
     waiting = f"tilewire: no game is on at {url}; waiting for one (Ctrl-C ends this)\n"
     assert tilewire.err == waiting, "said once"
+
+
+def test_a_connection_lost_before_a_game_is_made_again(tilewire: CommandLine) -> None:
+    script = Script([[], [], [resumed(3), PLAYS[3], OVER]], games=(listed(),), lost=2)
+    with Scripted(script) as url:
+        assert tilewire("watch", url) == 0
+    assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
+    assert len(script.heard) == 3
 
 
 def test_too_many_games(tilewire: CommandLine) -> None:
