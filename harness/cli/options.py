@@ -443,8 +443,9 @@ def warn_of_readers(url: str, token: str | None) -> None:
     """Print a notice if a token would cross a network unencrypted."""
     from harness.arbiter.clock import is_loopback
 
-    host = urlsplit(url).hostname
-    if token and host and url.startswith("ws:") and not is_loopback(host):
+    address = urlsplit(url)
+    host, is_open = address.hostname, address.scheme == "ws"
+    if token and host and is_open and not is_loopback(host):
         say(f"the token can be read on its way to {host}, since {url} is not wss://")
 
 

@@ -296,12 +296,14 @@ def test_a_server_may_have_no_tables(tilewire: CommandLine) -> None:
     )
 
 
+@pytest.mark.parametrize("scheme", ["ws", "WS"])
 def test_a_token_without_tls_is_warned_of(
-    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
     monkeypatch.setenv("TILEWIRE_TOKEN", "secret")
-    assert tilewire("connect", "ws://nobody.invalid:1", "--bot", "greedy") == 1
+    url = f"{scheme}://nobody.invalid:1"
+    assert tilewire("connect", url, "--bot", "greedy") == 1
     warning, failure = tilewire.err.splitlines()
     assert warning.startswith("tilewire: the token can be read on its way to nobody.invalid")
-    assert failure.startswith("tilewire: can't reach ws://nobody.invalid:1: ")
+    assert failure.startswith(f"tilewire: can't reach {url}: ")
     assert "secret" not in tilewire.err
