@@ -80,8 +80,8 @@ def _asked(action: str, arguments: Sequence[str], lasts_ms: int | None, why: str
     needed = _ACTIONS[action]
     if len(arguments) != len(needed):
         raise CommandFailed(f"write: tilewire admin URL {' '.join([action, *needed])}")
-    if lasts_ms is not None and (action != "ban" or lasts_ms < 60_000):
-        raise CommandFailed("--for is how long a ban lasts, a minute or more")
+    if lasts_ms is not None and (action != "ban" or not lasts_ms or lasts_ms % 60_000):
+        raise CommandFailed("--for is how long a ban lasts, in whole minutes, at least 1m")
     fields: dict[str, Any] = {"action": action, "why": why}
     for field, text in zip(needed, arguments, strict=True):
         with sentences():

@@ -28,7 +28,8 @@ def admin(tmp_path: Path) -> tuple[str, ...]:
         (("adjust", "g", "ann"), "write: tilewire admin URL adjust GAME NAME TIME"),
         (("adjust", "g", "ann", "soon"), "soon"),
         (("kick", "ann", "--for", "1h"), "--for is how long a ban lasts"),
-        (("ban", "ann", "--for", "1s"), "a minute or more"),
+        (("ban", "ann", "--for", "0m"), "in whole minutes, at least 1m"),
+        (("ban", "ann", "--for", "90s"), "in whole minutes, at least 1m"),
     ],
 )
 def test_what_is_typed_wrong(
