@@ -41,6 +41,8 @@ def token(
         )
     if name.startswith("#"):
         raise CommandFailed(f"{name!r} can't be a name: '#' begins a comment in a file of tokens")
+    if replace and tokens is None:
+        raise CommandFailed("--replace needs --tokens")
     secret = new_token()
     line = f"{name} {hash_token(secret)}"
     if tokens is None:

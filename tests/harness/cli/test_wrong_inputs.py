@@ -167,6 +167,7 @@ WRONG = [
     ("show game.gcg --json --moves", "--json has the score sheet and the position; leave --moves"),
     ("show ''", "WHAT must not be empty"),
     ("token 'two words'", "a name is one word of 1 to 64 characters"),
+    ("token ann --replace", "--replace needs --tokens"),
     ("token '#a'", "'#' begins a comment in a file of tokens"),
     ("bridge", "--config is missing"),
     ("files folder", "--bot is missing"),
