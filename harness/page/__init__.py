@@ -1,7 +1,7 @@
 """The page of a server: files beside this one, read once and served as they are.
 
-Nothing is built. Each start has one version, a hash of all files, and the files' addresses have it,
-so a browser keeps them for good and asks for ``/`` alone again.
+There is no build step. Each start has one version, a hash of all files, which is part of their
+addresses, so a browser keeps the files for good and asks again for ``/`` only.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ POLICY = "; ".join(
         "trusted-types 'none'",
     )
 )
-"""What the page may do: nothing but what comes from where it came from, and no text is markup."""
+"""What the page may load: only files of its own origin; and no text may become markup."""
 
 _ALWAYS = (
     ("Content-Security-Policy", POLICY),
@@ -52,12 +52,12 @@ _ALWAYS = (
 
 
 _WORTH_PACKING = 1_000
-"""Files of so many bytes or more are packed."""
+"""Least size of files that are packed with gzip, in bytes."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The files by their address; there are no others, whatever is asked for."""
+    """The files by their address; no others are served, whatever is asked for."""
 
     answers: Mapping[str, HttpAnswer]
 

@@ -1,4 +1,4 @@
-"""What whoever runs a server may do while it runs: kick, ban, pause, void, give time, invite."""
+"""What an admin may do while a server runs: kick, ban, pause, void, give time, invite."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Administration:
             lobby.pause(why)
 
     async def serve(self, channel: Channel, name: str) -> None:
-        """Do what an admin wants, in the order in which it says so, until it leaves."""
+        """Carry out an admin's acts, one after another, until it leaves."""
         wishes: asyncio.Queue[Administer] = asyncio.Queue()
 
         def hear(message: Message, _at_ms: int) -> None:
@@ -59,7 +59,7 @@ class Administration:
                 act = await wishes.get()
                 doing = asyncio.create_task(self.do(act, name))
                 try:
-                    link.send(await asyncio.shield(doing))  # once begun it is done, whoever leaves
+                    link.send(await asyncio.shield(doing))  # finished even if the admin leaves
                 except PeerError as error:
                     link.send(error.reply)
 
@@ -73,7 +73,7 @@ class Administration:
             obeying.cancel()
 
     async def do(self, act: Administer, by: str) -> ServerState:
-        """Do what an admin wants, and return how the server is then.
+        """Carry out an act, and return the state of the server after it.
 
         Raises:
             PeerError: it can't be done; nothing has changed.
@@ -113,7 +113,7 @@ class Administration:
         return self.state(token)
 
     def state(self, token: str | None = None) -> ServerState:
-        """Return what is on at the server, as much of it as a message can hold."""
+        """Return the state of the server, as much of it as a message can hold."""
         return of_a_frame(lambda most: self._state(token, most), MOST_LISTED)
 
     def _state(self, token: str | None, most: int) -> ServerState:

@@ -1,8 +1,9 @@
 """Who is let in, and how much each may ask for: by connection, by address and by name.
 
-An address is an IPv4 address, or the first 64 bits of an IPv6 one: a network's customer has all of
-those, while the next IPv4 address belongs to somebody else. What an address has spent outlives its
-connections, so coming again gains nothing; it is forgotten once it has run out.
+An address is an IPv4 address, or the first 64 bits of an IPv6 one: a customer of a network has all
+addresses that share these, while the next IPv4 address belongs to somebody else. What an address
+has spent outlives its connections, so reconnecting gains nothing; it is forgotten once it has run
+out.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from protocol.errors import PeerError
 from protocol.intake import Bucket, Rates
 
 MOST_REMEMBERED = 10_000
-"""Addresses, and names, whose budgets are remembered."""
+"""Most addresses, and most names, whose budgets are remembered."""
 
 REFUSED_LOGIN = 10
-"""What a wrong token costs an address, in handshakes."""
+"""What a login that is refused as ``forbidden`` costs its address, in handshakes."""
 
 NEWCOMER_S = 0.1
-"""Seconds' worth of frames and bytes that a connection may owe while its address has no more."""
+"""Seconds' worth of traffic that a connection may owe to go on when its address has none left."""
 
 MOST_ABSENT_S = 60
 """What a name may owe for games that it was not ready for, in seconds of its opponents' time."""
@@ -55,7 +56,7 @@ class Admission(Struct, frozen=True, kw_only=True):
     connections: _Places = 1_000
     """Connections at once."""
     kept: _Places = 100
-    """Further connections, for players with a game only."""
+    """Further connections, for players with a game and for admins only."""
     connections_per_address: _Places = 50
     """Connections at once from an address; players with a game may have a few more."""
     spectators: _Places = 500
@@ -65,26 +66,27 @@ class Admission(Struct, frozen=True, kw_only=True):
     frames_per_s: _Rate = 1_000
     """WebSocket frames that a connection may send a second, pings and fragments too."""
     bytes_per_s: _Rate = 64 << 10
-    """Bytes that a connection may send a second; frames and bytes share the second."""
+    """Bytes that a connection may send a second; frames and bytes count against one budget."""
     share_per_address: _Rate = 4
     """How many connections' worth of frames and bytes an address may send."""
     names_per_hour: _Rate = 20
-    """Names that an address may claim with a token, or enter without, an hour; as many at once."""
+    """Names an hour that an address may claim, or enter in a tournament without a token; as many at
+    once."""
     names: _Places = 100_000
     """Names claimed in all."""
     seeks_per_minute: _Rate = 300
     """Games that a name may seek a minute, as many at once; an address, four times as many."""
     games_per_address: _Places | None = None
-    """Games and lent bots of an address at once; None: half of a server's, but all on loopback."""
+    """Games and lent bots of an address at once; None: half of ``max_games``, on loopback all."""
     lent_per_address: _Places = 2
     """Bots lent to an address at once."""
     lent_idle_s: _Rate = 60
-    """After how long without a game a lent bot comes back."""
+    """Time without a game after which a lent bot is taken back."""
     proxies: tuple[str, ...] = ()
     """Addresses of reverse proxies, whose header X-Forwarded-For is believed."""
 
     def is_proxy(self, address: str) -> bool:
-        """Return whether an address is a proxy's, however either is written."""
+        """Return whether an address is a proxy's, in whatever notation either is written."""
         ip = address_of(address)
         return ip is not None and any(
             ip == address_of(proxy) and ("%" not in proxy or proxy == address)
@@ -98,12 +100,12 @@ class Admission(Struct, frozen=True, kw_only=True):
 
 
 def check_admission(admission: Admission, max_games: int, *, passes_on: bool = False) -> None:
-    """Check that an admission can be had, and allow this process as many open files as it needs.
+    """Check an admission, and raise this process's limit of open files to what it needs.
 
-    A conversation that is passed on takes two.
+    With ``passes_on`` a conversation may take two files.
 
     Raises:
-        ValueError: a proxy is no address, or the system allows fewer files.
+        ValueError: a proxy is not an IP address, or the system allows too few open files.
     """
     for proxy in admission.proxies:
         if address_of(proxy) is None or (":" not in proxy and "%" in proxy):
@@ -125,10 +127,10 @@ def check_admission(admission: Admission, max_games: int, *, passes_on: bool = F
 
 @lru_cache(maxsize=MOST_REMEMBERED)
 def address_of(text: str) -> IPv4Address | IPv6Address | None:
-    """Read an IP address, without its zone; None: it is none.
+    """Return the IP address in a text, without its zone; None if it is not an address.
 
-    An IPv4 address that is written as an IPv6 one is the IPv4 address: proxies write it so, and a
-    socket for both says it so.
+    An IPv4 address that is written as an IPv6 one counts as the IPv4 address: proxies and sockets
+    for both versions write it that way.
     """
     try:
         ip = ip_address(text.partition("%")[0])
@@ -148,10 +150,10 @@ def block_of(address: str) -> str:
 
 
 def client_of(forwarded: Sequence[str], peer: str, is_proxy: Callable[[str], bool]) -> str:
-    """Return whose a proxy's connection is, by the lines of X-Forwarded-For.
+    """Return the address of the client of a connection, by its lines of X-Forwarded-For.
 
-    Each proxy has appended whom it got the request from. So the last address that is no proxy's is
-    the client's, and what stands before it is what the client says.
+    Each proxy has appended the address that it got the request from. So the last address that is
+    not a proxy's is the client's, and what stands before it is only claimed by the client.
     """
     address = peer
     for said in reversed(",".join(forwarded).split(",")):
@@ -162,12 +164,12 @@ def client_of(forwarded: Sequence[str], peer: str, is_proxy: Callable[[str], boo
 
 
 def _bucket(amount: float, seconds: float) -> Bucket:
-    """Return a bucket of an amount, at least 1 at once, that is there again after some seconds."""
+    """Return a bucket that holds an amount, 1 or more, and regains the amount in some seconds."""
     return Bucket(max(1, amount), amount / seconds)
 
 
 class Ledger:
-    """Buckets by key; those that are empty again are forgotten, the oldest first."""
+    """Buckets by key; the oldest are forgotten if they owe nothing or there are too many."""
 
     def __init__(self, make: Callable[[], Bucket]) -> None:
         self._make = make
@@ -177,7 +179,7 @@ class Ledger:
         return len(self._buckets)
 
     def bucket(self, key: str, now: float) -> Bucket:
-        """Return the bucket of a key, at a time in seconds."""
+        """Return the bucket of a key, known or new; ``now`` is in seconds."""
         bucket = self._buckets.pop(key, None) or self._make()
         while self._buckets:
             oldest = next(iter(self._buckets))
@@ -192,20 +194,20 @@ class Ledger:
         self._buckets[key] = bucket
 
     def renew(self, now: float) -> None:
-        """Make all buckets again, which hold something else now; what is owed stays owed."""
+        """Make all buckets again after a change of limits; what is owed stays owed."""
         for key, old in self._buckets.items():
             new = self._buckets[key] = self._make()
             new.spend(old.owed(now), now)
 
     def take(self, key: str, now: float) -> bool:
-        """Spend 1 if there is as much; who is refused owes nothing for it."""
+        """Spend 1 and return True, or return False if there is less; a refusal costs nothing."""
         bucket = self.bucket(key, now)
         return bucket.has(1, now) and bucket.spend(1, now)
 
 
 @dataclass(eq=False, slots=True)
 class _Address:
-    """What is here of an address."""
+    """The traffic, connections and lent bots of a block of addresses."""
 
     block: str
     traffic: Bucket
@@ -228,10 +230,10 @@ class Caller:
         self.at = self._admissions.arrive(self.address)
         self._is_here = True
         self.is_extra = self._admissions.is_extra(self.at)
-        """Whether it has a place only if it is a player with a game."""
+        """Whether it may stay only if it is a player with a game, or an admin."""
 
     def ask(self, request: Request) -> str | None:
-        """Take the opening request; return a sentence if there is no room behind a proxy."""
+        """Take the opening request; return why the client of a proxy is refused, if it is."""
         is_proxy = self._admissions.config.is_proxy
         if not is_proxy(self.address):
             return None
@@ -245,21 +247,21 @@ class Caller:
     def spend(self, frames: int, size: int, now: float) -> bool:
         """Pay from the connection's budget and its address's.
 
-        Who has sent little goes on when the address has spent too much: that was another.
+        A connection that has sent little goes on when its address has spent too much: another did.
         """
         cost = frames * self._frame_s + size * self._byte_s
         has_own, has_shared = self._own.spend(cost, now), self.at.traffic.spend(cost, now)
         return has_own and (has_shared or self._own.owed(now) <= NEWCOMER_S)
 
     def owed(self, now: float) -> float:
-        """Return what the connection owes, and its address, in seconds.
+        """Return what the connection and its address owe together, in seconds.
 
-        So the many connections of an address, of which each sends little, wait for those elsewhere.
+        So many connections of one address wait for those elsewhere, even if each sends little.
         """
         return self._own.owed(now) + self.at.traffic.owed(now)
 
     def charge(self, frames: int) -> None:
-        """Have it pay for a message that costs as much as so many frames.
+        """Charge a message that costs as much as a number of frames.
 
         Raises:
             PeerError: it has asked for too much; the connection is to be closed.
@@ -284,7 +286,7 @@ class Admissions:
         """Connections that were refused before their handshake, by the limit that they met."""
         self._here: dict[str, _Address] = {}
         self.connections = 0
-        """How many are here."""
+        """Open connections."""
         self._spectators = 0
         self._traffic = Ledger(lambda: self.config.rates.bucket(self.config.share_per_address))
         self._handshakes = Ledger(lambda: _bucket(5 * self.config.handshakes_per_s, 5))
@@ -295,7 +297,7 @@ class Admissions:
         self._absences_by_address = Ledger(lambda: Bucket(4 * MOST_ABSENT_S, 1))
 
     def change(self, config: Admission) -> None:
-        """Have other limits from now on; connections that are open keep their own budgets."""
+        """Apply other limits; open connections keep their own budgets."""
         self.config = config
         now = self.clock()
         for ledger in (self._handshakes, self._claims, self._seeks, self._seeks_by_address):
@@ -309,14 +311,14 @@ class Admissions:
     def enter(self, address: str) -> Caller | str:
         """Let a socket in, or return why not.
 
-        A socket of a proxy is another's: ``Caller.ask`` finds out whose.
+        The client behind a proxy's socket is found later, by ``Caller.ask``.
         """
         block, is_proxy = block_of(address), self.config.is_proxy(address)
         why = self.full(None) if is_proxy else self.refusal(block)
         return why or Caller(self, address)
 
     def refusal(self, block: str) -> str | None:
-        """Return why a new connection of a block is refused; None: it isn't, and it is counted."""
+        """Count a handshake of a block; return why it is refused, or None."""
         why = self.full(block)
         if why is None and not self._handshakes.take(block, self.clock()):
             self.refused["handshakes_per_s"] += 1
@@ -324,7 +326,7 @@ class Admissions:
         return why
 
     def full(self, block: str | None) -> str | None:
-        """Return why another connection is refused, from a block if it is known; None: it isn't."""
+        """Return why there is no room for a connection, of ``block`` if that is known, or None."""
         config = self.config
         if self.connections >= config.connections + config.kept:
             self.refused["connections"] += 1
@@ -336,7 +338,7 @@ class Admissions:
         return None
 
     def arrive(self, address: str) -> _Address:
-        """Count a connection from an address."""
+        """Count a new connection from an address, and return the entry of its block."""
         block = block_of(address)
         at = self._here.get(block)
         if at is None:
@@ -347,7 +349,7 @@ class Admissions:
         return at
 
     def depart(self, at: _Address) -> None:
-        """Count a connection from an address no more."""
+        """Take a closed connection out of the counts."""
         at.connections -= 1
         self.connections -= 1
         if not at.connections:
@@ -355,24 +357,24 @@ class Admissions:
             self._traffic.put_back(at.block, at.traffic)
 
     def is_extra(self, at: _Address) -> bool:
-        """Return whether the newest connection of an address has a place that is kept."""
+        """Return whether the newest connection of an address is in a kept place."""
         config = self.config
         return (
             self.connections > config.connections or at.connections > config.connections_per_address
         )
 
     def check_place(self, caller: Caller, *, keeps_place: bool) -> None:
-        """Check that a connection has a place, now that it is known who that is.
+        """Check that a connection may stay, now that its peer is known.
 
         Raises:
-            PeerError: the kept places are for players with a game.
+            PeerError: it is in a kept place, and its peer may not have one.
         """
         if caller.is_extra and not keeps_place:
             why = "there is room for players with a game only"
             raise PeerError("busy", why, retry="later", close=1013)
 
     def note_refused(self, caller: Caller) -> None:
-        """Note a login with a wrong token."""
+        """Charge an address for a login that was refused as ``forbidden``."""
         now = self.clock()
         self._handshakes.bucket(caller.at.block, now).spend(REFUSED_LOGIN, now)
 
@@ -419,10 +421,10 @@ class Admissions:
             at.lent -= 1
 
     def check_claim(self, caller: Caller, claimed: int) -> None:
-        """Check that an address may claim another name, where so many are claimed.
+        """Check that an address may claim another name; ``claimed`` names are taken already.
 
         Raises:
-            PeerError: too many names are.
+            PeerError: the address, or all together, have claimed too many.
         """
         if claimed >= self.config.names:
             raise PeerError("busy", "no more names can be claimed here", retry="no", close=1013)
@@ -446,10 +448,10 @@ class Admissions:
             raise PeerError("busy", "you seek too many games a minute", retry="later")
 
     def note_absence(self, name: str, address: str, seconds: float) -> None:
-        """Note that a player let its opponent wait in vain: it is to wait as long.
+        """Make a player that let its opponent wait in vain wait as long itself.
 
-        An address may have four such players at once before others there wait for them. Nobody is
-        told to wait for more than ``MOST_ABSENT_S``.
+        An address may have four such players at once before its other players have to wait, too.
+        Nobody has to wait for more than ``MOST_ABSENT_S``.
         """
         now, seconds = self.clock(), min(seconds, MOST_ABSENT_S)
         self._absences.bucket(name, now).spend(seconds, now)

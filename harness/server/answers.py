@@ -1,4 +1,4 @@
-"""Answers that are JSON: to plain HTTP, and what several have in them."""
+"""JSON answers to plain HTTP requests, and the content that several of them share."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from protocol.websocket import HttpAnswer
 JSON = "application/json"
 METHODS = ("GET", "HEAD")
 FRESH_S = 1.0
-"""Lists are made anew at most so often."""
+"""Time for which a list is served before it is made again."""
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 
 
 def as_json(value: object) -> HttpAnswer:
-    """Return an answer that is JSON, to be asked for anew each time."""
+    """Return a JSON answer that is not to be cached."""
     text = msgspec.json.encode(value).decode() + "\n"
     return HttpAnswer(200, text, JSON, (("Cache-Control", "no-store"), _NO_SNIFFING))
 
 
 def refuse_other_methods(request: Request) -> HttpAnswer | None:
-    """Refuse a request that is for something else than to be told."""
+    """Refuse a request that is neither GET nor HEAD; return None for those."""
     if request.method in METHODS:
         return None
     return HttpAnswer(
@@ -34,12 +34,12 @@ def refuse_other_methods(request: Request) -> HttpAnswer | None:
 
 
 def wrong(status: int, sentence: str) -> HttpAnswer:
-    """Return the answer that there is nothing, and why."""
+    """Return an error as JSON: an HTTP status, and a sentence that says why."""
     return as_json({"error": sentence})._replace(status=status)
 
 
 def board_and_tiles(rules: Rules) -> dict[str, Any]:
-    """Return the board and the tiles, for who has neither."""
+    """Return the board and the tiles, for a page that has neither."""
     layout, tiles = rules.layout, rules.distribution
     text = tiles.alphabet.tile_text
     return {

@@ -20,14 +20,14 @@ from protocol.parts import Ban
 from .admission import address_of
 
 _MAPPED = 96
-"""Bits of version 6 before those of version 4 (RFC 4291)."""
+"""Bits of an IPv6 address before those of the IPv4 address that it maps (RFC 4291)."""
 
 
 @dataclass(frozen=True)
 class _Entry:
     why: str
     until: float | None
-    """Seconds since 1970."""
+    """Seconds since 1970; None: for good."""
     network: IPv4Network | IPv6Network | None
 
     @property
@@ -49,7 +49,7 @@ class Bans:
         }
 
     def check(self, name: str, address: str) -> None:
-        """Check that nobody has banned a name or its address.
+        """Check that neither a name nor its address is banned.
 
         Raises:
             PeerError: ``banned``; the connection is to be closed.
@@ -73,7 +73,7 @@ class Bans:
         self._entries[whom] = _Entry(why, until, _network(whom))
 
     async def remove(self, whom: str) -> bool:
-        """Let somebody in again; return whether there was such a ban."""
+        """Lift a ban; return whether there was one."""
         await self._journal.change(("DELETE FROM bans WHERE whom = ?", (whom,)))
         return self._entries.pop(whom, None) is not None
 
@@ -92,10 +92,10 @@ class Bans:
 
 
 def check_name(name: str) -> None:
-    """Check that a name is none that a ban would take for an address or a network.
+    """Check that no ban could take a name for an address or a network.
 
     Raises:
-        PeerError: it is; the connection is to be closed.
+        PeerError: it reads like one; the connection is to be closed.
     """
     if LIKE_AN_ADDRESS.fullmatch(name):
         why = f"{name!r} reads like an address; choose a name that doesn't"
@@ -103,10 +103,10 @@ def check_name(name: str) -> None:
 
 
 def check_whom(whom: str) -> None:
-    """Check that what looks like an address or a network is one, not taken for a name.
+    """Check that what is to be banned is an address or a network if it looks like one.
 
     Raises:
-        PeerError: ``bad_act``; it is neither.
+        PeerError: ``bad_act``: it looks like one and is neither.
     """
     if LIKE_AN_ADDRESS.fullmatch(whom) and _network(whom) is None:
         raise PeerError(

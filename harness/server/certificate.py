@@ -15,10 +15,10 @@ _END = "-----END CERTIFICATE-----"
 
 
 class Certificate:
-    """A certificate and its key, in PEM; connections that are open keep the one that they had.
+    """A certificate and its key, in PEM; open connections keep the one that they began with.
 
     Raises:
-        ValueError: they are no certificate and its key, or can't be read.
+        ValueError: the files are not a certificate and its key, or can't be read.
     """
 
     def __init__(self, cert: Path, key: Path | None) -> None:
@@ -26,10 +26,10 @@ class Certificate:
         hide(key or cert)
         self.context = self._loaded()
         self.dialling = _trusting_none()
-        """What dials a host that has the same certificate, or one that was read here before."""
+        """For dialling a host that has the same certificate, or one that was read here before."""
         self._trust_own()
         self.expires = self._expiry()
-        """When, in seconds since 1970; None if it is over, or has not begun."""
+        """In seconds since 1970; None if clients refuse the certificate now."""
 
     def renew(self) -> None:
         """Read both files again; raise ValueError and go on with the old ones if they are wrong."""
@@ -60,12 +60,12 @@ class Certificate:
         return context
 
     def _trust_own(self) -> None:
-        """Trust the file's first certificate; others of the next one's issuer are strangers'."""
+        """Trust the file's first certificate only: its issuer also signs those of strangers."""
         first, end, _ = self._files[0].read_text(errors="replace").partition(_END)
         self.dialling.load_verify_locations(cadata=first + end)
 
     def _expiry(self) -> float | None:
-        """Shake hands with a client that trusts this certificate, and so says whether it holds."""
+        """Return the expiry for a client that trusts the file; None if the client refuses it."""
         trusting = _trusting_none()
         trusting.load_verify_locations(self._files[0])
         here, there = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -82,7 +82,7 @@ class Certificate:
 
 
 def _trusting_none() -> ssl.SSLContext:
-    """Return what dials those whose own certificate it is told to trust, whatever their name."""
+    """Return a client's context that trusts no certificate yet, and checks no host name."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

@@ -1,7 +1,7 @@
-"""A tournament on a server: who is here, when rounds begin, and what its directors want.
+"""A tournament on a server: its entrants, the start of its rounds, and its directors' decisions.
 
-Games are hosted by the lobby, and what is decided is kept in the tournament's folder, so a server
-that is killed goes on with both.
+The lobby hosts the games, and decisions are kept in the tournament's folder, so a server that was
+killed goes on with both.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Direction:
         self._waits = not (begun or plan.files.results)
         """Whether the first round waits for entrants."""
         self._late = False
-        """Whether it has waited long enough."""
+        """Whether it is to wait no longer than for two entrants."""
         self.tournament = Tournament(
             plan.config,
             lobby.hosting.tables.main.lexicon,
@@ -130,13 +130,13 @@ class Direction:
             return
         try:
             write_summary(self._plan.config, self._files)
-        except OSError as error:  # it follows from what is kept, and is written again later
+        except OSError as error:  # it is made from what is kept, and is written again later
             log.error("summary not written", reason=str(error))
 
     # --- entrants -------------------------------------------------------------------------------
 
     def _entrant(self, name: str) -> int | None:
-        """Return the guest of a name."""
+        """Return the number of the guest of a name; None if no guest has it."""
         names = self._schedule.config.names
         at = names.index(name) if name in names else None
         return at if at is not None and self.tournament.is_guest(at) else None
@@ -158,12 +158,12 @@ class Direction:
                 raise forbidden(wrong)
 
     def would_join(self, name: str) -> bool:
-        """Return whether a player who logs in becomes an entrant by that."""
+        """Return whether a player becomes an entrant by logging in."""
         return self._entrant(name) is None
 
     @property
     def entrants(self) -> int:
-        """Count all entrants, those who have withdrawn too."""
+        """Number of entrants, including those that have withdrawn."""
         return len(self._schedule.config.seats)
 
     @property
@@ -204,7 +204,10 @@ class Direction:
         self.tournament.look_again()
 
     def _begin_if_all_are_here(self) -> None:
-        """Begin with the first round, as soon as two entrants and all who are listed are here."""
+        """Begin the first round if there are two entrants, and all are here or the wait is over.
+
+        Only a plan that lists two entrants or more begins before the wait is over.
+        """
         config = self._schedule.config
         playing = [it for it in range(len(config.seats)) if it not in self._files.withdrawn]
         listed = len(self._plan.config.seats) > 1
@@ -243,7 +246,7 @@ class Direction:
                 link.send(listed)
 
     def standing_list(self) -> StandingList:
-        """Return how the tournament stands, as much of it as a message can hold."""
+        """Return the standings and current games, as many of them as a message can hold."""
         rounds, files = self._schedule.rounds, self._files
         table = standings(self._plan.config, files)
         planned = self.tournament.planned.values()
@@ -303,7 +306,7 @@ class Direction:
         check_listed(self._plan.directors, name, token, "director")
 
     async def serve(self, channel: Channel, name: str) -> None:
-        """Do what a director wants, and tell how the tournament stands, until it leaves."""
+        """Carry out a director's acts, and send it the standings, until it leaves."""
 
         def hear(message: Message, _at_ms: int) -> None:
             match message:
@@ -326,7 +329,7 @@ class Direction:
             self._links.discard(link)
 
     def direct(self, message: Direct, by: str) -> None:
-        """Do what a director wants, and tell all directors how the tournament stands then.
+        """Carry out a director's act, and send all directors the standings after it.
 
         Raises:
             PeerError: it can't be done; nothing has changed.
@@ -423,7 +426,7 @@ class Direction:
 
 @contextmanager
 def _keeping() -> Iterator[None]:
-    """Refuse what is asked for where the tournament's folder can't be written."""
+    """Raise PeerError in place of OSError: the tournament's folder can't be written."""
     try:
         yield
     except OSError as error:

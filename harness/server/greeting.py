@@ -1,4 +1,4 @@
-"""What a server answers to who asks it by HTTP, and for nothing that is there."""
+"""The text with which a server answers HTTP requests for an address that has nothing else."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ Follow a game, or have a bot play one, with the program tilewire:
 
 
 def greeting(url: str, *, tournament: bool, ladder: bool) -> str:
-    """Return what can be done at a server, whose address begins with ws:// or wss://."""
+    """Return what can be done at a server, whose ``url`` begins with ws:// or wss://."""
     text = _TOURNAMENT if tournament else _LADDER if ladder else _GAMES
     return text.format(url=url, web=url.replace("ws", "http", 1))

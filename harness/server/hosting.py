@@ -1,6 +1,6 @@
 """The games that a server hosts: those that are on, and the latest that are over.
 
-It knows seats and no players: who sits there, and what follows a game for them, is the lobby's.
+Hosting knows seats, not players: the lobby knows which player sits where, and what follows a game.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORDS = "words"
 """The key of a game's label that says where its words are: a name, or a path."""
 
 MOST_LISTED = 500
-"""Games of a list: as many as a message holds."""
+"""Most games in a list; a message holds as many."""
 KEPT_GAMES = 64
 """Finished games that can still be watched."""
 
@@ -51,9 +51,9 @@ class Hosting:
     tables: Tables
     journal: Journal
     lag: LagMeter
-    """Measures the server's own loop."""
+    """Measures how late the server's event loop is."""
     has_token: Callable[[str], bool] = lambda _name: False
-    """Whether whoever plays under a name has shown its token."""
+    """Returns whether a name can be used only with its token."""
     tell: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
     ended: Callable[[Scorebook, Ended], None] = lambda _book, _ended: None
@@ -61,7 +61,7 @@ class Hosting:
     games: dict[str, GameHost] = field(default_factory=dict)
     """Those that are on."""
     set_aside: int = 0
-    """Games of the journal that can't go on here."""
+    """Number of games of the journal that can't go on here."""
     _past: deque[GameHost] = field(default_factory=lambda: deque(maxlen=KEPT_GAMES))
 
     def restored(self) -> Iterator[tuple[Scorebook, dict[str, Any]]]:
@@ -109,7 +109,7 @@ class Hosting:
     def new_book(self, kind: TableKind, time: TimeControl, label: dict[str, Any]) -> Scorebook:
         """Return the book of a new game at a table, between the sides of a label.
 
-        The label also gets what a game needs to go on when the server has other tables.
+        Also add to the label what the game needs to go on once the server has other tables.
         """
         first, second = (side["name"] for side in label["sides"])
         if any(side["kind"] == "bot" for side in label["sides"]):
@@ -133,7 +133,7 @@ class Hosting:
         return first, second
 
     def open(self, book: Scorebook, seats: tuple[Seat, Seat]) -> GameHost:
-        """Have a game among those that are on; ``play`` is to follow."""
+        """Add a game to those that are on, and return its host; ``play`` is to follow."""
         names = frozenset(seat.name for seat in seats if isinstance(seat, GuestSeat))
         unproven = frozenset(name for name in names if not self.has_token(name))
         host = GameHost(book, seats, self.journal, self.lag, names, unproven)

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MOST_COMPARED = 32
-"""Length of an unknown name that is compared with those of bots; a comparison takes time."""
+"""Longest unknown name that is compared with bots' names, since comparing takes time."""
 GIVEN_UP_S = 0.2
-"""While games end, it is looked again after so long whether another host has one of them."""
+"""Interval between checks, while games end, whether another host has taken one over."""
 PAST_GAMES = 50
-"""Games of earlier starts of which it is known who moved first."""
+"""Past games that are read at the start to learn who moved first."""
 
 
 @dataclass(eq=False)
@@ -60,19 +60,19 @@ class Lobby:
     max_games: int
     """Games at once; more wait."""
     gatekeeper: Gatekeeper
-    """Knows who could come."""
+    """Knows which names could log in."""
     admissions: Admissions
-    """Know how often an address and a name may seek, and how many games an address may have."""
+    """Limit how often a name and an address may seek, and how many games an address may have."""
     closing: bool = False
     paused: str | None = None
-    """Why no game begins."""
+    """Why no game begins; None: games begin."""
     players: Players = field(default_factory=Players)
     _lent: Counter[str] = field(default_factory=Counter)
-    """Built-in bots that play elsewhere, by address; each takes the place of a game."""
+    """Built-in bots lent to arbiters, by address block; each takes the place of a game."""
     _pairing: asyncio.Handle | None = None
-    """The next look at the seeks, once a turn of the loop."""
+    """The next look at the seeks, at most one in a turn of the loop."""
     _looking: asyncio.TimerHandle | None = None
-    """The next look at those who wait on the ladder though somebody is free."""
+    """The next look at players who wait on the ladder for a better opponent."""
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _first_moves: FirstMoves = field(default_factory=FirstMoves)
 
@@ -81,7 +81,7 @@ class Lobby:
 
     @property
     def ladder(self) -> Ladder | None:
-        """What pairs those who seek anyone."""
+        """The ladder, which pairs players that name no opponent."""
         return self.waiting.ladder
 
     # --- players --------------------------------------------------------------------------------
@@ -103,11 +103,11 @@ class Lobby:
             self.players.forget(player)
 
     def games_of(self, player: Player) -> tuple[str, ...]:
-        """Return the games that a player may take up again."""
+        """Return the games that a player may resume."""
         return tuple(game for game in player.seats if not self.hosting.games[game].is_told)
 
     def present(self) -> Iterator[PlayerHere]:
-        """Yield who is here, or has a game."""
+        """Yield the players that are connected or have a game."""
         for player in self.players:
             yield PlayerHere(
                 name=player.name,
@@ -117,7 +117,7 @@ class Lobby:
             )
 
     def pause(self, why: str | None) -> None:
-        """Begin no game, for a reason; None: begin games again."""
+        """Stop beginning games, for a reason; None: begin games again."""
         self.paused = why
         if why is None:
             self.pair_soon()
@@ -130,11 +130,11 @@ class Lobby:
         """Pass a player's message on to its game.
 
         Raises:
-            PeerError: the player is not in that game.
+            PeerError: the player has no seat in that game, or has not resumed it yet.
         """
         host = self.hosting.find(message.game)
         if host is not None and host.is_told and player.name in host.guests:
-            if not isinstance(message, Info):  # which crossed with the end
+            if not isinstance(message, Info):  # it crossed with the end
                 link.send(host.verdict())
             return
         seat = player.seats.get(message.game)
@@ -160,14 +160,14 @@ class Lobby:
 
     @contextmanager
     def lend(self, address: str) -> Iterator[None]:
-        """Reserve a game's place for a bot that plays elsewhere, at an address.
+        """Reserve a game's place for a bot that is lent to an address.
 
         Raises:
             PeerError: no place is free.
         """
         if self._pairing is not None:
             self._pairing.cancel()
-            self._pair()  # who waits already comes first
+            self._pair()  # players already waiting come first
         if self.closing or self._is_full:
             why = "the server is closing" if self.closing else self.paused
             why = "no core is free for a bot" if why is None else f"no game begins now: {why}"
@@ -180,12 +180,12 @@ class Lobby:
             yield
         finally:
             self._lent[block_of(address)] -= 1
-            self._lent += Counter()  # forgets those who have none
+            self._lent += Counter()  # drops blocks that have none
             self.pair_soon()
 
     @property
     def lent(self) -> int:
-        """How many bots play elsewhere."""
+        """Number of bots that are lent."""
         return self._lent.total()
 
     @property
@@ -207,7 +207,7 @@ class Lobby:
         return f"{block_of(address)} has as many games and bots of this server as it may"
 
     def _hold_back(self, address: str) -> None:
-        """Have the seeks of an address wait while it has as many games as it may."""
+        """Hold back the seeks of an address that may have no more games, and tell its players."""
         if self._has_room(address):
             return
         block = block_of(address)
@@ -221,7 +221,8 @@ class Lobby:
         """Register a seek, and start the games that are possible.
 
         Raises:
-            PeerError: the server is closing, or there is no such opponent.
+            PeerError: the server is closing, the opponent or table is unknown, the player is in a
+                game, or it may not seek now.
         """
         if self.closing:
             raise PeerError("closing", "the server is closing; no new games", retry="later")
@@ -270,14 +271,14 @@ class Lobby:
         )
 
     def _check_bot(self, name: str | None, kind: TableKind) -> None:
-        """Check that a bot of the server, if it is one, plays at a table; PeerError if not."""
+        """Raise PeerError if a name is that of a bot that does not play at a table."""
         if name is None or name in kind.bots or not self.hosting.tables.has_bot(name):
             return
         tables = ", ".join(each.name for each in self.hosting.tables if name in each.bots)
         raise PeerError("bad_opponent", f"{name} does not play at {kind.name}, but at: {tables}")
 
     def _absent(self, name: str | None) -> str | None:
-        """Return a sentence if nobody of a name is here; a player with a running game is."""
+        """Return a sentence if nobody of a name is here; a player with a running game counts."""
         tables = self.hosting.tables
         if name is None or name in self.players or tables.has_bot(name):
             return None
@@ -285,7 +286,7 @@ class Lobby:
         return f"nobody called {name!r} is here{meant}"
 
     def pair_soon(self) -> None:
-        """Look at new seeks once in this turn of the loop, however many there are."""
+        """Schedule one look at the new seeks, however many come in this turn of the loop."""
         if self._pairing is None:
             self._pairing = asyncio.get_running_loop().call_soon(self._pair)
 
@@ -354,7 +355,7 @@ class Lobby:
         """Resume the games of the journal; their players will reconnect.
 
         Raises:
-            JournalError: it can't be read; then no game is resumed.
+            JournalError: the journal can't be read; then no game is resumed.
         """
         with suppress(JournalError):
             for past in reversed(read_past(self.journal.address, PAST_GAMES).games):
@@ -371,7 +372,7 @@ class Lobby:
         return self.hosting.journal
 
     async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
-        """Play a game that the journal has, to its end; its guests are players of this lobby."""
+        """Play a game of the journal to its end; its guests are players of this lobby."""
         begins = "begins" if book.game is None else "goes on"
         self.hosting.tell(f"game {book.opened.game} {begins}: {' – '.join(book.opened.players)}")
         await self._open(book, seats, {}, fresh=False)
@@ -379,7 +380,7 @@ class Lobby:
     def _open(
         self, book: Scorebook, seats: tuple[Seat, Seat], label: dict[str, Any], *, fresh: bool
     ) -> asyncio.Task[None]:
-        """Begin a game or go on with it; a ``fresh`` one is to be stored first."""
+        """Begin or resume a game, and return its task; a ``fresh`` game is stored first."""
         game = book.opened.game
         guests: list[Player] = []
         for seat in seats:
@@ -399,7 +400,7 @@ class Lobby:
     ) -> None:
         try:
             ended, took_s = await self.hosting.play(host, label, fresh=fresh)
-            if host.book.game is not None:  # else who moves second could decline until it is first
+            if host.book.game is not None:  # else a player could decline until it moves first
                 self._first_moves.note(*host.book.opened.players)
             self._note_absences(host, ended, guests, took_s)
         except LeaseLost:  # if it was begun, another host goes on with it
@@ -416,7 +417,7 @@ class Lobby:
                 self.players.forget(guest)
             if self.ladder is not None and LABEL in label:
                 self.ladder.over(host.game, label, host.book.ended)
-        self.waiting.let_go()  # who waits for this place comes before who had it
+        self.waiting.let_go()  # before the players of this game, which seek on below
         for guest in guests:
             self._seek_on(guest)
         self.pair_soon()
@@ -424,7 +425,7 @@ class Lobby:
     def _note_absences(
         self, host: GameHost, ended: Ended, guests: list[Player], waited_s: float
     ) -> None:
-        """Have those who were not ready for a game pay for the time of those who were."""
+        """Charge players that were not ready for a game for the time that others waited."""
         players = host.book.opened.players
         absent = {players[fault.seat] for fault in ended.faults if fault.code == "no_show"}
         for guest in guests:
@@ -433,7 +434,7 @@ class Lobby:
 
     def _seek_on(self, guest: Player) -> None:
         """Renew the seek of a player who asked for several games."""
-        busy = guest.seats or guest.name in self.waiting  # sought anew while this was closing
+        busy = guest.seats or guest.name in self.waiting  # or it has sought again already
         if guest.rest is not None and guest.link is not None and not (busy or self.closing):
             wish, guest.rest = guest.rest, None
             try:
@@ -468,5 +469,5 @@ class Lobby:
 
 @lru_cache(maxsize=1_024)
 def _meant(name: str, bots: tuple[str, ...]) -> str:
-    """Ask which bot was meant; players seek again and again, and comparing takes time."""
+    """Return which bot may be meant; cached, since players seek again and comparing is slow."""
     return did_you_mean(name, bots)

@@ -31,7 +31,7 @@ _LATE_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
 class Metrics:
-    """The counters of one server; the rest is asked of its parts when somebody reads it."""
+    """The metrics of one server: its counters, and values that its parts have when asked."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -59,7 +59,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
 
     def watch(self, lobby: Lobby, admissions: Admissions) -> None:
-        """Ask these parts whenever somebody reads."""
+        """Read the values of these parts for each answer."""
         self._registry.register(_Parts(lobby, admissions))
 
     def game_ended(self, book: Scorebook, ended: Ended) -> None:
@@ -76,19 +76,19 @@ class Metrics:
         self._late.observe(ms / 1_000)
 
     def answer(self) -> HttpAnswer:
-        """Return all of it."""
+        """Return all metrics."""
         return HttpAnswer(200, generate_latest(self._registry).decode(), CONTENT_TYPE_LATEST)
 
 
 class _Parts(Collector):
-    """What the parts of a server know anyway."""
+    """Values that the parts of a server have anyway."""
 
     def __init__(self, lobby: Lobby, admissions: Admissions) -> None:
         self._lobby = lobby
         self._admissions = admissions
 
     def collect(self) -> Iterator[Metric]:
-        """Ask them."""
+        """Yield the values as they are now."""
         lobby, journal = self._lobby, self._lobby.journal
         hosting = lobby.hosting
         players = list(lobby.present())

@@ -2,13 +2,13 @@
 
 A bot that looked at it would know the opponent's rack. So a game is shown whole only when it is
 over, unless all seats are on this machine and can read nothing of it (``why_not_live``). A bot that
-is contained may still share the host's network, and reaches the port: who asks needs a cookie.
+is contained may still share the host's network and reach the port, so a request needs a cookie.
 
-A browser gets the cookie for a code that the terminal shows and its user types. The address that a
-browser is started with is an argument, which every process of this user can read, and so has no
-code in it; nor has a file that would lead to the page, which a browser in a sandbox can't read and
-an engine can. A code is good once. Requests under another name than the address itself, or by the
-page of another origin, get nothing: by DNS or by forms no other page reaches this one.
+A browser gets the cookie for a code that the terminal shows and its user types. The code is not in
+the address that a browser is started with: that is an argument, which every process of this user
+can read. Nor is it in a file that leads to the page: a browser in a sandbox can't read that, and an
+engine can. A code is good once. Requests under another name than the address itself, or by a
+page of another origin, get nothing, so no other page reaches this one by DNS or by forms.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ from .web import OwnSight, Web
 HOST = "127.0.0.1"
 
 CODE_HEADER = "X-Tilewire-Code"
-"""Has the code; a page of another origin can't send it, since the browser would ask first."""
+"""Has the code; a browser lets no page of another origin send it without asking the server."""
 
 MOST_GUESSES = 1_000
-"""Wrong codes after which there is another."""
+"""Wrong codes after which the code is replaced."""
 
 MOST_LISTED = 50
-"""Games of the round that are over, in the standings."""
+"""Most finished games of the round in the standings."""
 
 
 def why_not_live(seats: Sequence[str]) -> str:
@@ -79,7 +79,7 @@ def why_not_live(seats: Sequence[str]) -> str:
 
 
 class OwnScreen:
-    """A hall for a tournament whose games are shown on a page; from ``async with`` on it listens.
+    """A host for a tournament that shows its games on a page; it listens inside ``async with``.
 
     ``tell`` takes sentences for the terminal, with the codes.
     """
@@ -108,7 +108,7 @@ class OwnScreen:
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             stack.enter_context(closing(self.journal))
-            browsers = Path.home() / "snap"  # keeps its files where no dot hides them
+            browsers = Path.home() / "snap"  # browsers keep files there, under no hidden name
             hide(browsers)
             stack.callback(unhide, browsers)
             await stack.enter_async_context(self._lag)
@@ -117,7 +117,7 @@ class OwnScreen:
             stack.push_async_callback(_close, server)
             port = next(iter(server.sockets)).getsockname()[1]
             self._address = f"{HOST}:{port}"
-            self._cookie = f"tilewire-{port}={secrets.token_urlsafe(32)}"  # ports share cookies
+            self._cookie = f"tilewire-{port}={secrets.token_urlsafe(32)}"  # all ports share cookies
             self._stack = stack.pop_all()
         return self
 
@@ -135,7 +135,7 @@ class OwnScreen:
         return self._code.text
 
     async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
-        """Play a game that the journal has, to its end."""
+        """Play a game of the journal to its end."""
         await self._hosting.play(self._hosting.open(book, seats), {}, fresh=False)
 
     # --- who may look ---------------------------------------------------------------------------

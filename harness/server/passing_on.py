@@ -3,7 +3,7 @@
 So a peer may dial any host and sees all of them as one. The head of its opening request is read,
 and gets a line that says where it comes from; from then on bytes are copied both ways, as fast as
 their reader reads. The host that serves answers one request a connection, so no second head comes.
-Whoever is silent is the concern of the two ends: they send each other pings.
+Silent peers are left to the two ends, which send each other pings.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Client(End):
         super().__init__()
         self._host, self._visit = host, visit
         self._received = b""
-        """Until it is passed on."""
+        """Bytes that are not passed on yet."""
         self._is_refused = False
         self._task: asyncio.Task[None] | None = None
 
@@ -77,9 +77,9 @@ class Client(End):
             self.reply(431, f"the head of a request has at most {HEAD_BYTES:,} bytes\n")
 
     def eof_received(self) -> bool:
-        """Tell the host that serves that no more comes; it may have more to say.
+        """Pass the end of input on to the host that serves, which may have more to say.
 
-        TLS knows no end of one direction alone: there the conversation ends.
+        TLS can't end one direction alone: with it the conversation ends.
         """
         if self.other is None or not self.other.transport.can_write_eof():
             return super().eof_received()
@@ -111,14 +111,14 @@ class Client(End):
             there.abort()
             return
         self.other = there
-        self.transport.resume_reading()  # first: what follows may fill the line, and pause it
+        self.transport.resume_reading()  # first: the write may fill the buffer, which pauses it
         there.transport.write(head + self._received)
         self._received = b""
 
     def reply(self, status: int, text: str, content_type: str = PLAIN_TEXT) -> None:
         """Answer in the place of the host that serves; what the peer sends is read, and dropped.
 
-        To close what is not read through would take the answer back.
+        Closing with input unread would reset the connection, and the answer might be lost.
         """
         if self.transport.is_closing():
             return
@@ -149,7 +149,7 @@ class PassingOn:
     Args:
         admission: How many conversations there may be, in all and from an address.
         tls: A certificate to serve wss, or None.
-        dialling: What trusts the certificate that the hosts share, with ``tls``.
+        dialling: A client's context that trusts the certificate that the hosts share, with ``tls``.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class PassingOn:
     ) -> None:
         self.host, self.port = host, port
         self.serving = ""
-        """The address of the host that serves, as far as it is known."""
+        """The address of the host that serves; empty if it is not known."""
         self.unsure = ""
         """Why that is not known for certain: another may serve by now."""
         self.here: set[Client] = set()
@@ -181,7 +181,7 @@ class PassingOn:
         self._acceptor = Acceptor(sockets, self._admissions.enter, make, self._tls)
 
     def pass_to(self, serving: str) -> None:
-        """Pass conversations on to an address from now on; those with another end."""
+        """Pass conversations on to an address from now on; end those with another address."""
         if serving != self.serving:
             self.serving = serving
             self._end_all()
@@ -203,7 +203,7 @@ class PassingOn:
             why = f"no answer within {DIAL_S:g} s"
         except OSError as error:
             why = without_number(error)
-        except ValueError as error:  # of a program that says it otherwise
+        except ValueError as error:  # an address as another program may write it
             why = str(error)
         else:
             return end
@@ -219,7 +219,7 @@ class PassingOn:
         return None
 
     def metrics(self) -> str:
-        """Return what this host counts, for Prometheus."""
+        """Return this host's metrics, in the format of Prometheus."""
         passed_on = sum(client.other is not None for client in self.here)
         return (
             "# HELP tilewire_passed_on Conversations that are passed on to the host that serves.\n"

@@ -22,7 +22,7 @@ from .answers import as_json, wrong
 from .tables import TableKind, Tables
 
 MOST_WORDS = 16
-"""Words in a question; a play forms as many as its tiles, and its main word."""
+"""Most words in a request; a play forms at most one per tile, and its main word."""
 MOST_TILES = 32
 
 
@@ -33,9 +33,9 @@ class Offered:
     bots: Mapping[str, str] = field(default_factory=dict)
     """A sentence about each bot, by name, in the order in which they are shown."""
     name: str | None = None
-    """The name that a person has, unless another is chosen."""
+    """The person's name, unless the person chooses another."""
     opponent: str | None = None
-    """The bot that was asked for."""
+    """The opponent that was asked for when the server was started."""
     is_private: bool = False
     """Whether the server is for one person at this machine; it answers its own page only."""
 
@@ -43,7 +43,7 @@ class Offered:
 def refuse_strangers(request: Request) -> HttpAnswer | None:
     """Refuse a page of another origin, which could play in a person's name.
 
-    A host's name that is not this machine's own may have been made to mean it (DNS rebinding).
+    A name other than this machine's own may have been made to resolve to it (DNS rebinding).
     """
     hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
     try:
@@ -62,7 +62,7 @@ class PlayAnswers:
     """Answers what a person's page asks.
 
     Args:
-        time: returns the server's clock of a game that begins now.
+        time: returns the server's time control for a game that begins now.
         needs_token: whether nobody may play without a token.
     """
 
@@ -78,7 +78,7 @@ class PlayAnswers:
         self._needs_token = needs_token
 
     def settings(self) -> HttpAnswer:
-        """Return what there is to choose before a game; without a choice, ``tables`` is empty."""
+        """Return the choices before a game; ``tables`` is empty if there is only one table."""
         offered, several = self._offered, bool(self._tables.names)
         return as_json(
             {
@@ -127,7 +127,7 @@ class PlayAnswers:
 
 
 def _tells_words(kind: TableKind) -> bool:
-    """Return whether asking for words gives nothing away: an invalid play is refused at once."""
+    """Return whether looking words up gives nothing away: invalid plays are refused at once."""
     return kind.rules.challenge == "void"
 
 

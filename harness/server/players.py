@@ -25,11 +25,11 @@ class Player:
     name: str
     link: Link | None = None
     peer: str = ""
-    """Where it was last seen, with the port; empty if it was not."""
+    """Address and port where it was last seen; empty if it never was."""
     seats: dict[str, GuestSeat] = field(default_factory=dict)
     """Its seats in running games, by game."""
     rest: Seek | None = None
-    """Its seek after the present game."""
+    """Its seek for the games after the present one."""
 
     @property
     def address(self) -> str:
@@ -106,7 +106,7 @@ class Players:
         return True
 
     def used_from(self, name: str) -> str | None:
-        """Return the address of a name's last connection if the name is in use; "" not known."""
+        """Return the last peer of a name, "" if unknown; None if the name is not in use."""
         player = self._players.get(name)
         return player.peer if player is not None and (player.link or player.seats) else None
 

@@ -1,4 +1,4 @@
-"""Connecting two channels: a bot of one server at the table of another.
+"""A relay between two channels: a bot of one server plays at the table of another.
 
 Both sides have exchanged hellos; only games are relayed. Pings are answered on their own side, so
 that each connection's health is its own.
@@ -18,26 +18,26 @@ PLAYED = "all games are over"
 UNUSED = "it was not used"
 
 LONGEST_TURN_S = 3_600.0
-"""How long a game may stand still that is played with a lent bot, whatever its clocks say."""
+"""Longest time that a game with a lent bot may stand still, whatever its clocks say."""
 
 
 class IdleWatch:
-    """Notices when nothing more comes of a bot: no game, or one that stands still.
+    """Notices when a bot is not used: it has no game, or a game that stands still.
 
-    ``give_up`` is called after ``idle_s`` without a game, or after a game's longest turn without a
-    message.
+    ``give_up`` is called after ``idle_s`` without a game. In a game it is called when there was no
+    message for its longest turn and ``idle_s`` more, or for ``LONGEST_TURN_S`` if that is less.
     """
 
     def __init__(self, idle_s: float, give_up: Callable[[], None]) -> None:
         self._idle_s = idle_s
         self._turns_s: dict[str, float] = {}
-        """The longest turns of the games that are on."""
+        """How long each game that is on may stand still, in seconds."""
         self._give_up = give_up
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(idle_s, give_up)
 
     def carried(self, message: Message) -> None:
-        """Note a message, to either side."""
+        """Note a message that was carried to either side."""
         match message:
             case NewGame(game=game, time=time):
                 longest_s = (time.initial_ms + time.max_overtime_ms + time.ready_ms) / 1_000
@@ -47,13 +47,13 @@ class IdleWatch:
             case GameOver(game=game) | Decline(game=game) if game in self._turns_s:
                 del self._turns_s[game]
             case _ if not self._turns_s:
-                return  # nothing that is said between games makes the next come
+                return  # messages between games don't count as use
         self._timer.cancel()
         self._timer = self._loop.call_later(self.patience_s, self._give_up)
 
     @property
     def patience_s(self) -> float:
-        """How long nothing need be carried now."""
+        """How long there may be no message now."""
         return max(self._turns_s.values(), default=self._idle_s)
 
     def stop(self) -> None:
@@ -70,9 +70,10 @@ async def relay(
 ) -> str:
     """Carry messages both ways until one side closes; close both and return why.
 
-    Unreadable messages are only answered. After ``games`` games (None: any) return ``PLAYED``.
-    ``hear`` is called with each message that is carried, and with the arbiter's goodbye; what it
-    raises ends the relay. After ``idle_s`` without a game (None: ever) return ``UNUSED``.
+    Unreadable messages are only answered. ``hear`` is called with each message that is carried, and
+    with the arbiter's goodbye; what it raises ends the relay. Return ``PLAYED`` after ``games``
+    games (None: any number), and ``UNUSED`` if the bot is not used (by ``IdleWatch``; ``idle_s``
+    None: never).
     """
     over = set[str]()  # a verdict may be sent twice
     played: asyncio.Future[str] = asyncio.get_running_loop().create_future()

@@ -1,15 +1,15 @@
-"""What a host that stands by makes of a request that it passes on, as bytes."""
+"""The head of a request, as bytes, that a host that stands by reads and passes on."""
 
 from __future__ import annotations
 
 END_OF_HEAD = b"\r\n\r\n"
 
 _VIA = b"Via: 1.1 tilewire"
-"""The line by which a request is known that a host has passed on: it is not passed on again."""
+"""The line that marks a request as passed on by a host: it is not passed on again."""
 
 
 def path_of(head: bytes) -> str:
-    """Return what a request asks for, or ``""``."""
+    """Return the path in the first line of a request, or ``""``."""
     words = head.split(b"\r\n", 1)[0].split()
     return words[1].decode(errors="replace") if len(words) == 3 else ""
 
@@ -20,7 +20,7 @@ def was_passed_on(head: bytes) -> bool:
 
 
 def passed_on(head: bytes, address: str) -> bytes:
-    """Return the head of a request with the address that it comes from."""
+    """Return the head of a request with its peer's address, and marked as passed on."""
     lines = head.removesuffix(END_OF_HEAD)
     return b"\r\n".join((lines, b"X-Forwarded-For: " + address.encode(), _VIA)) + END_OF_HEAD
 

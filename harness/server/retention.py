@@ -1,8 +1,8 @@
 """Old games leave a server's journal and stay as GCG, so that a journal of years stays small.
 
-What is dropped are the moves, and all else between a game's first and last record; who played, and
-how it ended, stays. A game is dropped only once its GCG is on disk. One that was played with other
-words than the server has stays as it is.
+Dropped are the moves, and all else between a game's first and last record; who played, and how it
+ended, stays. They are dropped only once the GCG is on disk. A game that was played with other words
+than the server has stays as it is.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ log = structlog.get_logger(__name__)
 
 AT_ONCE = 10
 PAUSE_S = 0.5
-"""Between so many games and the next, so that games that are on have the cores."""
+"""Pause after ``AT_ONCE`` games, which leaves the cores to games that are on."""
 EVERY_S = 3_600.0
-"""Between two looks, at most; where games are kept for less than four hours, a quarter of that."""
+"""Longest interval between passes; a quarter of the time that games are kept, if that is less."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,15 @@ class Retention:
 
     keep_days: float
     archive: Path
-    """Has a folder for each month, ``2026-11``, with a GCG a game."""
+    """Folder with a folder for each month, such as ``2026-11``, that has a GCG for each game."""
 
     async def run(
         self, journal: Journal, tables: Tables, now: Callable[[], float] = time.time
     ) -> None:
         """Drop old games again and again, until cancelled.
 
-        Each time goes on from the last, and once a day all are looked at, for games that had not
-        ended then.
+        Each pass goes on from the last. Once a day a pass looks at all games again, for those that
+        had not ended before.
         """
         keep_s = self.keep_days * DAY_S
         after, anew = None, now() + DAY_S
@@ -68,7 +68,8 @@ class Retention:
     ) -> str | None:
         """Drop the moves of finished games that began before a time, and ``after`` a game.
 
-        Return the last of them, or ``after``.
+        Return the last game looked at, or ``after`` if there was none. Times are in seconds since
+        1970.
 
         Raises:
             JournalError, OSError: the journal or the archive can't be read or written.
@@ -89,7 +90,7 @@ class Retention:
             if text is None:
                 continue
             month = month_folder(self.archive, kept.created)
-            # A path would have its last part interned, and nobody ever asks for that again.
+            # A Path would intern the file's name, which then stays in memory for good.
             with open(f"{month}/{kept.game}.gcg", "w", encoding="utf-8") as file:  # noqa: PTH123
                 file.write(text)
                 file.flush()

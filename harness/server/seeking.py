@@ -1,7 +1,7 @@
-"""Who seeks whom, by name: an opponent is found by index, however many wait.
+"""Which player seeks which, by name: an opponent is found by index, however many wait.
 
 Of two seeks that suit each other the later finds the earlier, so a seek that was tried in vain need
-not be tried again: all seeks together cost as much as there are of them.
+not be tried again: the work grows with the number of seeks.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Seeks:
     def __init__(self) -> None:
         self._wishes: dict[str, Seek] = {}
         self._places: dict[str, int] = {}
-        """Who came first, by name."""
+        """Order of arrival, by name."""
         self._seekers: dict[_Wanted, dict[str, None]] = {}
-        """Who seeks an opponent (None: anyone) at a table, in the order of their places."""
+        """Players that seek an opponent (None: anyone) at a table, in the order of their places."""
         self._untried: dict[str, None] = {}
         self._next_place = count()
 
@@ -40,11 +40,11 @@ class Seeks:
         return name in self._wishes
 
     def __iter__(self) -> Iterator[str]:
-        """Yield who seeks, the earliest first."""
+        """Yield the names of players that seek, the earliest first."""
         return iter(self._places)
 
     def put(self, name: str, wish: Seek) -> None:
-        """Take a player's seek, in place of an earlier one, whose place it keeps if it is alike."""
+        """Take a player's seek, in place of an earlier one; if both are alike, keep its place."""
         earlier = self._wishes.get(name)
         if earlier is None or _wanted(earlier) != _wanted(wish):
             self.pop(name)
@@ -92,13 +92,13 @@ class Seeks:
 
 @dataclass(eq=False)
 class Waiting:
-    """All who wait for a game: for an opponent, on the ladder, or for their address's turn."""
+    """Seeks of all players that wait: for an opponent, on the ladder, or held back."""
 
     may_play: Callable[[str], bool]
-    """Whether the address of a player may have another game now."""
+    """Returns whether the address of a player may have another game now."""
     seeks: Seeks = field(default_factory=Seeks)
     ladder: Ladder | None = None
-    """Pairs those who seek anyone."""
+    """Pairs players that name no opponent."""
     _held_back: dict[str, Seek] = field(default_factory=dict)
     """Seeks of players whose address has as many games as it may."""
 
@@ -133,14 +133,14 @@ class Waiting:
         return self._held_back.pop(name, None) or self.seeks.pop(name) or rated
 
     def hold_back(self, concerned: Callable[[str], bool]) -> dict[str, Seek]:
-        """Have the seeks of concerned players wait until ``let_go``; return these seeks."""
+        """Hold back the seeks of concerned players until ``let_go``; return these seeks."""
         names = [name for name in chain(self.seeks, self.ladder or ()) if concerned(name)]
         held = {name: wish for name in names if (wish := self.withdraw(name)) is not None}
         self._held_back |= held
         return held
 
     def let_go(self) -> None:
-        """Have those seek again whose address may have another game."""
+        """Seek again for players held back whose address may now have another game."""
         for name in list(self._held_back):
             if self.may_play(name):
                 self.put(name, self._held_back[name])

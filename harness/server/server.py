@@ -1,7 +1,8 @@
-"""``tilewire serve``: one server that plays three parts, by the peer's declared role.
+"""``tilewire serve``: a server that treats each peer by its declared role.
 
-An *arbiter* runs a game elsewhere: it is connected to a bot in a process of its own. A *player* is
-seated by our arbiter. A *spectator* watches. A misbehaving peer loses at most its own connection.
+An *arbiter* runs a game elsewhere and is connected to a bot in a process of its own. A *player* is
+seated by our arbiter. A *spectator* watches. A *director* runs the tournament, an *admin* the
+server. A misbehaving peer loses at most its own connection.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 EXTRA_HELLO_S = 2.0
-"""Time for a hello on a connection in a place that is kept for players with a game."""
+"""Time for a hello on a connection that has a place kept for players with a game."""
 
 _COSTS: Mapping[type[Message], int] = {
     Watch: 20,
@@ -88,7 +89,7 @@ _COSTS: Mapping[type[Message], int] = {
     Standings: 10,
     Seek: 5,
 }
-"""What messages cost besides that take or are answered with more than others, in frames."""
+"""Extra cost, in frames, of messages that take more work or get larger answers than others."""
 
 
 @dataclass(eq=False)
@@ -98,14 +99,14 @@ class MatchServer:
     tables: Tables
     """What is played here."""
     journal: Journal
-    """Of all games; its unfinished games are resumed."""
+    """Has all games; unfinished ones are resumed."""
     gatekeeper: Gatekeeper
     open_bot: Callable[[str], Awaitable[Worker]] | None = None
-    """Starts or dials a bot by name, for an arbiter elsewhere; None: none is lent."""
+    """Starts or dials a bot by name for an arbiter elsewhere; None: no bot is lent."""
     _: KW_ONLY
     host: str = "127.0.0.1"
     port: int = 0
-    """0: any that is free; once it listens, the port that it has."""
+    """0 for any free port; once the server listens, its actual port."""
     time: TimeControl = field(default_factory=TimeControl)
     max_games: int = 2
     """Games at once; more wait until one is over."""
@@ -117,23 +118,23 @@ class MatchServer:
     admission: Admission = field(default_factory=Admission)
     """Who is let in."""
     rated: LadderSettings | None = None
-    """A ladder, at which those play who seek anyone."""
+    """The ladder on which players without a named opponent play; None: there is none."""
     retention: Retention | None = None
     """None: the journal keeps all games whole."""
     plan: Plan | None = None
-    """A tournament to run; then players play in nothing else."""
+    """A tournament to run; players then play in it only."""
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
     analyst: Callable[[Mapping[str, GameKind]], Awaitable[Engine]] | None = None
-    """Starts a process that analyses for the page, by table; None: there is none."""
+    """Starts an analysis process, given what is played at each table; None: no analysis."""
     admins: KnownTokens | None = None
-    """Who may administer the server."""
+    """The admins' tokens; None: the server has no admins."""
     offered: Offered = field(default_factory=Offered)
     """What the page offers to people who want to play."""
     playing: asyncio.Task[None] | None = None
     """The tournament, once the server listens; it ends before the server only if it fails."""
     _server: Server | None = None
     _listed: tuple[float, StandingList] | None = None
-    """How the tournament stood, and when."""
+    """The last standings, after the time when they were made (monotonic seconds)."""
 
     def __post_init__(self) -> None:
         self._bots = self.tables.main.bots
@@ -190,7 +191,7 @@ class MatchServer:
         )
 
     def _have_ladder(self, settings: LadderSettings) -> Publisher:
-        from .ladder.ladder import Ladder  # with numpy, as below
+        from .ladder.ladder import Ladder  # imports numpy, which other servers start without
         from .ladder.publishing import Publisher
 
         find = self.tables.find
@@ -208,8 +209,9 @@ class MatchServer:
 
         Raises:
             OSError: the address can't be had.
+            JournalError: the journal can't be read.
         """
-        if self.direction is None:  # whose games the tournament goes on with
+        if self.direction is None:  # a tournament resumes its games itself
             self._lobby.restore_all()
         await self._lag.__aenter__()
         self._server = await listen(
@@ -234,7 +236,7 @@ class MatchServer:
 
     @staticmethod
     def _in_background(what: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Begin work whose end, other than by a stop, is said in the log."""
+        """Start background work, and log its failure."""
 
         def ended(task: asyncio.Task[None]) -> None:
             if not task.cancelled() and (error := task.exception()) is not None:
@@ -245,7 +247,7 @@ class MatchServer:
         return task
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
-        """Refuse peers, wait for games or ``at_once``, close; return how many are unfinished."""
+        """Begin no game, wait for games or ``at_once``, close; return how many are unfinished."""
         assert self._server is not None, "the server was not started"
         left = await self._lobby.drain(self.drain_s, at_once or asyncio.Event())
         if self.direction is not None and self.playing is not None:
@@ -263,7 +265,7 @@ class MatchServer:
         return left
 
     def change(self, *, max_games: int, time: TimeControl, admission: Admission) -> None:
-        """Have other settings from now on; games that are on keep their clocks."""
+        """Apply new settings; running games keep their clocks."""
         self._lobby.max_games, self._lobby.time = max_games, time
         if self._lobby.ladder is not None:
             self._lobby.ladder.change_time(time)
@@ -319,10 +321,10 @@ class MatchServer:
             log.debug("closed", peer=channel.peer, reason=str(closed))
 
     async def _turn_away(self, channel: WebSocketChannel, caller: Caller, error: PeerError) -> None:
-        """Say why, and close the channel.
+        """Send the refusal, and close the channel.
 
-        Whoever caught the error may keep no name for it: its traceback leads to their frame, and
-        from there to the connection, which would be freed by a full collection only.
+        The caller must keep no name for the error: its traceback leads to the caller's frame, and
+        from there to the connection, which only a full collection would then free.
         """
         log.info("turned away", peer=channel.peer, code=error.code)
         self._metrics.turned_away(error.code)
@@ -367,7 +369,7 @@ class MatchServer:
                     peer=channel.peer,
                     check_claim=partial(self._admissions.check_claim, caller),
                 )
-                self._bans.check(hello.name, caller.address)  # again: that may have taken a while
+                self._bans.check(hello.name, caller.address)  # it may be banned by now
                 await self._serve_player(channel, hello.name, caller)
             case "spectator":
                 with self._admissions.spectator():
@@ -449,7 +451,7 @@ class MatchServer:
                 raise wrong_role(message, "a player")
 
     def _standings(self) -> StandingList:
-        """Return how the tournament stands, the same for all who ask within a second."""
+        """Return the standings, at most a second old; PeerError if there is no tournament."""
         direction, now = self._directed(), monotonic()
         if self._listed is None or now - self._listed[0] >= FRESH_S:
             self._listed = now, direction.standing_list()
@@ -462,7 +464,7 @@ class MatchServer:
 
 
 def _refusal(failed: PeerError | JournalError) -> PeerError:
-    """Return what a peer is told whose login failed."""
+    """Return the refusal for a peer whose login failed."""
     if isinstance(failed, PeerError):
         return failed
     log.error("login not kept", reason=str(failed))
@@ -475,13 +477,13 @@ def _charge(caller: Caller, message: Message) -> None:
 
 
 def _directing(plan: Plan, lobby: Lobby) -> Direction:
-    from .direction import Direction  # brings numba in, which a server otherwise starts without
+    from .direction import Direction  # imports numba, which other servers start without
 
     return Direction(plan, lobby)
 
 
 def _bot_name(request: Request) -> str:
-    """Return the name of the bot that the address of a connection asks for."""
+    """Return the name of the bot that the path of a connection asks for."""
     return unquote(request.path.split("?")[0].strip("/"))
 
 

@@ -19,7 +19,7 @@ class End(asyncio.Protocol):
         self._aborting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Keep the transport."""
         self.transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
@@ -38,7 +38,7 @@ class End(asyncio.Protocol):
             self.other.transport.resume_reading()
 
     def eof_received(self) -> bool:
-        """End the conversation: the host that serves has no more to say, and hears no more."""
+        """End the conversation: this end sends no more, and hears no more."""
         if self.other is not None:
             self.other.finish()
         return False
@@ -53,12 +53,12 @@ class End(asyncio.Protocol):
             other.finish()
 
     def finish(self) -> None:
-        """Close once all that was written is sent, or after a while."""
+        """Close once all that was written is sent; abort after ``STALLED_S``."""
         if self._aborting is None and not self._is_lost:
             self.transport.close()
             self._aborting = asyncio.get_running_loop().call_later(STALLED_S, self.transport.abort)
 
     def abort(self) -> None:
-        """Close now, unless it is closed, which some event loops can't bear."""
+        """Close now, unless the connection is lost: some event loops would raise an error."""
         if not self._is_lost:
             self.transport.abort()

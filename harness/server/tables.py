@@ -33,7 +33,7 @@ class TableKind:
     """None: the server's clock."""
     name: str = MAIN
     equipment: Equipment | None = None
-    """What its bots are given; None: nothing is known of it."""
+    """The equipment of its bots; None: unknown."""
 
     def suits(self, opened: Opened) -> bool:
         """Return whether a game can be played, or read, with the words of this table.
@@ -52,8 +52,8 @@ class Tables:
     """The tables of one server, the main one first.
 
     Args:
-        other: makes the kind of a game of the journal that no table has the words of, by where they
-            were when it began; None if they can't be had.
+        other: makes the kind of a game of the journal whose words no table has, from where they
+            were when it began; returns None if they can't be read.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Tables:
         self._kinds = {kind.name: kind for kind in (main, *others)}
         self._other = other
         self._found: list[TableKind] = []
-        """What games of the journal are played with that go on and have no table any more."""
+        """Kinds of resumed games whose table is gone."""
 
     def __iter__(self) -> Iterator[TableKind]:
         return iter(self._kinds.values())
@@ -96,9 +96,9 @@ class Tables:
         return any(name in kind.bots for kind in self)
 
     def of_game(self, opened: Opened, location: str = "", began_at: str = MAIN) -> TableKind | None:
-        """Return the table whose words a game is played with, that of its rules if there is one.
+        """Return a table that has a game's words, and its rules if possible; None if none has.
 
-        Of several, the table that it began at comes first. A game goes on by the rules it began
+        Of several, the table where it began comes first. A game goes on by the rules it began
         with, whatever the tables are now.
 
         Raises:

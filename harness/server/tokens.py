@@ -1,10 +1,10 @@
 """Authentication of names by tokens of 256 bits, of which only hashes are stored.
 
-With a token file only its names may play, and who was invited; it is read again when it changes.
-Without it, a name belongs to the first peer that comes with a token for it, so nobody can take over
-another's game; unclaimed names are free. An invitation is a token without a name: the first name
-that it comes with is its name for good. Tokens are random and long, so a plain SHA-256 is enough:
-there is nothing to guess.
+With a token file only its names and invited players may play; it is read again when it changes.
+Without it, a name belongs to the first peer that logs in with a token for it, so nobody can take
+over another's game; unclaimed names are free. An invitation is a token without a name: it belongs
+for good to the first name that it is used with. Tokens are random and long, so a plain SHA-256 is
+enough: there is nothing to guess.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lexicons.text import read_text
 from protocol.errors import PeerError
 
 LEAST_TOKEN = 32
-"""Characters of a token that claims a name; 128 bits in hexadecimal."""
+"""Fewest characters of a token that claims a name: 128 bits in hexadecimal."""
 
 
 def new_token() -> str:
@@ -48,7 +48,7 @@ def read_token_file(path: Path) -> dict[str, str]:
     """Read names and token hashes: ``name sha256-in-hex``, one a line.
 
     Raises:
-        ValueError: a line is no such pair, or the file no text; the message says which.
+        ValueError: a line is not such a pair, or the file is not text; the message says which.
         OSError: the file cannot be read.
     """
     known: dict[str, str] = {}
@@ -73,8 +73,8 @@ def write_private(path: Path, text: str) -> None:
 class KnownTokens:
     """The names and token hashes of a file, read anew when the file changes.
 
-    ``tell`` takes a sentence about what a change came to. A file that can't be read leaves what was
-    known.
+    ``tell`` takes a sentence about each change. If the file can't be read any more, the names known
+    so far stay.
 
     Raises:
         ValueError: the file can't be read at first; the message says why.
@@ -98,7 +98,7 @@ class KnownTokens:
         return self._known
 
     def reread(self) -> None:
-        """Read the file, and tell what that came to."""
+        """Read the file again, and tell what has changed."""
         self._version = self._stat()
         try:
             known = read_token_file(self._path)
@@ -137,7 +137,7 @@ class Invitations:
 
     @property
     def unused(self) -> int:
-        """How many have no name yet."""
+        """Number of invitations that have no name yet."""
         return len(self._open)
 
     def hash_of(self, name: str) -> str | None:
@@ -145,7 +145,7 @@ class Invitations:
         return self._taken.get(name)
 
     async def make(self) -> str:
-        """Make an invitation."""
+        """Make an invitation, and return its token."""
         token = new_token()
         statement = "INSERT INTO invitations VALUES (?, NULL)"
         await self._journal.change((statement, (hash_token(token),)))
@@ -153,7 +153,7 @@ class Invitations:
         return token
 
     async def take(self, name: str, token: str) -> bool:
-        """Have a token become that of a name; return whether it is an unused invitation."""
+        """Give a token to a name for good, and return True, if it is an unused invitation."""
         hashed = hash_token(token)
         if hashed not in self._open:
             return False
@@ -175,7 +175,7 @@ class Gatekeeper:
 
     journal: Journal
     tokens: KnownTokens | None = None
-    """Of a token file, if there is one: no other name may play, unless it was invited."""
+    """The tokens of the token file, if there is one: other names may play only if invited."""
 
     def __post_init__(self) -> None:
         self.invitations = Invitations(self.journal)
@@ -193,12 +193,13 @@ class Gatekeeper:
     ) -> None:
         """Admit a player or refuse; the first token for a free name claims it.
 
-        ``used_from`` is the address where the name is in use now, empty in a game from before the
-        server's start, and ``peer`` the player's.
-        ``check_claim`` is called with the number of names that are claimed before another is.
+        ``used_from`` is the peer that uses the name now, empty if only a game from before the
+        server's start does, None if nobody does; ``peer`` is the player's. Both have a port.
+        ``check_claim`` is called, before a name is claimed, with the number of claimed names.
 
         Raises:
             PeerError: ``forbidden``, or as ``check_claim``; the connection is to be closed.
+            JournalError: the claim can't be written.
         """
         if name in self._claiming:
             raise forbidden(f"the name {name!r} is in use")
@@ -252,7 +253,7 @@ class Gatekeeper:
         return self.tokens is None or self._hash_of(name) is not None
 
     def has_token(self, name: str) -> bool:
-        """Return whether nobody comes under a name without its token."""
+        """Return whether a name can be used only with its token."""
         return self._hash_of(name) is not None
 
     def _hash_of(self, name: str) -> str | None:

@@ -1,7 +1,7 @@
 """What a server answers to plain HTTP: the page, and JSON about games and standings.
 
 The addresses and keys are described in ``docs/server.md``; they stay, others may be added. Of a
-game that is on, nothing is told that a spectator is not told, but to the host's own screen.
+game that is on, only the host's own screen is told more than a spectator.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     from .ladder.publishing import Publisher
 
 PAST_LISTED = 50
-"""Past games in an answer; the next address has those before."""
+"""Past games in an answer; its ``before`` leads to the earlier ones."""
 KEPT_REVIEWS = 32
-"""Games that ended are kept as they were told: all who watched one ask at its end."""
+"""Answers about ended games that are kept: all spectators of a game ask at its end."""
 MOST_WAITING = 16
-"""Readings of the journal, one after another; who asks for more is asked to come again."""
+"""Readings of the journal that may wait for their turn; requests for more are refused."""
 
 DURABLE_S = 2.0
-"""Whoever asks for a game waits no longer than this for its last record to be written down."""
+"""Longest time that a request for a game waits for one of its records to be written."""
 
 log = structlog.get_logger(__name__)
 
@@ -67,7 +67,7 @@ class OwnSight(Struct, frozen=True):
     live: bool
     """Whether racks and thoughts are shown while a game is on; else when it is over."""
     why: str = ""
-    """Why not while it is on."""
+    """Why they are not shown while it is on."""
 
 
 class Web:
@@ -94,14 +94,14 @@ class Web:
         self._waiting = 0
 
     def answer(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
-        """Answer a request that is for no WebSocket; None: nothing is at its address."""
+        """Answer a plain HTTP request; None: nothing is at its address."""
         if (refusal := refuse_other_methods(request)) is not None:
             return refusal
         try:
             parts = urlsplit(request.path)
         except ValueError as error:
             return wrong(400, f"this is no address: {error}")
-        if "\0" in unquote(request.path):  # which PostgreSQL takes for an error
+        if "\0" in unquote(request.path):  # an error in PostgreSQL
             return wrong(400, "this is no address: it has a NUL in it")
         match [unquote(part) for part in parts.path.split("/")[1:]]:
             case ["api", *path]:
@@ -165,7 +165,7 @@ class Web:
         )
 
     def _latest(self) -> asyncio.Future[PastGames]:
-        """Return the reading of the latest games, the same for all who ask within a second."""
+        """Return the reading of the latest games, shared by all requests within a second."""
         now = self._monotonic()
         if self._past is None or now - self._past[0] >= FRESH_S:
             reading = self._read(read_past, self._journal, PAST_LISTED)
@@ -190,10 +190,10 @@ class Web:
         return as_json(_shown(host.book))
 
     async def _once_durable(self, host: GameHost) -> HttpAnswer:
-        """Return a game once that is written down which its book has."""
+        """Return a game once all records that its book has are written."""
         try:
             await asyncio.wait_for(host.is_durable.wait(), DURABLE_S)
-        except TimeoutError:  # the server that has the game now may be another
+        except TimeoutError:  # another server may have the game by now
             return wrong(503, "the game's last move is not written down yet; try again")
         answer = self._game(host.game)
         return answer if isinstance(answer, HttpAnswer) else await answer
@@ -205,7 +205,7 @@ class Web:
         return self._told(self._gcg, game)
 
     async def _ended_game(self, game: str) -> HttpAnswer:
-        """Return a game that ended, read once for all who ask."""
+        """Return a game that ended, read once for all requests."""
         if game not in self._reviews:
             if len(self._reviews) == KEPT_REVIEWS:
                 del self._reviews[next(iter(self._reviews))]
@@ -213,7 +213,7 @@ class Web:
         return await asyncio.shield(self._reviews[game])
 
     async def _reviewed(self, game: str) -> HttpAnswer:
-        """Read a game that ended; unless it can be told, the next who asks has it read anew."""
+        """Read a game that ended; if that fails, the next request reads it again."""
         answer = None
         try:
             answer = await self._told(self._review, game)
@@ -270,7 +270,7 @@ class Web:
         return lexicon
 
     async def _read(self, job: Callable[..., _T], *values: object) -> _T:
-        """Do a job that reads the journal in a thread, one at a time."""
+        """Run a job that reads the journal, in a thread, one at a time; raise _Busy."""
         if self._waiting >= MOST_WAITING:
             raise _Busy("too many games are being read; try again")
         self._waiting += 1
@@ -282,7 +282,7 @@ class Web:
             finally:
                 self._waiting -= 1
 
-        # A thread can't be stopped, so its turn lasts on if who asked is gone or cut off.
+        # A thread can't be stopped, so its turn lasts on even if the request is cancelled.
         return await asyncio.shield(asyncio.create_task(in_turn()))
 
 

@@ -25,7 +25,7 @@ async def converse(
     address: str,
     check: Callable[[], None],
 ) -> None:
-    """Answer a page's requests until it leaves; what it has asked for ends with it.
+    """Answer a page's requests until it leaves; then end those that are not done.
 
     ``check`` raises PeerError if the page is to be turned away.
     """
@@ -50,7 +50,7 @@ async def converse(
 
 
 def _check_origin(request: Request) -> None:
-    """Check that the page is this server's own: another's visitors are not to work for it.
+    """Check that the page is this server's own: no other site may use its analysis.
 
     Raises:
         PeerError: it is not.

@@ -1,4 +1,4 @@
-"""Which positions are those of games that are on: nobody may have them analysed here."""
+"""Positions of games that are on: they may not be analysed here."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SHARED = 0.75
 
 @dataclass(frozen=True)
 class LiveGames:
-    """The games that are on, as analysis looks at them.
+    """The games that are on, against which positions are checked.
 
-    An empty board is the same in all games, so it counts for those who play in one: for their
-    address.
+    An empty board is the same in all games, so it is refused only to addresses of players in a game
+    that has one.
     """
 
     hosting: Hosting
@@ -42,7 +42,7 @@ class LiveGames:
 
 
 def _transposed(board: Board) -> tuple[int, ...]:
-    """Return the squares with rows for columns: most boards have the same moves then."""
+    """Return the squares with rows and columns swapped: most boards then have the same moves."""
     columns = board.layout.columns
     return tuple(tile for column in range(columns) for tile in board.squares[column::columns])
 

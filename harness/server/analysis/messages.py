@@ -59,7 +59,7 @@ def decode(frame: str) -> Asked:
 def encode(kind: str, id: int | None, **known: Any) -> str:
     """Write an answer.
 
-    ``waiting`` says how many requests have their turn ``ahead``; ``game`` what was read, ``so_far``
+    ``waiting`` says how many requests are ``ahead`` of this one; ``game`` what was read, ``so_far``
     and ``turn`` what a turn came to, ``left_out`` why one was not analysed; ``done`` is the end,
     and so is ``error``, with a ``code`` and a sentence.
     """

@@ -1,4 +1,4 @@
-"""A process that analyses, as the server has it: contained, and behind everything else."""
+"""An analysis process, as the server sees it: contained, and behind everything else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AnalysisProcess(ChildProcess):
 
     @classmethod
     async def start(cls, kinds: Mapping[str, GameKind], *, idle: bool = True) -> AnalysisProcess:
-        """Start one, for what is played at each table, by its name.
+        """Start a process for the kinds of game that are played, by table.
 
         With ``idle`` it runs only where a core has nothing else to do.
 
@@ -41,7 +41,7 @@ class AnalysisProcess(ChildProcess):
         return cls(spawned, "analysis")
 
     async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """Do a task and return its answer; ``told`` takes what is known before.
+        """Do a task and return its answer; ``told`` takes what is known so far.
 
         Raises:
             EngineGone: the process ended.
@@ -57,7 +57,7 @@ class AnalysisProcess(ChildProcess):
             raise EngineGone(last or f"exit status {self.returncode}") from None
 
     def stop(self) -> None:
-        """Have the task that is under way end with what is known."""
+        """End the current task early, with what is known by then."""
         self._send(b'{"stop":true}')
 
     def _send(self, message: bytes) -> None:

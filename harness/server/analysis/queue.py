@@ -1,7 +1,7 @@
-"""Who is analysed for, and when: requests take turns, a position each.
+"""The queue of requests for analysis: they take turns, a position each.
 
-A visitor is an address. The processes start when the first request comes, and end when none has
-come for a while.
+A visitor is a block of addresses. The processes start when the first request comes, and end when
+none has come for a while.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .messages import Analyse
 from .settings import AnalysisSettings
 
 IDLE_S = 300.0
-"""A process without a request for so long ends."""
+"""Time without a request after which a process ends."""
 
 GRACE_S = 120.0
-"""A process that takes longer than a task's time by this is ended: it hangs, or gets no core."""
+"""Time beyond a task's own after which its process is ended: it hangs, or gets no core."""
 
 log = structlog.get_logger(__name__)
 
@@ -43,11 +43,11 @@ class Engine(Protocol):
         ...
 
     def stop(self) -> None:
-        """Have the task under way end with what is known."""
+        """End the current task early, with what is known by then."""
         ...
 
     async def kill(self) -> None:
-        """End it."""
+        """End the process."""
         ...
 
 
@@ -66,7 +66,7 @@ class Job:
     table: str | None = None
     """The table whose words and rules count; None before the sheet was read."""
     engine: Engine | None = None
-    """What works for it now."""
+    """The process that works on it now."""
     is_over: bool = False
 
     def task(self, seconds: float, line: int | None = None) -> Task:
@@ -83,7 +83,7 @@ class Job:
         )
 
     def end(self, kind: str, **known: Any) -> None:
-        """Tell the last answer, unless one was told."""
+        """Tell the last answer, unless it was told."""
         if not self.is_over:
             self.is_over = True
             self.tell(kind, **known)
@@ -114,7 +114,7 @@ class AnalysisQueue:
         self._taken = Ledger(lambda: Bucket(most_s, most_s / 3_600))
 
     async def submit(self, job: Job) -> None:
-        """Have a request wait for its turn, which ``waiting`` tells of.
+        """Add a request to the queue; ``waiting`` answers tell it how many are ahead.
 
         Raises:
             PeerError: too much is asked for.
@@ -164,7 +164,7 @@ class AnalysisQueue:
     # --- the work -------------------------------------------------------------------------------
 
     async def _work(self) -> None:
-        """Take a position of each request in turn, with a process of its own."""
+        """Analyse a position of each request in turn, with a process of this worker's own."""
         engine: Engine | None = None
         try:
             while True:
@@ -180,7 +180,7 @@ class AnalysisQueue:
                 try:
                     engine = engine or await self.start()
                     await self._step(job, engine)
-                except Exception as error:  # whatever it was, the others wait for their turn
+                except Exception as error:  # whatever it was, other requests go on
                     log.error("analysis failed", reason=plain(str(error) or repr(error)))
                     is_slow = isinstance(error, TimeoutError)
                     why = "games keep this server's cores busy" if is_slow else "the engine failed"
@@ -196,13 +196,13 @@ class AnalysisQueue:
                 await engine.kill()
 
     async def _next(self) -> Job:
-        """Return the request whose turn it is."""
+        """Wait for a request, and take it out of the queue."""
         async with self._news:
             await self._news.wait_for(lambda: self._waiting)
             return self._waiting.popleft()
 
     async def _put_back(self, job: Job) -> None:
-        """Have a request wait for its next turn, unless it is over."""
+        """End a request that has no turns left, or put it back in the queue unless it is over."""
         if not job.is_over and not job.turns:
             job.end("done", stopped=False)
         if job.is_over:
@@ -220,7 +220,7 @@ class AnalysisQueue:
             del self._jobs[block]
 
     def _tell_places(self) -> None:
-        """Tell each request that has had no turn how many have theirs before it."""
+        """Tell each request that has had no turn how many come before it."""
         for place, job in enumerate(self._waiting):
             ahead = place + self._working - self.settings.workers + 1
             if job.turns is None and not job.is_over and ahead > 0:
@@ -242,7 +242,7 @@ class AnalysisQueue:
             job.engine = None
 
     async def _read(self, job: Job, engine: Engine) -> bool:
-        """Read the sheet; return whether it could be."""
+        """Read the sheet of a request; return whether it has turns to analyse."""
         answer = await self._charged(job, engine, job.task(self.settings.seconds))
         if "sheet" not in answer:
             job.end("error", code="bad_game", message=answer["refused"])
@@ -275,7 +275,7 @@ class AnalysisQueue:
             job.tell("turn", **answer["findings"])
 
     async def _charged(self, job: Job, engine: Engine, task: Task) -> dict[str, Any]:
-        """Do a task; the address pays for the time, whatever comes of it."""
+        """Do a task, and charge its address for the time, whatever the result."""
         began = self.clock()
         try:
             return await self._do(job, engine, task)

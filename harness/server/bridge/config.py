@@ -1,6 +1,6 @@
 """What a bridge may do: which pages may come, and which engines it starts. Read from a TOML file.
 
-    origins = ["https://woogles.io"]      # pages that may connect; there is no other key it needs
+    origins = ["https://woogles.io"]      # pages that may connect; the only key that is required
     port = 8485
     tokens = "bridge.tokens"              # beside this file, if nothing is said
     max_engines = 4                       # at once
@@ -45,7 +45,9 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     """Added to the bridge's own."""
     memory: int = 0
+    """Most address space, in MiB; 0: unlimited."""
     cores: int = 0
+    """Number of cores; 0: all."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", self.id):
@@ -58,7 +60,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("no program can be given a text with a NUL in it")
 
     def found(self, here: Path) -> Launch:
-        """Return it with absolute paths; relative ones are in ``here``.
+        """Return this with absolute paths; relative ones are in ``here``.
 
         Raises:
             ValueError: the program or folder is missing, or the limits can't be set.
@@ -91,9 +93,9 @@ class BridgeConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A configuration; ``read_config`` makes its paths absolute."""
 
     origins: tuple[str, ...]
-    """Of the pages that may connect, as in the browsers' header ``Origin``."""
+    """Origins of the pages that may connect, as in the browsers' header ``Origin``."""
     port: int = 8485
-    """0 for any free one."""
+    """0 for any free port."""
     tokens: str = ""
     max_engines: int = 4
     engine: tuple[Launch, ...] = ()

@@ -1,6 +1,6 @@
-"""Which games were played: their names, in the order in which they ended.
+"""The names of the games that were played, in the order in which they ended.
 
-A game takes 24 bytes here. All else of it is in the journal.
+A game takes 24 bytes here. The journal has everything else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 _ROW = np.dtype([("game", "S16"), ("players", "u4", 2)])
 BLOCK = 1_024
-"""Games that are stored together; a longer list in one piece would be copied as it grows."""
+"""Games in an array; a single array for all would be copied as it grows."""
 
 
 class Numbered(NamedTuple):

@@ -1,6 +1,7 @@
 """The rated games of one table of a ladder: derived from the journal, and kept small.
 
-Games count by who met whom. Of a single one only its name is kept; all else is in the journal.
+Games are counted by pair of players. Of a single game only its name and its players are kept; all
+else is in the journal.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ class RatedGame(NamedTuple):
 
     @property
     def points(self) -> float | None:
-        """Points of who moved first as they are rated; None: the game doesn't count.
+        """Rated points of the player that moved first; None: the game doesn't count.
 
-        Who alone failed to come loses, even if the opponent had not come either by then. A bot of
-        the server that fails to play is no win of anybody.
+        A player that alone failed to come loses, even if the opponent had not come either by then.
+        If a bot of the server fails to play, nobody wins by that.
         """
         winner = self.ended.winner
         absent = {fault.seat for fault in self.ended.faults if fault.code == "no_show"}
@@ -68,10 +69,10 @@ class Record:
     name: str
     games: int = 0
     first: int = 0
-    """The number of its first game."""
+    """The number of its first game that counts."""
     points: float = 0.0
     lead: int = 0
-    """Games that it has begun less those that it has not."""
+    """Games in which it moved first, less those in which it moved second."""
     recent: tuple[int, ...] = ()
     """Its last opponents, the latest first."""
     last: float = 0.0
@@ -95,11 +96,11 @@ class Opponent(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class OpenDay:
-    """A day (UTC) with games, after which ratings are not known yet."""
+    """A day (UTC) with games, for whose end no ratings are computed yet."""
 
     day: date
     games: int = 0
-    """Of the table, by its end or by now."""
+    """Games of the table by the end of the day, or by now."""
     tally: Tally = field(default_factory=Tally)
 
 
@@ -109,7 +110,7 @@ class History:
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.open_days: list[OpenDay] = []
-        """The earliest first; the last may go on."""
+        """The earliest first; the last may be today."""
         self.played = GameNames()
         self._settled = Tally()
         """Games of the days before."""
@@ -128,7 +129,7 @@ class History:
         return at
 
     def find(self, name: str) -> int | None:
-        """Return the number of a player that is known."""
+        """Return the number of a player; None if it is unknown."""
         return self._index.get(name)
 
     def take(self, game: RatedGame) -> None:
@@ -165,7 +166,7 @@ class History:
         return self.open_days[-1]
 
     def settle(self, days: int) -> None:
-        """Put the earliest open days to those before: nobody asks for each of them any more."""
+        """Add the earliest open days to those before: their ratings are computed."""
         for each in self.open_days[:days]:
             self._settled.add(each.tally)
         del self.open_days[:days]
@@ -180,7 +181,7 @@ class History:
         return [tally.sums() for tally in (self._settled, *(it.tally for it in self.open_days))]
 
     def opponents(self, player: int) -> list[Opponent]:
-        """Return whom a player has met, whom it met most first."""
+        """Return a player's opponents, the most frequent first."""
         own = joined(sums.having(player) for sums in self._sums())
         began = own.first == player
         others, which = np.unique(np.where(began, own.second, own.first), return_inverse=True)

@@ -2,8 +2,8 @@
 
 The journal has all that counts: a rated game's label names its table. What is kept here is derived
 from it when the server starts, and grows with each game that ends. Ratings are computed in a
-process of its own, soon after games have ended, and for a tenth of the time, unless that would
-let them wait for more than a minute.
+process of their own, soon after games have ended. That takes at most a tenth of the time, unless
+ratings would then have to wait for more than a minute.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ log = structlog.get_logger(__name__)
 
 PAUSE_S = 1.0
 REST_SHARE = 9
-"""Ratings rest for so many times as long as they took, but no longer than ``LONGEST_PAUSE_S``."""
+"""The pause after ratings, in times that they took; ``LONGEST_PAUSE_S`` at most."""
 LONGEST_PAUSE_S = 60.0
 MOST_SCORE = 1_000_000
-"""A game of the journal with more is damaged: tables add scores up."""
+"""A game of the journal with a higher score counts as damaged, since scores are summed."""
 
 Compute: TypeAlias = Callable[[RatingTask], Awaitable[list[RatingList]]]
 
@@ -53,7 +53,7 @@ class Rated(NamedTuple):
 
     table: str
     kind: str
-    """What is played, as the server's table of this name."""
+    """The name of the server's table whose rules and words are played."""
     time: TimeControl
     sides: tuple[dict[str, Any], dict[str, Any]]
     """By seat: ``kind`` and ``name``, as in a game's label."""
@@ -92,11 +92,11 @@ class Ladder:
         self._early: list[RatedGame] = []
         """Games that ended while the journal was read."""
         self._known = set[str]()
-        """Games of the history that was read whose end is still to be noted here."""
+        """Games in the history that was read for which ``over`` is still to be called."""
         self._resumed: list[Mapping[str, Any]] = []
         """Labels of games that go on while the journal is read."""
         self._on = Counter[tuple[str, str]]()
-        """How many rated games each has that are on, by table and name."""
+        """Number of rated games that are on, by table and player."""
         self._began = clocks.now()
         self._random = SystemRandom()
         self._first_table = 0
@@ -113,7 +113,7 @@ class Ladder:
         return MAIN if said is None else said.table
 
     def change_time(self, time: TimeControl) -> None:
-        """Have the server's clock from now on, unless tables have clocks of their own."""
+        """Use another clock of the server from now on, unless tables have their own clocks."""
         if not self.settings.tables:
             self.tables[DEFAULT_TABLE].time = time
 
@@ -151,14 +151,14 @@ class Ladder:
         return self.tables[name]
 
     def put(self, name: str, wish: Seek) -> None:
-        """Have a player wait, in place of what it waited for."""
+        """Take a player's seek, in place of an earlier one."""
         self.pop(name)
         self._wishes[name] = wish
         if self._loaded:
             self.table_of(wish).come(name, self.clocks.monotonic())
 
     def pop(self, name: str) -> Seek | None:
-        """Have a player wait no more; return what it waited for."""
+        """Remove and return a player's seek, if there is one; the player waits no more."""
         wish = self._wishes.pop(name, None)
         for table in self.tables.values():
             table.go(name)
@@ -174,8 +174,8 @@ class Ladder:
     def pair(self, places: int) -> Iterator[Rated]:
         """Yield the games to begin now, at most as many as there are places.
 
-        Tables take turns in coming first. A player that is paired is still one who is there. Games
-        of players who wait no more since an earlier game was yielded are left out.
+        Tables take turns at coming first. Paired players stay present. A game is left out if one of
+        its players has stopped waiting since an earlier game was yielded.
         """
         if not self._loaded or places < 1:
             return
@@ -195,25 +195,25 @@ class Ladder:
             places -= len(made)
 
     def take_wish(self, name: str) -> Seek | None:
-        """Return what a player waited for, who has a game now; it is still one who is there."""
+        """Remove and return the seek of a player that has a game now; it stays present."""
         return self._wishes.pop(name, None)
 
     def _side(self, name: str) -> dict[str, Any]:
         return {"kind": "bot" if name in self.settings.anchors else "guest", "name": name}
 
     def goes_on(self, label: Mapping[str, Any]) -> None:
-        """Note, before ``run``, a rated game that a server has from before its start."""
+        """Note, before ``run``, a rated game that the server resumes."""
         self._resumed.append(label)
         for side in label["sides"] if label[LABEL] in self.tables else ():
             self._on[label[LABEL], side["name"]] += 1
 
     def over(self, game: str, label: Mapping[str, Any], ended: Ended | None) -> None:
-        """Note that a rated game is over; without an end it could not be kept."""
+        """Note that a rated game is over; ``ended`` is None if it stopped without an end."""
         if label in self._resumed:
             self._resumed.remove(label)
         table = self.tables.get(label[LABEL])
         if table is None:
-            return  # the configuration has it no more
+            return  # it is not in the configuration any more
         for side in label["sides"]:
             at = table.name, side["name"]
             self._on[at] -= 1
@@ -252,13 +252,13 @@ class Ladder:
             more = await self.rate()
             took_s = self.clocks.monotonic() - began
             await asyncio.sleep(min(PAUSE_S + REST_SHARE * took_s, LONGEST_PAUSE_S))
-            if not more:  # a day that is over has ratings, too
+            if not more:  # wait until midnight UTC: the day then gets ratings
                 with suppress(TimeoutError):
                     async with asyncio.timeout(DAY_S - self.clocks.now() % DAY_S):
                         await self._changed.wait()
 
     def read(self, journal: Address) -> tuple[dict[str, History], set[str]]:
-        """Read the games of a journal; also return which of them ended since this began.
+        """Read the games of a journal; also return which of them ended since this ladder began.
 
         Raises:
             JournalError: the journal can't be read.
@@ -277,7 +277,7 @@ class Ladder:
         return histories, late
 
     def begin_with(self, histories: Mapping[str, History], known: set[str]) -> None:
-        """Begin to pair, with games of the journal; ``known`` are those that ended just now."""
+        """Take the journal's games, and begin to pair; ``known`` ended since this ladder began."""
         for name, history in histories.items():
             self.tables[name].begin_with(history)
         self._loaded = True

@@ -1,20 +1,20 @@
-"""Who plays whom next on a ladder: whoever's game would tell most.
+"""Pairing on a ladder: the next games are those that would tell most.
 
 **What a game tells.** With p the chance that one of two wins, and s² and t² the variances of their
 ratings in natural units, a game is expected to take w (s⁴ + t⁴) / (1 + w (s² + t²)) off the sum of
 these variances, w = p (1 − p): most if the two are near each other, and little is known of them.
 
-**Rematches.** It tells less than that if it was played just now: a chain of the same few players
-knows how far they are apart, and nothing of the rest. What an opponent is worth comes back over the
-next ``REMEMBERED`` games of either.
+**Rematches.** A game tells less if the two have just met: games of the same few players show how
+far they are apart, and nothing of the rest. What an opponent is worth comes back as both play their
+next ``REMEMBERED`` games.
 
-**Chance.** Each looks at ``CANDIDATES`` of those present and no more, whom chance chooses. That is
-what makes a turn's work grow with the players and not with their pairs; and it is better than to
-look at all: if only neighbours met, the errors of their differences would add up along the list.
+**Chance.** A player looks at ``CANDIDATES`` of those present, drawn by lot, and no more. So the
+work of a turn grows with the players and not with their pairs. It is also better than looking at
+all: if only neighbours met, the errors of their differences would add up along the list.
 
-**Waiting.** If somebody who would tell more is present, but plays, a player waits for that; the
-longer it has waited, the less does a game have to tell. When places are short, those choose first
-of whom little is known, or who have waited for long.
+**Waiting.** If an opponent that would tell more is present, but plays, a player waits for it; the
+longer it has waited, the less a game has to tell. When places are short, players choose first if
+little is known of them, or if they have waited for long.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ REMEMBERED = 10
 
 @dataclass(slots=True, eq=False)
 class Present:
-    """Somebody who is present: waits for a game, or plays."""
+    """A player that is present: it waits for a game, or plays."""
 
     player: int
     rating: float
     """Elo."""
     deviation: float
-    """The standard error of the rating; 0 for an anchor."""
+    """The standard error of the rating, Elo; 0 for an anchor."""
     lead: int = 0
-    """Games that it has begun less those that it has not."""
+    """Games in which it moved first, less those in which it moved second."""
     recent: tuple[int, ...] = ()
     """Its last opponents, the latest first."""
     waits: bool = True
     """Whether it can play now; false while it plays."""
     since_s: float = 0.0
-    """Since when it waits."""
+    """When it began to wait, in monotonic seconds."""
     chooses: bool = True
-    """False for an anchor: it is chosen."""
+    """False for an anchor, which others choose."""
 
 
 class Match(NamedTuple):
-    """Two who are to play, as indices of ``Present.player``."""
+    """Two players that are to play, as in ``Present.player``."""
 
     first: int
     second: int
@@ -71,7 +71,7 @@ class Turn:
     random: Random
 
     def patience_used(self, player: Present) -> float:
-        """Return for how much of its patience a player has waited."""
+        """Return the share of its patience that a player has waited for; it may exceed 1."""
         return (self.now_s - player.since_s) / self.patience_s
 
 
@@ -92,7 +92,7 @@ def matches(turn: Turn, places: int) -> list[Match]:
 
 
 def _in_turn(turn: Turn, places: int) -> list[Present]:
-    """Return who chooses, in turn; twice as many as places, since some wait on."""
+    """Return the players that choose, in order; twice as many as places, since some wait on."""
 
     def urgency(player: Present) -> float:
         return player.deviation**2 * (1 + turn.patience_used(player))
@@ -102,7 +102,7 @@ def _in_turn(turn: Turn, places: int) -> list[Present]:
 
 
 def _best(chooser: Present, turn: Turn, taken: set[int]) -> Present | None:
-    """Return the opponent whose game tells most, or None to wait for one who plays."""
+    """Return the opponent whose game tells most, or None to wait for one that is busy."""
     others = turn.present
     if len(others) > CANDIDATES + 1:
         others = turn.random.sample(others, CANDIDATES + 1)
@@ -127,7 +127,7 @@ def tells(one: Present, other: Present) -> float:
 
 
 def _fresh(one: Present, other: Present) -> float:
-    """Return how much of its worth a game has after the last one of the two: from 0 to 1."""
+    """Return the share of its worth, from 0 to 1, that a game has since the two last met."""
     since = min(_since(one, other.player), _since(other, one.player))
     return (since / REMEMBERED) ** 2
 
@@ -138,7 +138,7 @@ def _since(player: Present, opponent: int) -> int:
 
 
 def _seated(one: Present, other: Present, random: Random) -> Match:
-    """Let whoever has begun fewer games begin."""
+    """Return the match: the player with the smaller ``lead`` moves first."""
     if one.lead == other.lead:
         one, other = random.sample((one, other), 2)
     elif one.lead > other.lead:

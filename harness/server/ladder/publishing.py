@@ -25,7 +25,7 @@ from .ladder import Ladder, rated_game
 from .table import Rating, Table
 
 GAMES_AT_ONCE = 100
-"""Games in an answer; the next address has those before."""
+"""Games in an answer; its ``before`` leads to the earlier ones."""
 
 _Query = Mapping[str, str]
 
@@ -34,7 +34,7 @@ FromJournal: TypeAlias = Callable[[Address], HttpAnswer]
 
 
 class Publisher:
-    """Answers requests to ``/api/ladder``; ``lexicon`` names that of a table of the server."""
+    """Answers requests to ``/api/ladder``; ``lexicon`` returns the lexicon of a server's table."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class Publisher:
 def _told_games(
     table: str, latest: Callable[[], Sequence[Numbered]], journal: Address
 ) -> HttpAnswer:
-    games = latest()  # of a player who is rarely here, a search through all games
+    games = latest()  # for a player with few games, a search through all
     more = len(games) == GAMES_AT_ONCE and games[-1].number > 0
     ends = read_ends(journal, [each.game for each in games])
     told = [_game(each.number, ends[each.game]) for each in games if each.game in ends]

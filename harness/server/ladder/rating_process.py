@@ -30,7 +30,7 @@ class DayEnd(NamedTuple):
 
     day: date
     games: int
-    """Of the table by then."""
+    """Games of the table by then."""
 
 
 class RatingTask(NamedTuple):
@@ -42,9 +42,9 @@ class RatingTask(NamedTuple):
     start: F64 | None
     """As in ``rate_list``."""
     after: Sequence[int]
-    """Numbers of rows, each of which asks for a list: all, and those by the end of each day."""
+    """For each list the number of rows it counts: all, then those by the end of each day."""
     games: int
-    """Of the table now."""
+    """Games of the table now."""
     days: Sequence[DayEnd]
 
 
@@ -79,7 +79,7 @@ async def rate(task: RatingTask) -> list[RatingList]:
 
 
 def rated(task: RatingTask) -> list[RatingList]:
-    """Compute lists here."""
+    """Compute the lists of a task in this process."""
     return [
         rate_list(meetings_of(task.sums.up_to(number)), task.held, task.start)
         for number in task.after

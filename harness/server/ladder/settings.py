@@ -15,7 +15,7 @@ DEFAULT_TABLE = "ladder"
 LABEL = "ladder"
 """The key of a game's label that names the table it is rated at."""
 LOOK_AGAIN_S = 1.0
-"""Who waits for a better opponent is looked at again so often."""
+"""Interval between looks at players that wait for a better opponent."""
 
 
 class ServerTime(TimeControl, frozen=True):
@@ -48,7 +48,7 @@ class LadderSettings(Struct, frozen=True, kw_only=True):
     persons: tuple[str, ...] = ()
     """Names of people, who are listed apart."""
     fade_days: Annotated[int, Meta(ge=1)] = 30
-    """After so many days without a game a player is no longer listed."""
+    """Days without a game after which a player is no longer listed."""
 
 
 def check_table_name(name: str) -> None:
@@ -61,11 +61,11 @@ def check_ladder(settings: LadderSettings, bots: Set[str], kinds: Set[str]) -> N
     """Check what the types can't.
 
     Raises:
-        ValueError: an anchor is no bot of the server, or has no rating that makes sense, or is
-            called a person; or a table's name can't be part of an address, or what is played there
-            is none of the server's ``kinds`` of table.
+        ValueError: an anchor is not one of ``bots``, or its rating makes no sense; a person is one
+            of ``bots``; a table's name can't be part of an address, or its ``table`` is not one of
+            ``kinds``.
     """
-    from harness.matches.ratings import MOST_ANCHOR  # with numpy, which takes its time
+    from harness.matches.ratings import MOST_ANCHOR  # imports numpy, which takes time
 
     for name, rating in settings.anchors.items():
         if name not in bots:

@@ -74,7 +74,7 @@ class Table:
 
     @property
     def patience_s(self) -> float:
-        """How long a player waits for a better opponent."""
+        """Longest time that a player waits for a better opponent."""
         return min(MOST_PATIENCE_S, self.time.initial_ms / 10_000)
 
     def begin_with(self, history: History) -> None:
@@ -86,7 +86,7 @@ class Table:
     # --- who is there ---------------------------------------------------------------------------
 
     def come(self, name: str, now_s: float) -> None:
-        """Have a player wait for a game from now on."""
+        """Add a player that waits for a game, since ``now_s`` (monotonic seconds)."""
         player = self.history.player(name)
         rating = self.rating(player)
         record = self.history.records[player]
@@ -101,7 +101,7 @@ class Table:
         )
 
     def go(self, name: str) -> None:
-        """Have a player wait no more."""
+        """Remove a player from those present."""
         player = self.history.find(name)
         if player is not None:
             self._present.pop(player, None)
@@ -119,7 +119,7 @@ class Table:
         self.busy(name)
 
     def waits(self) -> bool:
-        """Return whether somebody waits who could choose an opponent."""
+        """Return whether a player waits that is not an anchor."""
         return any(it.waits and it.chooses for it in self._present.values())
 
     def state(self, player: int) -> str:
@@ -137,7 +137,7 @@ class Table:
     # --- ratings --------------------------------------------------------------------------------
 
     def rating(self, player: int) -> Rating:
-        """Return a player's rating; of one that was not there the last time, what is expected."""
+        """Return a player's rating; if it is not in the last list, the expected one."""
         anchor = self.anchors.get(self.history.records[player].name)
         if anchor is not None:
             return Rating(anchor, 0.0)

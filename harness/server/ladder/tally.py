@@ -1,6 +1,6 @@
-"""How often who has beaten whom: what ratings and tables need of games, kept by pair.
+"""Results by pair of players: what ratings and tables need to know of games.
 
-So it grows with the pairs of players that have met, and not with their games.
+The size grows with the pairs of players that have met, not with their games.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from harness.matches.rating_list import Meetings
 from lexicons.arrays import I64
 
 POINTS = np.array([1.0, 0.5, 0.0])
-"""Of who moved first, in the order in which games are counted."""
+"""Points of the player that moved first, in the order of ``Sums.counts``."""
 _PLACES = {float(points): place for place, points in enumerate(POINTS)}
 
 FEWEST_LOOSE = 256
 LOOSE_SHARE = 16
-"""Pairs are packed once there are more loose ones than ``FEWEST_LOOSE`` and this part of them."""
+"""Pairs are packed once more than ``FEWEST_LOOSE``, and 1 in ``LOOSE_SHARE``, are loose."""
 
 
 class Sums(NamedTuple):
-    """Games by who moved first and who second, each [rows]; a pair may have several rows."""
+    """Games by pair: first and second to move; arrays of [rows]. A pair may have several rows."""
 
     pair: I64
-    """The first, 32 bits to the left, and the second."""
+    """Number of the first player, shifted left by 32 bits, plus that of the second."""
     counts: npt.NDArray[np.uint32]
     """Wins, ties and losses of the first; [rows, 3]."""
     spread: I64
@@ -44,7 +44,7 @@ class Sums(NamedTuple):
         return self.pair & 0xFFFF_FFFF
 
     def up_to(self, number: int) -> Sums:
-        """Return the first so many rows."""
+        """Return the first ``number`` rows."""
         return Sums(self.pair[:number], self.counts[:number], self.spread[:number])
 
     def having(self, player: int) -> Sums:
@@ -59,7 +59,7 @@ class Tally:
     def __init__(self) -> None:
         self._packed = _sums_of({})
         self._loose: dict[int, list[int]] = {}
-        """What is not packed yet, which takes ten times as much: counts, and the spread."""
+        """Counts and spread of pairs not packed yet, which take ten times as much memory."""
 
     def take(self, first: int, second: int, points: float, spread: int) -> None:
         """Add a game; ``points`` and ``spread`` are those of who moved first."""
@@ -70,7 +70,7 @@ class Tally:
             self.sums()
 
     def sums(self) -> Sums:
-        """Return the sums, a row for each pair; all of them are packed then."""
+        """Pack all pairs, and return the sums, a row for each pair."""
         if self._loose:
             self._packed = _summed(joined((self._packed, _sums_of(self._loose))))
             self._loose = {}
