@@ -1,9 +1,9 @@
-"""MTD(f): the questions to an endgame's kernel, until the value is known.
+"""MTD(f): the choice of questions to an endgame's kernel, until the value is known.
 
 A question is whether the mover can gain more than ``alpha`` points, looking ``ahead`` plies. The
 answer, a bound, decides the next question (Plaat and others, Best-first fixed-depth minimax
-algorithms, 1996). When the bounds meet at one depth, the next is a ply further; proven bounds hold
-at every depth.
+algorithms, 1996). When the bounds meet at one depth, the next questions look a ply further; proven
+bounds hold at every depth.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from engine.kernels.transpositions import UNKNOWN
 class Mtdf:
     """The next question, and the bounds from the answers so far.
 
-    Given the ``outcome`` of a draw it asks only for win, draw or loss; None asks for the value.
+    ``outcome`` is the gain that draws the game, to ask only for win, draw or loss; None asks for
+    the value.
     """
 
     def __init__(self, outcome: int | None) -> None:

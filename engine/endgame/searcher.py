@@ -22,8 +22,8 @@ from engine.rules.position import Position
 from lexicons.memory import address_of
 
 LEAST_MEMORY = 8 << 20
-"""What a solver's least memory is counted in: twice this for each thread, and once more for its
-lines and the transposition table. A searcher gets half of it at least."""
+"""Unit of a solver's least memory, in bytes: it is two units for each thread and two more, for the
+principal variation and the transposition table. Each searcher gets half a unit or more."""
 
 OTHERWISE = 2 << 20  # bytes that a searcher takes besides, for the board and the stack
 
@@ -48,8 +48,8 @@ def _touch(array: npt.NDArray[Any]) -> None:
 class Searcher:
     """The memory, generator and kernel state of one thread; the transposition table is shared.
 
-    ``memory`` are bytes for the line cache and the candidates, ``noise`` the points by which the
-    move order is disturbed.
+    ``memory`` is in bytes, for the line cache and the candidates; ``noise`` is the limit, in
+    points, of shifts in the move order.
     """
 
     def __init__(self, generator: Generator, table: Table, memory: int, noise: int = 0) -> None:
@@ -123,7 +123,7 @@ class Searcher:
         line_cache["overflowed"] = False
 
     def search(self, alpha: int, depth: int, nodes: int) -> int:
-        """Resume the open question, or begin this one; return the nodes taken."""
+        """Resume the open question, or begin this one; return the number of nodes searched."""
         before = int(self._search["nodes"][0])
         search_endgame(self._search, self._state, self._words.words, alpha, depth, nodes)
         return int(self._search["nodes"][0]) - before

@@ -36,7 +36,7 @@ from lexicons.store import Lexicon
 from .mtdf import Mtdf
 from .searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
 
-LEAST_LIMIT = 2  # least passes in a row, ending the game, with which endgames can be solved
+LEAST_LIMIT = 2  # endgames are solved if at least this many passes in a row end the game
 
 _SLICE = 2_000  # nodes, after which all threads get their next question
 _LINE_NODES = 50_000  # for the principal variation; no clock is checked meanwhile
@@ -99,7 +99,7 @@ def with_both_racks(position: Position, rules: Rules) -> Position:
 
 
 def least_memory(threads: int) -> int:
-    """Return the least bytes of a solver."""
+    """Return the least memory of a solver, in bytes."""
     return 2 * LEAST_MEMORY * (threads + 1)
 
 
@@ -109,7 +109,8 @@ class EndgameSolver:
     ``memory`` is in bytes, at least ``least_memory``. Proven results do not depend on ``threads``.
 
     Raises:
-        ValueError: too little memory, no thread, or as ``Generator``.
+        ValueError: too little memory, no thread, rules by which a single pass ends the game, or as
+            ``Generator``.
     """
 
     def __init__(self, lexicon: Lexicon, rules: Rules, *, memory: int, threads: int = 1) -> None:
@@ -193,7 +194,7 @@ class EndgameSolver:
             raise ValueError("no move is left to choose")
 
     def advance(self, nodes: int) -> int:
-        """Search about ``nodes``, over all threads; return how many, 0 when it is over."""
+        """Search about ``nodes`` over all threads; return their number, 0 when it is over."""
         done = 0
         while done < nodes and not self.is_over:
             done += self._ask(min(nodes - done, _SLICE) if self._pool else nodes - done)
@@ -205,7 +206,7 @@ class EndgameSolver:
         alpha, depth = mtdf.alpha, mtdf.ahead
         helpers = self._searchers[1:] if self._asked >= _SLICE else []
         if helpers and not self._are_helping:
-            # Not before: most positions of a pre-endgame are proven without them.
+            # Only now: most positions of a pre-endgame are proven without helpers.
             self._are_helping = True
             self._take_up(helpers)
         helping = [
@@ -234,7 +235,7 @@ class EndgameSolver:
 
     @property
     def is_over(self) -> bool:
-        """Whether it is proven, or this memory allows no more."""
+        """Whether the value or outcome is proven, or can't be with this memory."""
         return self._mtdf.is_over
 
     @property
@@ -268,9 +269,9 @@ class EndgameSolver:
     def line(self, first: tuple[Move, int] | None = None) -> tuple[Move, ...]:
         """Compute the principal variation: after each move, ask for a reply that holds the value.
 
-        ``first`` is the move that it begins with and its gain, as of ``Solution.to_play``; None:
-        the best. It goes to the end of the game if the value is proven; else as far as can be seen
-        quickly.
+        ``first`` is the move that it begins with and its gain, as from ``Solution.to_play``; None:
+        the best. The variation goes to the end of the game if the value is proven, else to the
+        present depth, and in either case only as far as a limit of nodes allows.
         """
         self._line_nodes = _LINE_NODES
         mtdf, position = self._mtdf, self._position

@@ -44,12 +44,12 @@ class Play:
 
     @property
     def tiles(self) -> Rack:
-        """Return the tiles shown."""
+        """The tiles shown, sorted; none unless it is a placement."""
         return rack_tiles(self.move.placed) if isinstance(self.move, Place) else ()
 
     @property
     def kept(self) -> int:
-        """Count the tiles kept."""
+        """Number of tiles kept."""
         if isinstance(self.move, Place):
             return self.held - len(self.move.placed)
         return self.held - (self.move if isinstance(self.move, int) else 0)
@@ -64,7 +64,7 @@ class Judges:
 
     @property
     def rules(self) -> Rules:
-        """Return the rules that moves are judged by."""
+        """The rules that moves are judged by."""
         return self._made["static"].rules
 
     def __getitem__(self, judge: Judge) -> Generator:
@@ -92,10 +92,10 @@ class EquityLosses:
                 self._own += int(generator.state["evaluation"]["late"][0, left])
 
     def of(self, racks: U8, leaves: U8) -> I32:
-        """Return by how much the best move was better than the play, for each of the racks.
+        """Return by how much the best move with each of the racks was better than the play.
 
-        They are [racks] thousandths of a point, ``reach`` + 1 for any greater loss. ``racks``,
-        [racks, size], and ``leaves``, [racks, kept], are sorted.
+        The losses, [racks], are thousandths of a point, ``reach`` + 1 for any greater loss.
+        ``racks``, [racks, size], and ``leaves``, [racks, kept], are sorted.
         """
         own = np.full(len(racks), self._own, np.int32)
         arrays = self._generator.leaves.arrays

@@ -1,14 +1,14 @@
 """Inference: what an opponent holds, given what it played (Richards and Amir 2007), and beyond.
 
-By Bayes' rule a rack is as likely as before the play (``engine.inference.leave_prior``), times the
-likelihood of the play with it: by how much a better move was missed, as a model of the player
-judges it (``engine.inference.likelihood``).
+By Bayes' rule the posterior of a rack is its prior (``engine.inference.leave_prior``) times the
+likelihood of the play with it. That depends on how much better the best move was, as judged by a
+model of the player (``engine.inference.likelihood``).
 
-Racks before the play are all listed if they are few, else drawn, and examined as long as there is
-time. Listed racks come in the order of *priority sampling* (Duffield, Lund and Thorup 2007): each
-has the priority prior / u, with u uniform from 0 to 1. If those above a threshold t were examined,
-each stands for max(prior, t); so sums over racks are unbiased wherever the work stops, and exact
-once every rack was examined.
+After a placement the possible racks are all listed if they are few; else, and after an exchange or
+a pass, racks are drawn. They are examined as long as there is time. Listed racks come in the order
+of *priority sampling* (Duffield, Lund and Thorup 2007): each has the priority prior / u, with u
+uniform from 0 to 1. If those above a threshold t were examined, each stands for max(prior, t); so
+sums over racks are unbiased wherever the work stops, and exact once every rack was examined.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ MOST_LISTED = 200_000
 """Most leaves to list; beyond it racks are drawn. English has at most 27,405 leaves of four tiles,
 142,506 of five."""
 
-_UNLIKELY = 0.002  # judges with such odds or less are skipped: each costs as much time as any
-_MANY = 2_000  # leaves
+_UNLIKELY = 0.002  # judges with these odds or less are skipped: all cost the same time
+_MANY = 2_000  # leaves, above which unlikely ones are dropped from a prior
 _BLOCK = 1_000  # racks drawn at a time; each call has a fixed cost
 _NOTHING = 1e-300  # avoids division by zero
 
@@ -49,7 +49,7 @@ class Posterior:
     posterior: F64  # probabilities that add up to 1
     considered: int  # number of possible leaves, or of racks drawn
     surviving: int  # examined leaves that are still possible
-    chances: F64  # probability that each of these leaves would be examined
+    chances: F64  # of being examined, by leave; if drawn, the mass of leaves drawn repeatedly
     unseen: float  # prior mass of what was not examined
     effective: float  # sample size in draws from the prior; the number of leaves if all examined
     evidence: tuple[float, ...]  # likelihood of the play under each model of the style
@@ -58,16 +58,16 @@ class Posterior:
 
     @property
     def entropy(self) -> float:
-        """Of the posterior, in bits."""
+        """Entropy of the posterior, in bits."""
         return _entropy(self.posterior)
 
     @property
     def entropy_prior(self) -> float:
-        """Of the prior, in bits."""
+        """Entropy of the prior, in bits."""
         return _entropy(self.prior / max(float(self.prior.sum()), _NOTHING))
 
     def top(self, count: int) -> list[tuple[Rack, float, float]]:
-        """Return the likeliest leaves, each with prior and posterior."""
+        """Return the ``count`` likeliest leaves, each with prior and posterior."""
         order = np.lexsort((*self.leaves.T[::-1], -self.prior, -self.posterior))[:count]
         leaves = map(tuple, self.leaves[order].tolist())
         return list(
@@ -79,10 +79,10 @@ class Posterior:
         return float(np.sort(self.posterior)[::-1][:count].sum())
 
     def heeded(self, power: float) -> Posterior:
-        """Return the belief by a power of the play's likelihood: with less than 1 it tells less."""
+        """Return the belief by a power of the play's likelihood; below 1 the play counts less."""
         if power == 1:
             return self
-        # Of leaves that were drawn once each the chances are all 0, and their odds the prior.
+        # If each leave was drawn only once, all chances are 0; then the odds are the prior.
         odds = np.divide(self.prior, self.chances, out=self.prior.copy(), where=self.chances > 0)
         weights = odds ** (1 - power) * self.posterior**power
         return replace(self, posterior=weights / max(float(weights.sum()), _NOTHING))
@@ -90,8 +90,8 @@ class Posterior:
     def as_prior(self, doubt: float = 0.0) -> LeavePrior:
         """Return the posterior as the prior of the next play.
 
-        Its doubt is the mass of what was not examined, at least ``doubt``. Of many leaves those too
-        unlikely to matter are dropped.
+        Its doubt is the mass of what was not examined, at least ``doubt``. If there are many
+        leaves, those too unlikely to matter are dropped.
         """
         known = self.posterior * self.chances
         least = doubt / 2 / len(known) if len(known) > _MANY else 0.0
@@ -108,7 +108,8 @@ class Inference:
 
     ``judges`` are in use until this is done. ``counts`` are the tiles unseen before the play (on
     the opponent's rack or in the bag), by tile number; ``before`` is what it may have kept earlier,
-    the rest it drew. With more than ``most_listed`` leaves racks are drawn.
+    the rest it drew. Racks are drawn after an exchange or a pass, and if more than ``most_listed``
+    leaves are possible.
 
     Raises:
         ValueError: the bag is empty.
@@ -144,7 +145,7 @@ class Inference:
 
     @property
     def is_over(self) -> bool:
-        """Whether every rack was examined."""
+        """Whether every rack was examined; never if racks are drawn."""
         return self.looked_at >= len(self._racks) and self._is_listed
 
     def _candidates(self, most_listed: int) -> tuple[U8, U8, F64]:
@@ -201,7 +202,7 @@ class Inference:
 
     def advance(self, racks: int) -> int:
         """Examine up to ``racks`` more racks; return how many."""
-        # By blocks of one size, so that slices make no difference.
+        # In blocks of one size, so that results don't depend on the calls.
         while not self._is_listed and self.looked_at + racks > len(self._racks):
             more = self._draw(_BLOCK)
             if not len(more[0]):
@@ -218,7 +219,10 @@ class Inference:
         return done
 
     def _judged(self, odds: F64) -> tuple[F64, tuple[float, ...]]:
-        """Return the likelihoods; a model whose judge was skipped gets the mean."""
+        """Return the likelihood of the play by rack, and the evidence by model.
+
+        A model whose judge was skipped gets the mean evidence of the others.
+        """
         likelihood, known = np.zeros(len(odds)), 0.0
         evidence: list[float | None] = []
         for model, odd in zip(self.style.models, self.style.odds, strict=True):
@@ -260,7 +264,7 @@ class Inference:
             chance = np.ones(len(leaves))
             unseen = float(prior[once].sum()) if end else 1.0
             if once.any():  # Good (1953): unseen mass is about that of singletons
-                # Not 1 less those: of singletons alone that would be rounding, of either sign.
+                # Not 1 less the singletons: if all are, that would be a rounding error.
                 chance *= float(weights[~once].sum())
         return Posterior(
             leaves=leaves,
@@ -299,7 +303,7 @@ def _without(racks: U8, tiles: Rack) -> U8:
 
 
 def _each_once(leaves: U8, prior: F64, posterior: F64) -> tuple[U8, F64, F64, Bools]:
-    """Merge equal leaves, adding up their masses; return also which occurred once."""
+    """Merge equal leaves, adding up their masses; also return which occurred once."""
     codes = np.zeros(len(leaves), np.int64)
     for column in leaves.T:
         codes = codes << 7 | column

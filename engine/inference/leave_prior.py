@@ -65,7 +65,7 @@ class LeavePrior:
         return LeavePrior(self.tiles[possible], weights[possible] / total, wrong / (wrong + right))
 
     def part_of(self, counts: Sequence[int]) -> LeavePrior | None:
-        """Keep the leaves that ``counts`` tiles allow; None if there are none."""
+        """Return the prior of the leaves that ``counts``, by tile, allow; None if none are."""
         possible = _are_there(self.tiles, np.array(counts, np.int64))
         total = float(self.weights[possible].sum())
         if not total > 0:
@@ -73,7 +73,7 @@ class LeavePrior:
         return LeavePrior(self.tiles[possible], self.weights[possible] / total, self.doubt)
 
     def table(self) -> LeavePriorTable:
-        """Lay it out for kernels."""
+        """Return the leaves as a table for kernels, without the doubt."""
         places = 2
         while places < 2 * len(self.tiles):
             places *= 2
@@ -108,7 +108,7 @@ def all_multisets(counts: Sequence[int], size: int) -> U8:
 
 
 def priors_of(racks: U8, counts: Sequence[int], kept: LeavePrior) -> F64:
-    """Return the prior of each rack, [racks, size] sorted, of ``counts`` unseen tiles."""
+    """Return the prior of each rack, [racks, size] sorted; ``counts`` are unseen, by tile."""
     racks = np.ascontiguousarray(racks)  # frozen kernels take no others
     size, numbers, total = racks.shape[1], np.array(counts, np.int64), np.zeros(len(racks))
     for part, share in components(kept):
@@ -130,7 +130,7 @@ def components(kept: LeavePrior) -> list[tuple[LeavePrior, float]]:
 class Draws:
     """Racks that contain ``played``: what was ``kept``, and random tiles of the unseen ``counts``.
 
-    Both counts and ``played`` are by tile number.
+    ``counts`` and ``played`` are by tile number; ``size`` is the number of tiles of a rack.
     """
 
     def __init__(
@@ -216,6 +216,6 @@ def _are_there(tiles: U8, counts: I64) -> Bools:
 
 @lru_cache(maxsize=8)
 def _binomials(size: int) -> F64:
-    """[n, k] C(n, k) for k up to a rack."""
+    """Return C(n, k) as [n, k], for k up to a rack of ``size`` tiles."""
     rows = [[comb(n, k) for k in range(size + 1)] for n in range(_MOST_OF_A_TILE + 1)]
     return np.array(rows, np.float64)

@@ -1,6 +1,6 @@
 """Models of players: how likely a play is with a rack, and which model a player follows.
 
-Each judges a play by its *loss*, by how much the best move was better:
+Each judges a play by its *loss*, that is, how much better the best move was:
 
 * *deterministic*: only the best move is played (Richards and Amir 2007);
 * *margin*: all moves within a margin of the best are equally likely;
@@ -8,7 +8,8 @@ Each judges a play by its *loss*, by how much the best move was better:
 
 Real players vary in care, or know what equity does not: a model may have several temperatures,
 each with its share. Z(T), the sum of exp(−g / T) over the moves of a rack, is taken to be the same
-for all racks. It does not affect what a player of one temperature holds, but which model fits.
+for all racks. That does not affect the rack inferred for a player of one temperature, only which
+model fits.
 
 No model is sure: ``floor`` is the least likelihood of a play.
 """
@@ -25,10 +26,10 @@ import numpy.typing as npt
 
 from lexicons.arrays import F64
 
-Judge: TypeAlias = Literal["static", "greedy"]  # by what moves are compared: equity, or score alone
+Judge: TypeAlias = Literal["static", "greedy"]  # moves are compared by equity, or by score alone
 
 _POINT = 1_000
-_FAR = 5.0  # temperatures; beyond it nothing counts without a floor
+_FAR = 5.0  # temperatures; greater losses have likelihood 0 in a model without a floor
 _TEMPERATURES = (0.0, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 _ALTERNATIVES: dict[Judge, tuple[float, ...]] = {
     "static": (1.0, 1.15, 1.18, 1.25, 1.42, 1.64, 1.93, 2.76, 4.01, 8.21, 15.3, 39.4),
@@ -37,7 +38,7 @@ _ALTERNATIVES: dict[Judge, tuple[float, ...]] = {
 """Geometric means of Z by temperature, over 400 positions of games between static players."""
 _MOVES = 500  # median number of moves of a rack: how often a floor counts
 _HEED = ((6, 0.5), (13, 0.7))
-"""Tiles in the bag, at most, and the power of a play's likelihood."""
+"""Pairs: most tiles in the bag, and the power of a play's likelihood."""
 _STRANGENESS = 0.1  # share of the stranger's odds that remains for a known player
 
 
@@ -120,16 +121,16 @@ SIMULATING = Model(
     "simulating", temperatures=((0.25, 0.15), (1.0, 0.73), (3.0, 0.12)), floor=_FLOOR
 )
 """A simulating player: it plays the static favourite in three turns of four and loses 0.6 points
-in the mean. Fitted to the losses of its plays by expectation maximisation."""
+on average. Fitted to the losses of its plays by expectation maximisation."""
 
 MODELS = {"deterministic": DETERMINISTIC, "margin": margin(3.0), "soft": SIMULATING}
 
 
 def heed(bag: int) -> float:
-    """Return how far a play is heeded with so many tiles in the bag: the power of its likelihood.
+    """Return the power to which a play's likelihood is raised with ``bag`` tiles in the bag.
 
-    With few of them good players look beyond equity, so what a play gives up in equity says less of
-    the leave. Fitted to what players kept that think to the end of the game
+    With few tiles good players look beyond equity, so the loss of a play says less of the leave.
+    Fitted to the leaves of players that think to the end of the game
     (``docs/results/inference.md``).
     """
     return next((power for most, power in _HEED if bag <= most), 1.0)
@@ -169,7 +170,7 @@ class Style:
         return cls((model,), (1.0,))
 
     def learn(self, evidence: Sequence[float]) -> Style:
-        """Update by the likelihood of a play under each model (Bayes); unchanged if all are 0."""
+        """Return the style updated by a play's likelihood by model; unchanged if all are 0."""
         weights = np.array(self.odds) * np.array(evidence)
         total = float(weights.sum())
         if not 0 < total < math.inf:

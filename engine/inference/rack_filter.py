@@ -40,8 +40,8 @@ and say nothing of their style."""
 class RackFilter:
     """Follows one opponent through one game.
 
-    Without ``remembers`` only the last play counts, as in the paper; ``learns`` is whether plays
-    tell what kind of player it is, ``doubt`` the least doubt about what a play told.
+    Without ``remembers`` only the last play counts, as in Richards and Amir (2007); ``learns`` is
+    whether plays tell what kind of player it is, ``doubt`` the least doubt about what a play told.
     """
 
     judges: Judges
@@ -81,8 +81,8 @@ class RackFilter:
     def showed(self, tiles: Rack, counts: Sequence[int], held: int) -> None:
         """Take in tiles seen on its rack after a phony came off; ``counts`` are unseen.
 
-        The belief about the rest of its ``held`` tiles stays, so the phony must not be taken for a
-        play before. With too many possible racks only the tiles seen are remembered.
+        The belief about the rest of its ``held`` tiles stays, so no inference must have been made
+        from the phony. With too many possible racks only the tiles seen are remembered.
         """
         shown = np.bincount(np.array(tiles, np.int64), minlength=len(counts)).tolist()
         left = [had - seen for had, seen in zip(counts, shown, strict=True)]
@@ -102,10 +102,10 @@ class RackFilter:
                 self.prior = LeavePrior(racks[possible], priors[possible] / priors.sum())
 
     def revealed(self, position: Position, move: Move) -> None:
-        """Take in a play with a known rack, as all are once the bag is empty.
+        """Take in a play with a known rack, as every rack is once the bag is empty.
 
-        Equity says too little of endings, and the highest score is often best; but a player that
-        passes up a higher score does not go by scores alone. The position is that before the play.
+        Equity says too little of endgames, and the highest score is often best; but a player that
+        passes up a higher score is not greedy. ``position`` is that before the play.
         """
         greedy = [model for model in self.style.models if model.judge == "greedy"]
         if not self.learns or not greedy:

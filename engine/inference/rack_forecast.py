@@ -1,6 +1,6 @@
 """Forecasts from a belief about an opponent's leave: its tiles and its chance of a bingo.
 
-After an exchange the tiles given away count among the unseen, since nobody knows them.
+The tiles that it exchanged count among the unseen, since they are not known.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
 
     A rack lacks tile *t* if the leave and the draw lack it: hypergeometric (Feller 1968, II.6),
     Σ w(K) · C(n − |K| − Uₜ, d) / C(n − |K|, d) over all K without *t*, with n tiles unseen, Uₜ of
-    them *t*, and d drawn. As far as the leave is in doubt, the whole rack is random.
+    them *t*, and d drawn. With the probability ``kept.doubt`` the whole rack is random.
 
-    ``counts`` are unseen tiles by tile number; ``drawn`` is how many it drew to what it kept.
+    ``counts`` are unseen tiles by tile number; ``drawn`` is the number drawn to the leave.
 
     Raises:
-        ValueError: it drew more tiles than there are.
+        ValueError: ``drawn`` is below 0, or more tiles than there are.
     """
     pool = sum(counts) - kept.size
     if not 0 <= drawn <= pool:
@@ -55,7 +55,7 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
 
 
 def _held(kept: LeavePrior, tiles: int) -> F64:
-    first = np.ones(kept.tiles.shape, bool)  # of its kind in a row
+    first = np.ones(kept.tiles.shape, bool)  # of equal tiles in a leave
     first[:, 1:] = kept.tiles[:, 1:] != kept.tiles[:, :-1]
     weights = np.broadcast_to(kept.weights[:, np.newaxis], kept.tiles.shape)
     return np.bincount(kept.tiles[first], weights[first], tiles).astype(np.float64)
@@ -64,16 +64,17 @@ def _held(kept: LeavePrior, tiles: int) -> F64:
 def bingo_chance(
     generator: Generator, position: Position, kept: LeavePrior, drawn: int, samples: int, seed: int
 ) -> Sampled:
-    """Return the estimate of a ``BingoForecast``, whose arguments and errors these are."""
+    """Return the estimate of a ``BingoForecast``; arguments and errors are the same."""
     forecast = BingoForecast(generator, position, kept, drawn, samples, seed)
     forecast.advance(samples)
     return forecast.sampled
 
 
 class BingoForecast:
-    """Estimates, bit by bit, the probability that the mover's static choice is a bingo.
+    """Estimates, step by step, the probability that the mover's static choice is a bingo.
 
-    It drew ``drawn`` tiles to what it kept; if the other rack is known it is not drawn from.
+    The mover drew ``drawn`` tiles to what it ``kept``, none of them from the other rack if that is
+    known. ``samples`` of its racks are drawn. If it can't hold a whole rack the probability is 0.
 
     Raises:
         ValueError: no leave of ``kept`` is possible.
@@ -89,7 +90,7 @@ class BingoForecast:
         seed: int,
     ) -> None:
         self._generator, self._position = generator, position
-        self._racks: list[Rack] = []  # none is full: no bingo is possible
+        self._racks: list[Rack] = []  # none, unless a full rack, and so a bingo, is possible
         self._looked_at = self._bingos = 0
         seat, rules = position.on_turn, generator.rules
         size = kept.size + drawn
@@ -103,7 +104,7 @@ class BingoForecast:
         self._racks = [tuple(rack) for rack in racks.tolist()]
 
     def advance(self, amount: int) -> int:
-        """Search so many more racks; return how many, less only if there are no more.
+        """Search up to ``amount`` more racks; return their number, less only at the end.
 
         Raises:
             ValueError: as ``Generator.best``.
@@ -121,7 +122,7 @@ class BingoForecast:
 
     @property
     def sampled(self) -> Sampled:
-        """The estimate by the racks that are searched."""
+        """The estimate from the racks searched so far."""
         count = max(self._looked_at, 1)
         chance = self._bingos / count
         return Sampled(chance, sqrt(chance * (1 - chance) / count))

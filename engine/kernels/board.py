@@ -6,8 +6,8 @@ the longer side: a word always runs from ``square`` to ``square + 1`` and is cro
 ``(direction * side + line) * side + place``, lines and places from 1. Squares off the board are
 empty and fit no letter, so they need no tests.
 
-Every change is written down, to be undone, and marks its line in ``changed_lines``: what others
-have computed for that line is out of date.
+Every change is written down, so that it can be undone, and marks its line in ``changed_lines``:
+whatever was computed for that line is out of date.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def write_down(board: BoardRecord, square: Any) -> None:
 
 @helper
 def undo_to(board: BoardRecord, changes: Any) -> None:
-    """Undo all changes since ``board.changes`` had this value."""
+    """Undo all changes made since ``board.changes`` had the value ``changes``."""
     while board.changes > changes:
         at = board.changes - 1
         square = board.changed_square[at]
@@ -113,7 +113,7 @@ def forget_changes(board: BoardRecord) -> None:
 
 @helper
 def put_tile(board: BoardRecord, square: Any, letter: Any, value: Any) -> None:
-    """Put a tile on an empty square of either direction; cross-sets are not updated."""
+    """Put a tile on an empty square, in both directions; cross-sets are not updated."""
     side = board.side
     for _ in range(2):
         write_down(board, square)
@@ -194,7 +194,7 @@ def new_board(rules: Rules) -> npt.NDArray[Any]:
 
 
 def set_up(boards: npt.NDArray[Any], board: Board) -> None:
-    """Lay a board's tiles out in an array by ``new_board``; cross-sets are not updated."""
+    """Lay a board's tiles out in an array from ``new_board``; cross-sets are not updated."""
     tiles = board.array()
     record = boards[0]
     side = int(record["side"])

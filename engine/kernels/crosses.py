@@ -1,6 +1,6 @@
 """Cross-sets: which letters make a word across a square, given the tiles above and below it.
 
-Appel and Jacobson (The World's Fastest Scrabble Program, 1988). Beside each is the cross-score, the
+Appel and Jacobson (The World's Fastest Scrabble Program, 1988). With each goes the cross-score, the
 points of the crossing tiles. A play changes them only at the ends of the words that it makes.
 """
 
@@ -47,7 +47,7 @@ _NOTHING = np.uint64(0)
 
 @helper
 def cross_everywhere(board: BoardRecord, words: WordsRecord) -> None:
-    """Compute every cross-set of a board that was set up; modified in place."""
+    """Compute every cross-set of a board that is set up; the board is modified in place."""
     side = board.side
     for square in range(side, side * (2 * side - 1)):
         here = board.squares[square]
@@ -67,7 +67,7 @@ def first_square(side: Any, move: Any) -> Any:
 
 @helper
 def play(board: BoardRecord, words: WordsRecord, move: Any) -> None:
-    """Play a placement, keeping anchors, cross-sets and cross-scores true; undo by ``undo_to``."""
+    """Play a placement and update anchors, cross-sets and cross-scores; undo with ``undo_to``."""
     first = first_square(board.side, move)
     square = first
     put = _NOTHING  # bit n: a new tile n squares after the first

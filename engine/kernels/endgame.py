@@ -8,10 +8,10 @@ A node is entered in these steps, each of which may be the last:
 
 1. The transposition table knows enough.
 2. A pass ends the game.
-3. A play of all tiles left ends the game; the dearest is a floor of the value.
+3. A play of all tiles left ends the game; the highest-scoring is a floor of the value.
 4. The *replies*: the other side's best plays in the position as it is. They survive a move that
-   stays off their footprints (``engine.kernels.replies``). A surviving reply that goes out is a
-   ceiling of that move, and refutes most moves unplayed.
+   stays off their footprints (``engine.kernels.replies``). A surviving reply that goes out gives a
+   ceiling for that move, and refutes most moves before they are played.
 5. The remaining moves, ordered by a guess: points, less the best surviving reply, and less what
    stays on either rack.
 
@@ -19,12 +19,12 @@ At the horizon, depth 0, only the first move of that order is followed, to the e
 
 **Passes.** Six scoreless turns in a row end the game. Let w be the mover's best without a pass, −w′
 the other side's best reply without one, seen by the mover, and T the settlement of the racks. With
-one turn left to six a pass is worth T. With two it is worth max(w, min(−w′, T)). Substituted into
-itself this formula gives itself, so the value is the same with four or six left, and with three or
-five, where the other side's pass would end the game. So two passes in a row may end the game here;
-a single pass does only after five scoreless turns.
+one turn left to six a pass is worth T. With two left the position is worth max(w, min(−w′, T)).
+Substituting this formula into itself gives the same formula, so the value is the same with four or
+six left, and with three or five, where the other side's pass would end the game. So two passes in a
+row may end the game here; a single pass does only after five scoreless turns.
 
-The stack is in ``frames`` and nodes are counted: a search can stop after any node and be resumed.
+The stack is in ``frames``, and nodes are counted: a search can stop after any node and be resumed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def begin_endgame(
 ) -> None:
     """Take up a position on the state's board; ``search_array`` and ``state_array`` are modified.
 
-    ``racks`` are sorted tiles by seat; ``turns`` more scoreless turns in a row end the game.
+    ``racks``, [2, 7], are sorted tiles by seat, ``sizes`` their numbers; ``turns`` more scoreless
+    turns in a row end the game.
     """
     search, state, words = search_array[0], state_array[0], words_array[0]
     board, line_cache = state.board, search.line_cache
@@ -126,7 +127,7 @@ def begin_endgame(
 def search_endgame(
     search_array: Any, state_array: Any, words_array: Any, alpha: int, depth: int, nodes: int
 ) -> None:
-    """Search on for ``nodes``; begin with this question if the last has been answered.
+    """Search up to ``nodes`` more nodes; begin this question if the last one is answered.
 
     If ``over``, then ``value`` and ``solved`` are the answer; else call again (``alpha`` and
     ``depth`` are then ignored).
@@ -270,7 +271,7 @@ def _leave(search: EndgameRecord, frame: FrameRecord) -> None:
 
 @helper
 def _write_down(search: EndgameRecord, frame: FrameRecord, enough: Any) -> None:
-    """Store a bound in range; an unproven bound replaces a proven one only if it is tighter."""
+    """Store a bound, if in range; an unproven one replaces a proven one only if it is tighter."""
     if abs(frame.best) >= UNKNOWN:
         search.line_cache.overflowed = True
         return

@@ -1,6 +1,6 @@
 """Candidates of an endgame position, and the order in which they are tried.
 
-Placements that go out have exact values. Of the others those are dropped that the replies refute
+Placements that go out have exact values. Others that the replies refute are dropped
 (``engine.kernels.replies``); the rest becomes a heap, ordered by a guess: points, less the best
 reply that a move leaves, and less what stays on either rack.
 """
@@ -31,7 +31,7 @@ from .replies import (
 )
 from .transpositions import signature
 
-CANDIDATE_WORDS = 2  # 64-bit: its order, above its points and its tiles' points; the move
+CANDIDATE_WORDS = 2  # of 64 bits: the order, above the points and the tiles' points; the move
 POINTS_BITS = np.uint64(16)
 POINTS_MASK = np.uint64((1 << 16) - 1)
 
@@ -225,7 +225,7 @@ def take_first(search: EndgameRecord, frame: FrameRecord) -> Any:
 
 @helper
 def _sift_down(candidates: Any, first: Any, count: Any, at: Any) -> None:
-    """Sink a candidate until neither under it comes before it (Williams 1964)."""
+    """Sink a candidate until neither of its children comes before it (Williams 1964)."""
     base = np.uint64(first) * _TWO
     order = word_at(candidates, base + np.uint64(at) * _TWO)
     move = word_at(candidates, base + np.uint64(at) * _TWO + _ONE)

@@ -2,7 +2,7 @@
 
 A position's key is a sum of shares, one for each tile on the board or on a rack, so that a play
 changes it by its own tiles alone (after Zobrist, A New Hashing Method with Application for Game
-Playing, 1970; sums of mixed integers need no table of random ones).
+Playing, 1970; sums of mixed integers need no table of random numbers).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, move_tile, tile_count
 from .replies import REPLIES
 
 MAX_PLIES = 4 * MAX_PLACED + 6  # a play for every tile, passes before and after, some spare
-MOST_LISTED = 64  # moves of the first ply that can be excluded, or that it can be restricted to
+MOST_LISTED = 64  # most moves that the first ply can exclude, or be restricted to
 
 _ON_TURN = np.uint64(0xD1342543DE82EF95)
 _PASSED = np.uint64(0xA0761D6478BD642F)
@@ -31,23 +31,23 @@ FRAME = record_dtype(
     [
         ("board_key", np.uint64),
         ("racks_key", np.uint64),
-        ("key", np.uint64),  # of all that decides the value
+        ("key", np.uint64),  # of everything that decides the value
         ("held", np.uint64, (2,)),  # by seat: tiles, as a count (``engine.kernels.line_cache``)
         ("points", np.int64, (2,)),  # … and their points
         ("seat", np.int64),
-        ("pass_ends", np.bool_),
+        ("pass_ends", np.bool_),  # a pass now ends the game
         ("depth", np.int64),  # plies to the horizon; 0: greedy play begins
         ("alpha", np.int64),
-        ("best", np.int64),  # reached so far; or an upper bound
+        ("best", np.int64),  # best value so far; a floor if above alpha, else a ceiling
         ("best_move", np.uint64),
         ("solved", np.bool_),  # ``best`` rests on no guess
-        ("first", np.int64),  # of its candidates, a heap of ``count``
+        ("first", np.int64),  # index of its first candidate in a heap of ``count``
         ("count", np.int64),
         ("move", np.uint64),  # being searched
         ("score", np.int64),
         ("changes", np.int64),  # ``board.changes`` before it
-        ("began", np.int64),  # ``nodes`` when it was entered
-        ("forgotten", np.int64),  # when ``where`` was written
+        ("began", np.int64),  # the search's ``nodes`` when it was entered
+        ("forgotten", np.int64),  # the line cache's ``forgotten`` when ``where`` was written
         ("hashes", np.uint64, (MAX_LINES,)),
         ("where", np.uint64, (2, MAX_LINES)),  # placements by seat and line
     ],
@@ -58,8 +58,8 @@ ENDGAME = record_dtype(
         ("replies", REPLIES),
         ("frames", FRAME, (MAX_PLIES,)),
         ("ply", np.int64),
-        ("entering", np.bool_),  # the node of this ply
-        ("returning", np.bool_),  # to the node of this ply, from the one below
+        ("entering", np.bool_),  # next, enter the node of this ply
+        ("returning", np.bool_),  # next, return to the node of this ply from the one below
         ("over", np.bool_),
         ("value", np.int64),  # of the node just left, for its own mover
         ("solved", np.bool_),
@@ -75,9 +75,9 @@ ENDGAME = record_dtype(
         ("is_restricted", np.bool_),
         ("without", np.uint64, (MOST_LISTED,)),
         ("without_count", np.int64),
-        ("turns", np.int64),  # scoreless, in a row, that end the game from the first ply
+        ("turns", np.int64),  # more scoreless turns in a row that end the game, at the first ply
         ("best_move", np.uint64),  # the last that beat alpha at the first ply
-        ("noise", np.int64),  # points by which the move order is disturbed; differs by thread
+        ("noise", np.int64),  # points: limit of shifts in the move order; differs by thread
     ],
 )
 EndgameRecord: TypeAlias = Any
@@ -119,7 +119,10 @@ def position_key(frame: FrameRecord) -> Any:
 
 @helper
 def square_key(square: Any, letter: Any, points: Any) -> Any:
-    """Return a tile's share in a board's key; ``square`` is across, a blank has its own points."""
+    """Return a tile's share in a board's key.
+
+    ``square`` is the index across; ``points`` are those of the tile, a blank's own for a blank.
+    """
     return mixed(np.uint64(square) << np.uint64(32) | letter << np.uint64(16) | np.uint64(points))
 
 

@@ -8,8 +8,8 @@ kept in a *table*; for each rack its subracks, 127 at most, are looked up and th
 
 For most subracks a bound is enough: with its leave it can't beat the play. The bound takes the
 slots (``engine.kernels.shadow_slots``) of that size whose playthrough may make a word with the
-subrack, by the word map, with the dearest tiles on the squares that count most. Only if that is
-not enough the words are tried, from the slot of the highest bound on.
+subrack, by the word map, with the dearest tiles on the squares that count most. Only if the bound
+is not enough are the words tried, starting with the slot of the highest bound.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class SubrackTable(NamedTuple):
 def begin_losses(state_array: Any, words_array: Any, move: np.uint64, order: SlotOrder) -> int:
     """Prepare ``find_losses`` for the state's board; ``order`` is modified in place.
 
-    Return the cost of a packed move's vowels if it is the first (``engine.movegen.evaluation``).
+    Return the cost, 0 or less, of a packed first play's vowels (``engine.movegen.evaluation``).
     """
     state, words = state_array[0], words_array[0]
     cross_everywhere(state.board, words)
@@ -163,10 +163,10 @@ def find_losses(
 ) -> int:
     """Find the losses of racks, until the table is half full; return the number of racks done.
 
-    ``begin_losses`` was called for the state's board and ``order``; ``bag`` is 1 or more.
-    ``racks``, [racks, size], are sorted, ``own``, [racks], is the equity of the play with each, in
-    thousandths of a point as all here. A loss beyond ``reach`` is given as ``reach`` + 1. ``table``
-    and ``losses``, [racks], are modified in place.
+    ``begin_losses`` must have been called for the state's board and ``order``; ``bag`` is 1 or
+    more. ``racks``, [racks, size], are sorted; ``own``, [racks], is the equity of the play with
+    each. Equities and losses are thousandths of a point. A loss beyond ``reach`` is given as
+    ``reach`` + 1. ``table`` and ``losses``, [racks], are modified in place.
     """
     state, words = state_array[0], words_array[0]
     size = racks.shape[1]
@@ -214,7 +214,7 @@ def find_losses(
 
 @helper
 def _look_up(leaves: LeaveArrays, rack: Any, size: Any, kept: Any, codes: Any) -> Any:
-    places = kept  # scratch until then
+    places = kept  # scratch until filled in below
     places[0] = 0
     codes[0] = 0
     repeats = np.uint64(0)

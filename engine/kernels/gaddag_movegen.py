@@ -3,15 +3,15 @@
 The method is Gordon's (A Faster Scrabble Move Generation Algorithm, 1994): a word is built from an
 anchor, first to the left and then, behind the separator, to the right. An anchor here is the last
 tile of a run, or a crossed empty square beside no tile of its line. Gordon starts on the empty
-squares beside a run; behind the run, which is given, few letters fit: 1,930 tiles are tried in a
-position without a blank, not 4,440.
+squares beside a run. Starting with the run, whose tiles are given, few letters fit next to it:
+1,930 tiles are tried in a position without a blank, not 4,440.
 
 A partial word is a node of the graph, the tiles still held as a mask, and sums: nothing has to be
-taken back. It waits on a stack while a letter is tried if more remain, and a square is entered only
-if a tile that is left fits there and leads on.
+undone. It waits on a stack while a letter is tried, if more letters remain. A square is entered
+only if a tile that is left fits there and leads on.
 
 Each letter is tried once: a blank stands for it only if the rack has no such tile. For complete
-words ``engine.kernels.listing`` names the blanks in all ways.
+words ``engine.kernels.listing`` assigns the blanks in every way.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _LINE = 32  # places of a line with its border, and spare
 
 CELL = record_dtype(
     [
-        ("cross_set", np.uint64),  # 0 also where an earlier anchor has found all
+        ("cross_set", np.uint64),  # 0 also where an earlier anchor has found every word
         ("letter", np.uint64),
         ("weight", np.uint64),  # sums for each point of a tile placed here
         ("sums", np.uint64),  # of the tile, or of the crossing tiles
         ("word_multiplier", np.uint64),  # 1 where a tile lies
-        ("multiplier", np.uint64),  # from here to the anchor, or behind it to here
+        ("multiplier", np.uint64),  # product from here to the anchor, or from behind it to here
         ("anchor", np.bool_),  # empty, with a tile beside it or across
     ],
 )
@@ -57,13 +57,13 @@ PARTIAL = record_dtype(
     [
         ("candidates", np.uint64),  # letters still to be tried
         ("place", np.uint64),  # the empty square next to the word
-        ("node", np.uint64),  # its word, not its index
+        ("node", np.uint64),  # the node's 64-bit word, not its index
         ("held", np.uint64),  # mask of the tiles left
         ("packed", np.uint64),  # the tiles placed, the last in the lowest bits
         ("sums", np.uint64),
     ],
 )
-# Unsigned but for counts: numba makes a float of a signed and an unsigned integer.
+# Unsigned except for counts: in numba a signed with an unsigned integer makes a float.
 GADDAG_SEARCH = record_dtype(
     [
         ("nodes", np.uint64),  # address of the graph
@@ -103,7 +103,7 @@ def list_into(
     scores: I32,
     subracks: U8,
 ) -> None:
-    """Set the output arrays, of one length and kept by the caller, of a ``SEARCH_STATE`` array."""
+    """Set the output arrays of a ``SEARCH_STATE`` array; of equal length, kept by the caller."""
     listed = state["gaddag"]
     listed["moves"] = address_of(moves)
     listed["scores"] = address_of(scores)
@@ -113,7 +113,10 @@ def list_into(
 
 @helper
 def list_placements(state: StateRecord, words: WordsRecord) -> None:
-    """List every placement once in ``state.gaddag``; a single tile in two words is across."""
+    """List every placement once in ``state.gaddag``; a single tile that makes two words is across.
+
+    Cross-sets and the rack must be filled in, and the output arrays set by ``list_into``.
+    """
     board, search = state.board, state.gaddag
     look_up_graph(search, words)
     search.count = 0
@@ -248,7 +251,7 @@ def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> An
 def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
     held, packed = search.whole, _NOTHING
     candidates = _turn(search, place, node, held, packed, sums)
-    # Read once: stores alias.
+    # Read once: stores may alias these fields.
     nodes, shift, blanks, whole = search.nodes, search.shift, search.blanks, search.whole
     depth = _NOTHING
     while candidates or depth:
@@ -297,7 +300,7 @@ def _build_right(
     packed: Any,
     sums: Any,
 ) -> None:
-    nodes, shift, blanks = search.nodes, search.shift, search.blanks  # read once: stores alias
+    nodes, shift, blanks = search.nodes, search.shift, search.blanks  # read once, as above
     depth = _NOTHING
     while candidates or depth:
         if not candidates:

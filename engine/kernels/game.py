@@ -35,7 +35,7 @@ GAME = record_dtype(
         ("racks", np.uint8, (2, MAX_PLACED + 1)),  # by seat, sorted
         ("held", np.int64, (2,)),
         ("scores", np.int64, (2,)),
-        ("kept", np.int64, (2,)),  # rollouts: worth of each last leave, thousandths of a point
+        ("kept", np.int64, (2,)),  # by seat, for callers: the last leave, thousandths of a point
         ("scoreless", np.int64),  # turns in a row
         ("passes", np.int64),  # in a row
         ("exchanges", np.int64, (2,)),  # by seat
@@ -88,7 +88,7 @@ def choose_among(
 
 @helper
 def make_move(state: Any, game: Any, words: Any, seat: Any, move: Any, score: Any) -> Any:
-    """Make a move and draw; return the tiles placed. The board can be undone."""
+    """Make a move and draw; return the number of tiles placed. The board can be undone."""
     if move < EXCHANGE:
         play(state.board, words, move)
     return carry_out(game, seat, move, score)
@@ -96,7 +96,7 @@ def make_move(state: Any, game: Any, words: Any, seat: Any, move: Any, score: An
 
 @helper
 def carry_out(game: Any, seat: Any, move: Any, score: Any) -> Any:
-    """Score and draw, without the board; return the number of tiles placed."""
+    """Score a move and draw, leaving the board alone; return the number of tiles placed."""
     if move >= EXCHANGE:
         game.scoreless += 1
         if move < PASS_MOVE:
@@ -168,7 +168,8 @@ def draw_tiles(game: Any, seat: Any, count: Any) -> None:
 def give_leave(game: Any, seat: Any, leave: Any, size: Any) -> Any:
     """Swap a seat's rack for a leave and random tiles, as many in all; return whether it was done.
 
-    It is not if bag and rack lack a tile of it, or it is too large. The rack stays sorted.
+    Nothing changes if bag and rack lack a tile of the leave, or the leave is too large. The rack
+    stays sorted.
     """
     held, in_bag = game.held[seat], game.back - game.front
     if size > held or not _are_within_reach(game, seat, leave, size):

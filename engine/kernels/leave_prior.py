@@ -143,12 +143,12 @@ def draw_racks(
     """Draw racks that contain ``played``; ``racks`` and ``odds`` are modified in place.
 
     What was kept is drawn by weight, the missing tiles of ``played`` are added, and the rest is
-    random. A rack with more tiles of a letter of ``played`` can arise in several ways, and comes as
-    many times as often; ``odds``, [draws], corrects this.
+    random. A rack with extra tiles of a letter of ``played`` can arise in several ways, and is
+    drawn that many times as often; ``odds``, [draws], corrects this.
 
-    ``kept``, [count, size], are multisets that may have been kept, ``sums``, [count], cumulative
-    weights, each times the ways to add what is missing of ``played``, 0 if impossible. ``counts``
-    and ``played`` are [tiles], ``racks`` are [draws, size], each sorted.
+    ``kept``, [count, size], are multisets that may have been kept; ``sums``, [count], are their
+    cumulative weights, each times the number of ways to add what is missing of ``played``.
+    ``counts``, unseen, and ``played`` are [tiles]; ``racks`` are [draws, size], each sorted.
     """
     pool = np.zeros(counts.sum(), np.uint8)
     drawn = np.zeros(len(counts), np.int64)

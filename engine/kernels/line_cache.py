@@ -35,8 +35,8 @@ from .moves import (
 
 MAX_LINES = 2 * BORDERED
 ENTRY_WORDS = 3
-"""64-bit words of a placement: the packed move; its tiles as a count, below the places of the line
-that it covers; its points, below those of its tiles."""
+"""64-bit words of a placement: the packed move; its tiles as a count, and in the upper half the
+places of the line that it covers; its points, and in the upper half those of its tiles."""
 
 HALF = np.uint64(32)
 LOWER = np.uint64((1 << 32) - 1)
@@ -77,7 +77,7 @@ def fits_in(need: Any, held: Any) -> Any:
 
 @helper
 def units_of(line_cache: LineCacheRecord, seat: Any, tiles: Any, size: Any) -> Any:
-    """Number a seat's different tiles, which are sorted; return the count of all tiles."""
+    """Give each different tile of a seat its unit, by sorted ``tiles``; return the count of all."""
     held, shift = np.uint64(0), 0
     salt = np.uint64(size)
     for tile in range(MAX_LETTERS + 1):

@@ -1,4 +1,4 @@
-"""Recording placements, with their scores and every choice of tiles that the blanks can be."""
+"""Recording of placements: their scores, and every way to assign the blanks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BLANK_CODES = np.uint64(sum(int(BLANK_CODE) << TILE_BITS * nth for nth in range
 def complete(
     search: GaddagRecord, first: Any, multiplier: Any, held: Any, packed: Any, sums: Any
 ) -> None:
-    """List a word that begins at place ``first``, with its blanks in every way."""
+    """List a word that begins at place ``first``, with every assignment of its blanks."""
     used = search.whole ^ held
     placed = bit_count(used)
     if search.down and placed == _ONE and sums >> CROSSED_SHIFT:
@@ -125,7 +125,7 @@ def _note_stand_ins(search: GaddagRecord, stand_ins: Any, move: Any) -> None:
 
 @helper
 def _next_choice(chosen: Any) -> Any:
-    """Return the next integer with as many bits (Gosper, HAKMEM 175); ~0 after 0."""
+    """Return the next integer with the same number of bits (Gosper, HAKMEM 175); ~0 after 0."""
     if not chosen:
         return ~_NOTHING
     carried = chosen + lowest_set(chosen)

@@ -8,12 +8,12 @@ bits
 58–54  row of the first square of its word, from 0
 53–49  column of that square
 48–0   seven tiles of 7 bits, the first highest: letter in bits 0–5 and
-       bit 6 for a blank; 0 none. Those placed, by square, or those
-       exchanged, sorted (a blank: bit 6 alone)
+       bit 6 for a blank; 0: none. Tiles placed are in the order of the
+       squares, tiles exchanged are sorted (a blank: bit 6 alone)
 =====  ================================================================
 
-The best moves are a short sorted list. The order is by equity, and among equals by the integer,
-the smaller first: placements before exchanges, across before down, then by row, column and tiles.
+The best moves are a short list, sorted by equity and then by the integer, the smaller first:
+placements before exchanges, across before down, then by row, column and tiles.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TOP_MOVES = record_dtype(
         ("moves", np.uint64, (MAX_KEPT,)),  # packed, best first
         ("equities", np.int32, (MAX_KEPT,)),  # thousandths of a point
         ("scores", np.int32, (MAX_KEPT,)),  # points
-        ("subracks", np.uint8, (MAX_KEPT,)),  # of the rack, that each plays
+        ("subracks", np.uint8, (MAX_KEPT,)),  # masks of the rack's tiles that each uses
     ],
 )
 TopMovesRecord: TypeAlias = Any
@@ -65,7 +65,7 @@ def tile_count(move: Any) -> Any:
 
 @helper
 def move_tile(move: Any, at: Any) -> Any:
-    """Return the code of a move's tile, from 0: its letter, with ``BLANK_CODE`` for a blank."""
+    """Return the code of tile ``at``, from 0: its letter, with ``BLANK_CODE`` for a blank."""
     return move >> np.uint64(TILE_BITS * (MAX_PLACED - 1 - at)) & _TILE_MASK
 
 

@@ -11,9 +11,9 @@ A slot takes a known number of tiles, so only the subracks of that size matter, 
 side by side in ``SUBRACKS``, one *lane* each: vector instructions bound all of them, and the bits
 of one integer are a set of lanes. Subracks with the same letters share a lane.
 
-A multiset of tiles also has a code, one integer, to be found in tables by open addressing (Knuth
-6.4) with a power of two of places: its tiles sorted, seven bits each, plus one. So the empty
-multiset has the code 0, which also marks an empty place.
+A multiset of tiles also has a code, one integer: its sorted tiles, each plus one, in seven bits
+each. So the empty multiset has the code 0, which also marks an empty place in tables. These use
+open addressing (Knuth 6.4); the number of their places is a power of two.
 
 Bounds and values count thousandths of a point.
 """
@@ -85,10 +85,10 @@ SUBRACKS = record_dtype(
         ("dearest", np.int32, (_SIZES,)),  # values of the rack's tiles, dearest first, then 0
         ("order", np.int64, (_SIZES,)),  # the rack's tiles in that order
         ("names", np.int64, (_SIZES,)),  # the letters of blanks being tried
-        ("turn", np.int64),  # racks sorted out so far
-        ("known_key", np.uint64, (_KNOWN,)),  # answers of ``lanes_completing``: which playthrough,
-        ("known_turn", np.int64, (_KNOWN,)),  # asked with which rack, times 8, plus the size,
-        ("known_lanes", np.uint64, (_KNOWN,)),  # and the lanes
+        ("turn", np.int64),  # racks filled in so far
+        ("known_key", np.uint64, (_KNOWN,)),  # answers of ``lanes_completing``: the playthrough,
+        ("known_turn", np.int64, (_KNOWN,)),  # … ``turn`` × 8 plus the size,
+        ("known_lanes", np.uint64, (_KNOWN,)),  # … and the lanes
     ],
 )
 
@@ -196,7 +196,7 @@ def use_evaluation(evaluation: EvaluationRecord, other: EvaluationRecord) -> Non
 
 @helper
 def opening_cost(board: BoardRecord, evaluation: EvaluationRecord, move: Any) -> Any:
-    """Compute the cost of a first play for vowels beside premium squares of the next lines."""
+    """Return the cost, 0 or less, of a first play's vowels beside premiums of the next lines."""
     squares, side = board.squares, board.side
     square = first_square(side, move)
     cost = np.int64(0)
@@ -219,7 +219,7 @@ def _premium_steps(square: Any) -> Any:
 
 @helper
 def extended(code: Any, tile: Any) -> Any:
-    """Return the code of a multiset and one more tile, no less than the others."""
+    """Return the code of a multiset with one more tile, which must be no less than the others."""
     return code << np.uint64(TILE_BITS) | np.uint64(tile + 1)
 
 

@@ -94,7 +94,7 @@ def mark_replies(replies: RepliesRecord, board: BoardRecord) -> None:
 
 @helper
 def best_way_out(replies: RepliesRecord, line: Any, squares: Any) -> Any:
-    """Return the points of the dearest way out kept that survives tiles on a line; −1: none."""
+    """Return the points of the best way out kept that survives tiles on places of a line; or −1."""
     best = replies.ways_out
     for nth in range(best.count):
         if not best.footprints[nth, line] & squares:

@@ -1,21 +1,21 @@
 """Rollouts: play a candidate, let static players go on for some turns, and undo it all.
 
-The mover's unknowns, the opponent's rack and the order of the bag, are drawn anew for each sample:
-the opponent holds tiles drawn from *holdings*, those that it is believed to have kept, and for the
-rest random ones. Sample ``n`` draws the same for every candidate (common random numbers), and each
-player draws from its own end of the bag, so that candidates are compared in the same luck, however
-many tiles each takes.
+What the mover does not know, the opponent's rack and the order of the bag, is drawn anew for each
+sample: the opponent holds one of the *holdings*, tiles that it is believed to have kept, and random
+tiles for the rest. Sample ``n`` draws the same for every candidate (common random numbers), and
+each player draws from its own end of the bag, so that candidates are compared with the same luck,
+however many tiles each takes.
 
 A rollout has three values for the mover. *Equity*: its points less the opponent's from before the
-candidate on, plus the difference of the last two leaves. *Win*: its probability to win, by a table
-of spread and unseen tiles; 1, ½ or 0 if the game has ended. *Lead*: its final lead with the leaves,
-squashed by a logistic function into 0 to 1: a point more counts, but the less the further the game
-is decided.
+candidate on, plus the difference of the last two leaves. *Win*: its probability of winning, by a
+table of spread and unseen tiles; 1, ½ or 0 if the game has ended. *Lead*: its final lead with the
+leaves, squashed by a logistic function into 0 to 1: each point counts, but less the more decided
+the game is.
 
-If shorter rollouts have told much of the candidates already, longer ones need only say by how much
-they differ: with a *baseline* a rollout is worth what its candidate is known to be worth after so
-many turns, plus what this rollout gained from there on. Far fewer samples are needed, since most of
-the luck is that of the first turns (multilevel Monte Carlo; Giles 2008).
+If shorter rollouts have been made already, longer ones need only measure the difference: with a
+*baseline*, the value of a rollout is the known value of its candidate after the baseline's turns,
+plus what this rollout gained after them. Far fewer samples are needed, since most of the luck is
+that of the first turns (multilevel Monte Carlo; Giles 2008).
 
 Sums are integers, so that the split of samples among workers, and their order, make no difference.
 """
@@ -99,7 +99,7 @@ class Tally(NamedTuple):
 
 @kernel
 def lay_out(state_array: Any, words_array: Any) -> None:
-    """Prepare ``roll_out`` for a board that was set up."""
+    """Prepare ``roll_out`` for a board that is set up."""
     state, words = state_array[0], words_array[0]
     cross_everywhere(state.board, words)
 
@@ -118,11 +118,11 @@ def roll_out(
     values: I32,
     tally: Tally,
 ) -> None:
-    """Play samples, add them to ``tally``, and record each.
+    """Play samples, add them to ``tally``, and record the first in ``values``.
 
-    ``lay_out`` was called for the state's board, which is restored; the game is scratch, mirrored.
-    ``work``, [tasks, 3], has candidate, first sample, number of samples. ``values``, of
-    [3, candidates, room], takes wins, equities and leads of the first ``room`` samples.
+    ``lay_out`` must have been called for the state's board, which is restored; the game is scratch
+    and must be mirrored. ``work``, [tasks, 3], has candidate, first sample, number of samples.
+    ``values``, [3, candidates, room], takes wins, equities and leads of the first ``room`` samples.
     """
     state, game, words = state_array[0], game_array[0], words_array[0]
     board = state.board
@@ -209,7 +209,7 @@ def _go_on(
     tally: Tally,
     candidate: Any,
 ) -> Any:
-    """Let static players take turns; return the three values, less those after the baseline."""
+    """Let static players take turns; return the three values, less those at the baseline's end."""
     top, seat, ply = state.top, 1, 0
     before = np.int64(0), np.int64(0), np.int64(0)
     while ply < scene.plies and not game.over:
@@ -229,7 +229,7 @@ def _go_on(
         settle(game, state.board.points, seat)
         seat = 1 - seat
         ply += 1
-    if 0 < scene.baseline >= ply:  # the game ended before
+    if 0 < scene.baseline >= ply:  # no turn was played beyond the baseline
         return before
     value = _value(game, scene, chances, seat)
     return value[0] - before[0], value[1] - before[1], value[2] - before[2]

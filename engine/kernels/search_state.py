@@ -1,6 +1,6 @@
-"""A state: all that one thread needs to search, in one record; and the entry points for a position.
+"""The search state of one thread in one record, and the entry points for a position.
 
-These are few, for each recompiles all that it calls.
+Entry points are few, since each recompiles everything that it calls.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def take_rack(
 
 @helper
 def find_moves(state: StateRecord, words: WordsRecord) -> None:
-    """Offer ``state.top``, emptied before, every placement and exchange that may get in."""
+    """Offer every placement and exchange that may enter ``state.top``, which must be empty."""
     update_slots(state.slots, state.board)
     fill_subracks(state.subracks, state.rack, state.board, words)
     _offer_exchanges(state)
@@ -125,13 +125,13 @@ class Turn(NamedTuple):
 
     rack: U8  # [7] the first ``size`` are used, sorted
     size: int
-    bag: int  # tiles in it
-    opponent_points: int  # of its rack; known when the bag is empty
-    may_exchange: bool  # an exchange is left, if the bag has enough tiles
+    bag: int  # tiles in the bag
+    opponent_points: int  # on the opponent's rack; used when the bag is empty
+    may_exchange: bool  # the player has an exchange left; the bag is checked separately
 
 
 class MoveArrays(NamedTuple):
-    """Moves (``engine.kernels.moves``), arrays of one length."""
+    """Arrays of equal length with an entry for each move (``engine.kernels.moves``)."""
 
     packed: U64
     scores: I32  # points
@@ -145,8 +145,8 @@ def list_moves(
 ) -> int:
     """Write every move, in no particular order; return their number.
 
-    The state's board was set up. ``moves`` and ``state_array`` are modified in place. Moves beyond
-    the arrays' length are only counted: call again with longer arrays.
+    The state's board must be set up. ``moves`` and ``state_array`` are modified in place. Moves
+    beyond the arrays' length are only counted: call again with longer arrays.
     """
     state, words = state_array[0], words_array[0]
     _begin(state, words, leaves, turn)
@@ -164,7 +164,10 @@ def list_moves(
 def search_moves(
     state_array: Any, words_array: Any, leaves: LeaveArrays, turn: Turn, limit: int
 ) -> None:
-    """Leave the best moves, up to ``limit``, in ``state.top``; a pass is not among them."""
+    """Write the best moves, up to ``limit``, to ``state.top``; a pass is not among them.
+
+    The state's board must be set up.
+    """
     state, words = state_array[0], words_array[0]
     _begin(state, words, leaves, turn)
     keep_only(state.top, limit, NEVER)

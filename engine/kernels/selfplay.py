@@ -1,12 +1,12 @@
 """Whole games between static players, many in one call.
 
 All chance is in the orders of the bags, shuffled by the caller, and in the places of exchanged
-tiles, drawn by a generator seeded for each game. So a game can be replayed, and two can share their
-luck: with the same order, seats swapped and ``mirrored``, where seat 1 draws from the back, each
-player draws the same tiles, until tiles go back.
+tiles, drawn by a generator seeded for each game. So a game can be replayed, and two games can share
+their luck: with the same order and ``mirrored``, where seat 1 draws from the back, each seat draws
+the same tiles in both, until tiles go back; the players swap seats.
 
-A leave can be *forced*: on a given turn the mover swaps its rack for it and random tiles, if bag
-and rack have it. Training does so with leaves that are rarely dealt.
+A leave can be *forced*: on a given turn the mover swaps its rack for that leave and random tiles,
+if bag and rack have its tiles. Training does so with leaves that are rarely dealt.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Deals(NamedTuple):
 
 
 class Results(NamedTuple):
-    """By game, and by turn up to ``room``; filled in by the kernel."""
+    """Results by game, and by turn up to ``room``; filled in by the kernel."""
 
     scores: I32  # [games, 2] by seat
     bingos: I32  # [games, 2] by seat

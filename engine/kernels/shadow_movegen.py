@@ -2,12 +2,12 @@
 
 Slots go into buckets by their bounds, a point wide, and are searched from the highest bucket down,
 until none can hold a bound that reaches the worst move kept (a bucket queue; Dial 1969). A heap
-sorts them exactly, which hardly saves a slot and took a fifth of the time.
+sorts them exactly, but that saved hardly a slot and took a fifth of the time.
 
 A slot is searched in four steps, each of which ends most of what is left:
 
 1. the word map: which subracks may make a word with the playthrough;
-2. the bound of each subrack, by its own tiles and leave; the slot's has the best of both;
+2. the bound of each subrack, by its own tiles and leave; the slot's bound takes the best of each;
 3. the cross-sets: at each crossed square some tile of the subrack has to fit;
 4. the words themselves, letter by letter: those that fit are scored and offered.
 
@@ -70,7 +70,10 @@ StateRecord: TypeAlias = Any  # of ``engine.kernels.search_state.SEARCH_STATE``
 
 @helper
 def search_slots(state: StateRecord, words: WordsRecord) -> None:
-    """Offer ``state.top`` every placement that may get in; rack, subracks, slots are filled in."""
+    """Offer every placement that may enter ``state.top``.
+
+    The state's rack, subracks and slots must be filled in.
+    """
     queue, top = state.queue, state.top
     _fill_queue(state)
     bucket = queue.highest

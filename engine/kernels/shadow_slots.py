@@ -144,7 +144,7 @@ def _coefficient(square: Any, multiplier: Any) -> Any:
 
 @helper
 def _insert_coefficient(slots: SlotsRecord, coefficient: Any) -> None:
-    for at in range(MAX_PLACED):  # branch-free: unpredictable
+    for at in range(MAX_PLACED):  # branch-free, since branches would be unpredictable
         here = np.int64(slots.coefficients[at])
         slots.coefficients[at] = max(here, coefficient)
         coefficient = min(here, coefficient)
@@ -154,7 +154,7 @@ def _insert_coefficient(slots: SlotsRecord, coefficient: Any) -> None:
 def _sort_coefficients(
     slots: SlotsRecord, board: BoardRecord, first: Any, last: Any, multiplier: Any
 ) -> None:
-    """Rebuild the coefficients of the squares ``first`` to ``last``: the word counts more now."""
+    """Rebuild the coefficients of squares ``first`` to ``last`` for a new word multiplier."""
     for at in range(MAX_PLACED):
         slots.coefficients[at] = 0
     for square in range(first, last + 1):

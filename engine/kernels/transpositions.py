@@ -15,7 +15,7 @@ bits   of the data
 51–63  a part of the hash of the best move
 =====  ================================================================
 
-Four entries share a cache line; an entry of an earlier search is replaced first, then that of the
+Four entries share a cache line; an entry of another search is replaced first, then the one of the
 least work.
 """
 
@@ -80,7 +80,7 @@ def recall(table: Any, buckets: Any, key: Any) -> Any:
 
 @helper
 def remember(table: Any, buckets: Any, key: Any, known: Known, age: Any) -> None:
-    """Store bounds over older ones of the position, an empty entry, or the cheapest."""
+    """Store bounds in place of the position's older ones, an empty entry, or the cheapest."""
     age = np.uint64(age & _AGES)
     first = _first(buckets, key)
     chosen, least = first, np.int64(1 << 62)

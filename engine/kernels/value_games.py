@@ -1,7 +1,7 @@
 """Games of static players whose positions are listed, for a network to learn from.
 
-In each turn several moves are followed in the same luck: the same racks, and the same tiles to be
-drawn. So what a move gains beyond another tells far more of the two than what either gains.
+In each turn several moves are followed with the same luck: the same racks, and the same tiles to be
+drawn. So the difference of two gains tells far more than either gain.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Listed(NamedTuple):
 
     lines: U8  # [room, 2 × side, places] contents of the squares
     counts: U8  # [room, counts] as ``lexicons.value_net`` has them
-    groups: I32  # [room] turns listed before
+    groups: I32  # [room] number of the turn, among those listed
     gains: F32  # [room, TURNS] in the next turns, with the last leaves
     finals: F32  # [room] to the end of the game, if the move …
     is_played: Bools  # [room] … was played
@@ -56,9 +56,9 @@ class Listed(NamedTuple):
 class Wanted(NamedTuple):
     """Which moves are followed."""
 
-    members: int  # moves of a turn: the best, and random ones of …
-    among: int  # … so many
-    explored: int  # of 2^16 turns, those in which any of the members is played
+    members: int  # moves of a turn: the best, and others at random …
+    among: int  # … from this many of the highest equity
+    explored: int  # turns in 2^16 in which a member is played at random, else the best
 
 
 @kernel
@@ -76,15 +76,15 @@ def list_positions(
 ) -> int:
     """Play games and list positions; return their number, or −1 if there is too little room.
 
-    ``games_array`` has two games; they, ``members`` and the first arrays are scratch. Positions
-    with an empty bag, and after the end of a game, are left out.
+    ``games_array`` has two games; they, ``members``, the state and the sums are scratch. Positions
+    with an empty bag, and those after the end of a game, are left out.
     """
     state, words, sums = state_array[0], words_array[0], sums_array[0]
     board, game = state.board, games_array[0]
     count, group = np.int64(0), np.int32(0)
     place = np.empty(MOST_TURNS, np.int64)  # of the position after the move; −1: not listed
     lead = np.empty(MOST_TURNS, np.int64)  # of seat 0
-    luck = np.empty(1, np.uint64)  # not the game's, which goes as without anybody listing
+    luck = np.empty(1, np.uint64)  # not the game's, so that listing does not change its course
     for number in range(len(deals.orders)):
         clear_board(board)
         deal(game, deals.orders[number], deals.seeds[number])
@@ -131,7 +131,7 @@ def list_positions(
 
 @helper
 def _pick_members(state: Any, luck: U64, members: Any, most: Any) -> Any:
-    """Pick the best move and random other ones; return how many."""
+    """Pick the best move and random others, up to ``most`` in all; return their number."""
     top, rack = state.top, state.rack
     size = np.int64(0)
     for nth in range(top.count):

@@ -1,16 +1,16 @@
 """The value of a position after a move, by a network that sees the lines of the board.
 
-The network and what it sees are those of ``lexicons.value_net``. A play is made along one line, by
-what that line has. So the net looks at each line by itself, in the light of the counts: a row of
-weights is added up for each content of a square and each count; a layer of floats follows, and the
-lines meet only there. Half of its numbers are sums over the lines, of what is above 0; the other
-half are smooth maxima, the logarithms of sums of exponentials, since of all lines a player chooses
-one. Each output has a column of its own in the first layer, too: what is linear need not pass
-through the others.
+The network and what it sees are those of ``lexicons.value_net``. A play is made along one line and
+depends on what that line has. So the net looks at each line by itself, together with the counts: it
+adds up a row of weights for the content of each square and for each count. A layer of floats
+follows, and only after it do the lines meet. Half of its numbers are summed over the lines, where
+they are above 0; for the other half a smooth maximum is taken (the logarithm of the sum of
+exponentials), since a player chooses one line. Each output also has a column of its own in the
+first layer, so that what is linear need not pass through the others.
 
-The sums of the first layer follow the board, as those of chess engines do (efficiently updated
+The sums of the first layer are updated with the board, as in chess engines (efficiently updated
 networks, Nasu 2018): a move changes few lines, and the board has written down which
-(``engine.kernels.board``). The weights are integers, so that sums are exact, in whatever order.
+(``engine.kernels.board``). The weights are integers, so that sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ def content_of(sights: Sights, here: Any) -> Any:
 
 @helper
 def count_row(sights: Sights, nth: Any, count: Any) -> Any:
-    """Return the row of weights of a count: of tiles kept, then unseen, the bag, scoreless turns.
+    """Return the row of weights of a count.
 
-    The last row is for so many or more.
+    ``nth`` numbers the counts: of each tile kept, of each tile unseen, the bag, scoreless turns.
+    The last row of each also stands for higher counts.
     """
     begin = sights.begins[nth]
     return begin + min(count, sights.begins[nth + 1] - begin - 1)
@@ -92,7 +93,7 @@ def count_row(sights: Sights, nth: Any, count: Any) -> Any:
 
 @helper
 def count_unseen(unseen: Any, game: Any, seat: Any) -> None:
-    """Count the tiles that a seat does not see, by tile; modified in place."""
+    """Count into ``unseen``, by tile, the tiles that a seat does not see."""
     unseen[:] = 0
     for at in range(game.front, game.back):
         unseen[game.bag[at]] += 1
@@ -102,7 +103,7 @@ def count_unseen(unseen: Any, game: Any, seat: Any) -> None:
 
 @helper
 def count_kept(kept: Any, rack: Any, subrack: Any) -> None:
-    """Count what a rack keeps after playing a subrack, by tile; modified in place."""
+    """Count into ``kept``, by tile, what a rack keeps after playing a subrack."""
     kept[:] = 0
     for at in range(rack.held):
         if not subrack >> at & 1:
@@ -111,7 +112,7 @@ def count_kept(kept: Any, rack: Any, subrack: Any) -> None:
 
 @helper
 def sum_position(net: NetArrays, sums: Any, board: BoardRecord) -> None:
-    """Add up what is the same before and after a move; ``sums.unseen`` was counted."""
+    """Add up the lines before a move, and the unseen tiles; ``sums.unseen`` must be filled in."""
     sights, columns = net.sights, net.counts.shape[1]
     for line in range(2 * board.side):
         if sights.kinds[line] >= 0:
@@ -127,10 +128,11 @@ def sum_position(net: NetArrays, sums: Any, board: BoardRecord) -> None:
 def value_move(
     net: NetArrays, sums: Any, board: BoardRecord, since: Any, bag: Any, scoreless: Any
 ) -> None:
-    """Leave in ``sums.outputs`` the values after a move, whose changes the board has ``since``.
+    """Write the values after a move to ``sums.outputs``.
 
-    ``sum_position`` was called for the board before, and ``sums.kept`` counted; ``bag`` has so
-    many tiles after the draw.
+    ``since`` is ``board.changes`` before the move; ``sum_position`` must have been called then, and
+    ``sums.kept`` filled in. ``bag`` (tiles, after the draw) and ``scoreless`` (turns in a row) are
+    those after the move.
     """
     sights, columns = net.sights, net.counts.shape[1]
     changed = np.uint64(0)
@@ -164,16 +166,16 @@ def rank_by_value(
     bag: int,
     scoreless: int,
 ) -> None:
-    """Sort ``state.top`` by score, leave and value, which are its equities from here on.
+    """Sort ``state.top`` by the sum of score, leave and value, which replaces its equities.
 
-    ``sums.unseen`` was filled in; ``bag`` and ``scoreless`` are of before the move.
+    ``sums.unseen`` must be filled in; ``bag`` and ``scoreless`` are those before the move.
     """
     state, words, sums = state_array[0], words_array[0], sums_array[0]
     board, rack, top = state.board, state.rack, state.top
     sum_position(net, sums, board)
     size = top.count
     keep_only(top, size, NEVER)
-    for nth in range(size):  # what is offered goes among those before it
+    for nth in range(size):  # in place: each move is inserted among those before it
         move, subrack = top.moves[nth], np.int64(top.subracks[nth])
         count_kept(sums.kept, rack, subrack)
         if move < EXCHANGE:
@@ -208,7 +210,7 @@ def _add(total: Any, row: Any) -> None:
 
 @helper
 def _begin_outputs(net: NetArrays, sums: Any) -> None:
-    """Begin with what the counts say by themselves."""
+    """Begin the outputs with the linear part of the counts, and empty the sums over lines."""
     width, hidden = net.second.shape
     for output in range(OUTPUTS):
         own = np.float32(sums.with_move[width + output]) * np.float32(net.unit)
@@ -220,7 +222,7 @@ def _begin_outputs(net: NetArrays, sums: Any) -> None:
 
 @helper
 def _look_at_line(net: NetArrays, sums: Any, line: Any, total: Any) -> None:
-    """Compute a line's hidden numbers; add what it says by itself."""
+    """Compute a line's hidden numbers; add its linear part to the outputs."""
     width, hidden = net.second.shape
     unit, numbers = np.float32(net.unit), sums.hidden[line]
     together, most = sums.together, sums.most
@@ -241,7 +243,7 @@ def _look_at_line(net: NetArrays, sums: Any, line: Any, total: Any) -> None:
 
 @helper
 def _put_out(net: NetArrays, sums: Any, lines: Any) -> None:
-    """Add what the lines say together."""
+    """Add the part of all lines together to the outputs."""
     hidden = len(net.second_start)
     half, together, most = hidden // 2, sums.together, sums.most
     for nth in range(half, hidden):

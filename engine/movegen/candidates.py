@@ -23,8 +23,8 @@ def best_candidates(
 ) -> list[RankedMove]:
     """Return the ``count`` moves of the highest static equity, or all if there are fewer.
 
-    On an empty board that is its own mirror image plays across and down come to the same; only the
-    former are returned. A pass is returned only if there is nothing else. Raises as
+    On an empty board that is its own mirror image, plays across and down are equivalent; only those
+    across are returned. A pass is returned only if there is nothing else. Raises as
     ``Generator.best``.
     """
     mirrored = position.board.is_empty and is_symmetric(position.board.layout)
@@ -40,7 +40,11 @@ def best_candidates(
 def ranked_moves(
     generator: Generator, position: Position, moves: Sequence[Move]
 ) -> list[RankedMove]:
-    """Evaluate moves in the order given; the equity of a phony is score and leave alone."""
+    """Evaluate moves, in the order given; the equity of a phony is only score and leave.
+
+    Raises:
+        ValueError: as ``legal_moves``, or a move that is impossible with this rack and board.
+    """
     listed = generator.arrays(position)
     rack = tuple(sorted(position.racks[position.on_turn]))
     ranked = []
@@ -82,7 +86,7 @@ def is_symmetric(layout: BoardLayout) -> bool:
 
 
 def guess_replies(generator: Generator, position: Position, seed: int) -> Iterator[ScoredMove]:
-    """Yield the static choices of random racks of the player on turn, without end."""
+    """Yield static choices for random racks of the player on turn, without end."""
     rules, seat = generator.rules, position.on_turn
     hidden = as_tiles(unseen(position, 1 - seat, rules))
     chance = random.Random(seed)

@@ -1,22 +1,24 @@
 """Static evaluation: what a move is worth without looking ahead, and the numbers that go into it.
 
 The equity of a move is its score, the value of the tiles that stay on the rack, and adjustments,
-each of which can be switched off to compare with engines that lack it. All are thousandths of a
-point; below they are in points.
+each of which can be switched off to compare with engines that lack it. The constants are in
+thousandths of a point, the numbers below in points.
 
-**Opening** (on by default). On the first play each vowel, also one that a blank stands for, costs
+**Opening** (on by default). On the first play each vowel, a blank's included, costs
 0.35 for a double and 0.70 for a triple square directly above or below it (beside it, if the play is
 down): it gives the opponent a place there. On the standard board that is 0.7 at C, G, I and M.
 MAGPIE has this rule; Macondo and wolges have 0.7 at the same squares, after Sheppard's Maven.
 
 **Going out** (on by default). With an empty bag leaves are worth nothing. Going out gains twice the
-opponent's tiles, which are the unseen; not going out costs 10 and twice the leave. So do Macondo,
-MAGPIE and wolges; Quackle has 8 and 2.61 times. Without it such plays have their score.
+opponent's tiles, which are the unseen; not going out costs 10 and twice the leave's points.
+Macondo, MAGPIE and wolges do the same; Quackle has 8 and 2.61 times. Without it such plays are
+worth their score.
 
 **Late bag** (on by default). The value of leaving a number of tiles in the bag, by Quackle's
 table; its index is the tiles in the bag before the play, less those played, plus 7:
-10 for leaving one tile, 2 for emptying it, −8 for emptying it with a rack of one. Macondo's and
-MAGPIE's own tables are all zeros. It is not applied to exchanges, whose tiles go back.
+10 for leaving one tile, 2 for emptying it, −8 for emptying it and keeping a rack of one tile.
+Macondo's and MAGPIE's own tables are all zeros. It is not applied to exchanges, whose tiles go
+back.
 
 What each is worth in games: ``docs/results/evaluation.md``.
 

@@ -30,7 +30,7 @@ from .move_codec import leaves_of, unpack
 _FIRST_CAPACITIES = (1 << 12, 1 << 16, 1 << 20)
 _KIND_SHIFT = np.uint64(60)
 _HEAD = 32
-"""Moves that are made into values at once when one of the first is asked for."""
+"""Number of moves that are made into values at once when one of them is asked for."""
 
 
 class ScoredMove(NamedTuple):
@@ -50,12 +50,12 @@ class RankedMove(NamedTuple):
 
 
 class LegalMoves(Sequence[ScoredMove]):
-    """Legal moves in the order of ``legal_moves``, made into values when they are asked for."""
+    """Legal moves in the order of ``legal_moves``, made into values only when asked for."""
 
     def __init__(self, packed: U64, scores: I32, board: Board) -> None:
         self._packed, self._scores, self._board = packed, scores, board
         self._values: list[ScoredMove] = []
-        """The first, as far as they are made; never changed, for several threads may read."""
+        """The first moves; the list is replaced, never changed, since threads may read it."""
 
     def __len__(self) -> int:
         """Count the moves."""
@@ -142,7 +142,7 @@ class Generator:
         self.state = new_state(_empty_board(rules), record, rules.exchange_minimum)
 
     def legal_moves(self, position: Position) -> LegalMoves:
-        """Return every legal move as the function ``legal_moves`` lists them; raises as it."""
+        """Return every legal move in the order of the function ``legal_moves``; raises as that."""
         listed = self.arrays(position)
         kinds = listed.packed >> _KIND_SHIFT
         used = np.where(kinds, np.bitwise_count(listed.subracks), 0)
@@ -157,7 +157,7 @@ class Generator:
         return ranked(self.arrays(position), position, count)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
-        """Return the first ``count`` moves of ``everything``, the pass left out.
+        """Return the first ``count`` moves of ``everything``, without the pass.
 
         Up to 128 are found without listing the others. A pass comes only if there is nothing else.
 
@@ -175,7 +175,7 @@ class Generator:
         return moves or [passing(position)]
 
     def keep_best(self, position: Position, count: int) -> Turn:
-        """Leave the best ``count`` moves in ``state.top``; raises as ``best``, and over 128."""
+        """Leave the best ``count`` moves in ``state.top``; raises as ``best``, and if over 128."""
         if not 1 <= count <= MAX_KEPT:
             raise ValueError(f"the best {count} moves; 1 to {MAX_KEPT} can be kept")
         turn = self._turn(position)
@@ -260,7 +260,7 @@ def _picked(moves: MoveArrays, which: slice | I64) -> MoveArrays:
 
 
 def ranked(moves: MoveArrays, position: Position, count: int | None = None) -> list[RankedMove]:
-    """Return the first ``count`` of a position's moves by equity, of equals the lower number."""
+    """Return the first ``count`` moves by equity, ties by packed move; None: all."""
     order = np.lexsort((moves.packed, -moves.equities))[:count]
     return _ranked(_picked(moves, order), position)
 

@@ -30,9 +30,9 @@ _TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
 
 
 def unpack(packed: U64, board: Board) -> Iterator[Move]:
-    """Return packed moves (``engine.kernels.moves``) on a board as values, in their order."""
+    """Yield packed moves (``engine.kernels.moves``) on a board as values, in their order."""
     codes = packed[:, None] >> _TILE_SHIFTS & _TILE_MASK
-    # The last column stands for every square played through.
+    # The last column, always PLAYED_THROUGH, stands for every square played through.
     tiles = np.full((len(packed), MAX_PLACED + 1), PLAYED_THROUGH, np.uint8)
     tiles[:, :MAX_PLACED] = codes & LETTER_MASK | (codes & BLANK_CODE) << np.uint64(1)
     placed = np.count_nonzero(tiles, axis=1)

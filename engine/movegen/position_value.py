@@ -29,15 +29,16 @@ class PositionValue:
 
     @property
     def outputs(self) -> F32:
-        """What the net says (``lexicons.value_net``) of the move that was valued last."""
+        """The net's outputs (``lexicons.value_net``) for the move that was valued last."""
         outputs: F32 = self._sums["outputs"][0].copy()
         return outputs
 
     def best(self, position: Position, count: int = 1, among: int = AMONG) -> list[RankedMove]:
-        """Return the best moves, whose equity is score, leave and value.
+        """Return the best ``count`` moves, whose equity is score, leave and value.
 
-        With an empty bag, for which nets do not learn, they are those of the generator; a pass
-        comes only if there is nothing else.
+        The ``among`` moves of the highest static equity are valued. With an empty bag, on which
+        nets are not trained, moves and equities are the generator's. A pass comes only if there is
+        nothing else.
 
         Raises:
             ValueError: as ``Generator.best``, or over 128 moves are to be valued.

@@ -4,14 +4,14 @@
   in upper case a tile, in lower case a blank, ``[CH]`` a tile of several characters;
 * racks: ``on turn/next``, ``?`` a blank, nothing where the rack is empty or unknown;
 * scores: two whole numbers in the same order;
-* zeros: how many scoreless turns in a row went before;
-* operations: a name and what belongs to it, each closed by ``;`` (``lex NWL18; ld english;``).
+* zeros: the number of scoreless turns in a row so far;
+* operations: a name and its argument, each closed by ``;`` (``lex NWL18; ld english;``).
 
-CGP knows who is on turn and who is next, not who sat where: what is read has seat 0 on turn.
+CGP tells which player is on turn, not which seat: a position that is read has seat 0 on turn.
 ``read_operations`` gives the operations as text; they are not acted upon, since the caller chooses
-the rules. Two of ours belong to the position, where the rules limit what they count: ``passes 2;``
-in a row up to now, and ``exchanges 1/0;`` made so far, in the order of the racks. What is not told
-is 0.
+the rules. Two operations of our own belong to the position, if the rules limit what they count:
+``passes 2;`` in a row so far, and ``exchanges 1/0;`` so far, in the order of the racks. Without
+them these numbers are 0.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ _CHALLENGES: dict[str, ChallengeRule] = {
 
 
 def challenge_operation(rules: Rules) -> tuple[tuple[str, str], ...]:
-    """Return the operation ``cr`` for a position's challenge rule; none for *void*."""
+    """Return the operation ``cr`` for the rules' challenge rule; none for *void*."""
     if rules.challenge == "void":
         return ()
     return (("cr", rules.challenge.replace("-point", "pt")),)  # as other programs write it
@@ -133,7 +133,7 @@ def read_challenge(text: str) -> ChallengeRule:
     """Read the argument of ``cr``, in any case.
 
     Raises:
-        NotationError: no challenge rule is called that.
+        NotationError: there is no challenge rule of that name.
     """
     rule = _CHALLENGES.get(text.casefold())
     if rule is None:
@@ -163,7 +163,7 @@ def read_rack(text: str, where: str, alphabet: Alphabet, limit: int) -> Rack:
     """Read a rack, sorted; ``where`` begins the error message.
 
     Raises:
-        NotationError: no tile, a blank given a letter, or more than ``limit`` tiles.
+        NotationError: text that is no tile, a blank with a letter, or more than ``limit`` tiles.
     """
     try:
         tiles = alphabet.tiles(text)
@@ -237,10 +237,10 @@ def _read_scores(text: str) -> tuple[int, int]:
 
 
 def read_operations(text: str) -> tuple[tuple[str, str], ...]:
-    """Read the operations of a CGP, as (name, argument) in their order; nothing else of it.
+    """Read the operations of a CGP, as (name, argument) in their order; the rest is not checked.
 
     Raises:
-        NotationError: one is empty or is not closed.
+        NotationError: an operation is empty or is not closed.
     """
     *closed, rest = "".join(text.split(maxsplit=4)[4:]).split(";")
     if rest.strip():

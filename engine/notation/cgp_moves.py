@@ -4,7 +4,7 @@
 ``8D.WORDs``, ``D8.WORDs``              a placement across, down; a blank is in lower case, and a
                                         square that is played through shows the letter that it has
 ``ex.ABC?``, ``ex.3``                   an exchange of these tiles, of this many
-``pass``                                a pass, or a challenge that was lost
+``pass``                                a pass, or a turn lost by a challenge
 ``phony.8D.WORDs``                      a placement that was challenged off
 ``8D.WORDs.DORSW?X.5.1``                with the rack that it was played from, points that a
                                         challenge earned, and whether it cost the challenger a turn
@@ -35,11 +35,11 @@ _WHOLE = re.compile(r"[0-9]{1,3}")
 class CgpMove:
     """A move as it was written, and what was written with it."""
 
-    move: Move | int  # a number where that many tiles were exchanged and it is not said which
+    move: Move | int  # a number: that many tiles were exchanged, which is not known
     rack: Rack | None = None  # before the move, as far as is known, sorted
     phony: bool = False
-    challenge_points: int = 0  # what a challenge in vain has added
-    turn_lost: bool = False  # whether a challenge in vain has cost the challenger a turn
+    challenge_points: int = 0  # that an unsuccessful challenge has added
+    turn_lost: bool = False  # whether an unsuccessful challenge has cost the challenger a turn
 
 
 def format_cgp_move(move: Move | int, board: Board, alphabet: Alphabet) -> str:
@@ -61,7 +61,7 @@ def format_cgp_move(move: Move | int, board: Board, alphabet: Alphabet) -> str:
 
 
 def format_cgp_turn(turn: CgpMove, board: Board, alphabet: Alphabet) -> str:
-    """Write a turn with its rack, and with what a challenge of it came to.
+    """Write a turn with its rack, and with the result of a challenge; a phony is without rack.
 
     Raises:
         NotationError: as ``format_cgp_move``.
@@ -76,10 +76,10 @@ def format_cgp_turn(turn: CgpMove, board: Board, alphabet: Alphabet) -> str:
 
 
 def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int = 7) -> CgpMove:
-    """Read a move that is to be made on ``board``; whether it is legal is for the rules to say.
+    """Read a move to be made on ``board``; whether it is legal is not checked.
 
     Raises:
-        NotationError: says which part of the text is wrong; ``rack.…`` is no move either.
+        NotationError: says which part of the text is wrong; ``rack.…`` is not a move either.
     """
     first, *rest = text.split(".")
     match first.lower(), rest:
@@ -105,10 +105,10 @@ def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int =
 
 
 def parse_cgp_rack(text: str, alphabet: Alphabet, rack_size: int) -> Rack | None:
-    """Read ``rack.ABCDEFG``; None if the text is nothing of the kind.
+    """Read ``rack.ABCDEFG``; return None if the text does not begin with ``rack.``.
 
     Raises:
-        NotationError: its tiles are none, or too many.
+        NotationError: something in it is no tile, or there are too many.
     """
     first, dot, tiles = text.partition(".")
     if first.lower() != "rack" or not dot:

@@ -2,27 +2,27 @@
 
 * a play ``8D WO.Ds``; tiles played through are ``.``, ``(A)`` or the letter itself;
 * an exchange ``-ABC``, or ``-5`` where only the number is known; a pass ``-``;
-* a phony taken back ``--``, with the score it had as a loss;
-* ``(challenge)``, points for a play that was challenged in vain;
+* a phony taken back ``--``, with its score as a loss;
+* ``(challenge)``, points for a play that was challenged without success;
 * ``(G)`` with a gain: the tiles the opponent was left with, when the nick went out;
 * ``(RACK)`` with a loss: the nick's own tiles, when the game ended on scoreless turns;
 * ``(time)``, points lost on the clock, before or after the lines for racks.
 
-The rack before it may be missing, the ``+`` too; fields are separated by spaces or tabs. The words
+The rack and the ``+`` may be missing; fields are separated by spaces or tabs. The words
 that a play made may follow its total, as Quackle once wrote them (``+26 66  BE, ET, DO``); they are
 ignored, since the play tells them.
 
-``#opening`` has the position that the game began in, as CGP, where that was no empty board; the
-player on turn there is the player of the first turn. It is ours: other readers do not know it.
+``#opening`` has the position that the game began in, as CGP, unless the board was empty; its player
+on turn is the player of the first turn. It is our own pragma: other readers do not know it.
 
-Lines end in LF, CRLF or CR. ``#note`` and ``#description`` go on over the lines that begin with
-neither ``#`` nor ``>``. Pragmas that are not known here are kept where they stood. Bytes are
-ISO-8859-1 unless ``#character-encoding`` (which may also be Windows-1252) or a byte order mark says
+Lines end in LF, CRLF or CR. ``#note`` and ``#description`` continue over the lines that begin with
+neither ``#`` nor ``>``. Unknown pragmas are kept where they stood. Bytes are ISO-8859-1 unless
+``#character-encoding`` (UTF-8, ASCII, ISO-8859-1 or Windows-1252) or a UTF-8 byte order mark says
 otherwise.
 
-A replay refuses all but two players. Refused, with the line and the reason: an event of a nick that
-no ``#playerN`` names, scores that are no whole numbers, an event without a total, a second title,
-and text that belongs to nothing.
+A replay takes two players only. Refused, with the line and the reason: an event of a nick that no
+``#playerN`` before it names, scores that aren't whole numbers, an event without a total, a second
+title, and text that belongs to nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class GcgError(NotationError):
 
 
 class EventKind(Enum):
-    """What a line of the game tells."""
+    """The kind of a line of the game."""
 
     PLAY = "play"
     EXCHANGE = "exchange"
@@ -76,7 +76,7 @@ class EventKind(Enum):
 
     @property
     def is_end(self) -> bool:
-        """Whether the game was over before: racks and times are settled after it."""
+        """Whether the event settles racks or times after the end of the game."""
         return self in (EventKind.RACK_LEFT, EventKind.RACK_LOST, EventKind.TIME)
 
 
@@ -112,7 +112,7 @@ class GcgEvent:
 
 @dataclass(frozen=True, slots=True)
 class GcgPragma:
-    """A pragma that means nothing here: its text behind ``#``, and how many events precede it."""
+    """An unknown pragma: its text after ``#``, and the number of events before it."""
 
     text: str
     after: int = 0
@@ -123,7 +123,7 @@ class GcgGame:
     """A game as a GCG tells it.
 
     ``note`` stands before the first event. ``incomplete`` is None unless the file says that the
-    game goes on; then it is what the pragma adds, mostly nothing.
+    game goes on; then it is the text of that pragma, usually empty.
     """
 
     players: tuple[GcgPlayer, ...]
@@ -152,10 +152,11 @@ def read_gcg(data: bytes | str) -> GcgGame:
 
 
 def write_gcg(game: GcgGame) -> str:
-    """Write a game; to be stored as UTF-8, which the first line says.
+    """Write a game as text, to be stored as UTF-8, as its first line says.
 
     Raises:
-        NotationError: a text that would not be read back, such as a title of two lines.
+        NotationError: a nick that is not one word, or a text with a line end where there can't be
+            one, as in a title.
     """
     lines = ["#character-encoding UTF-8"]
     for number, player in enumerate(game.players, start=1):
@@ -306,7 +307,7 @@ def _read_move(line: int, fields: list[str], score: int) -> tuple[EventKind, lis
         return EventKind.EXCHANGE, before, last[1:]
     if len(last) > 2 and last[0] == "(" and last[-1] == ")":
         inner = last[1:-1]
-        is_rack = inner == "TIME" and score > 0  # nobody gains by time
+        is_rack = inner == "TIME" and score > 0  # time is never a gain
         if inner.lower() in ("time", "challenge") and not is_rack:
             return EventKind(inner.lower()), before, ""
         if score < 0 or (score == 0 and before):

@@ -48,21 +48,21 @@ class MagpieMove:
 
     move: Move
     score: int | None = None
-    win: float | None = None  # how likely it wins, 0 to 1
-    win_error: float | None = None  # the standard error of that
+    win: float | None = None  # probability of winning, 0 to 1
+    win_error: float | None = None  # standard error of ``win``
     equity: float | None = None  # in points
     equity_error: float | None = None
     samples: int | None = None  # continuations, or orders of the bag, looked at
 
 
-_Line: TypeAlias = MagpieMove | None  # None if the line has no move, as a heading
+_Line: TypeAlias = MagpieMove | None  # None if the line has no move, such as a heading
 
 
 def parse_magpie_move(text: str, board: Board, alphabet: Alphabet) -> Move:
-    """Read a move that is to be made on ``board``; whether it is legal is for the rules to say.
+    """Read a move to be made on ``board``; whether it is legal is not checked.
 
     Raises:
-        NotationError: it is none, or names other tiles than the board has.
+        NotationError: the text is not a move, or names other tiles than the board has there.
     """
     if text == "pass":
         return PASS
@@ -76,7 +76,11 @@ def parse_magpie_move(text: str, board: Board, alphabet: Alphabet) -> Move:
 
 
 def parse_magpie_generated(line: str, board: Board, alphabet: Alphabet) -> _Line:
-    """Read a line of ``generate``: rank, move, leave, score, equity."""
+    """Read a line of ``generate``: rank, move, leave, score, equity.
+
+    Raises:
+        NotationError: it has no move that fits the board; so do the readers below.
+    """
     if not (row := _GENERATED.fullmatch(line)):
         return None
     return MagpieMove(_leading_move(row[1], board, alphabet), int(row[2]), equity=_number(row[3]))

@@ -5,11 +5,11 @@ runs down; rows count from 1 at the top, columns from A at the left. In the word
 letter is a tile placed, a lower-case one a blank that stands for that letter, a tile of several
 characters stands in brackets (``[CH]``), and a square that holds a tile already is ``.``.
 
-What is read may also name the tiles played through, in parentheses (``WO(R)Ds``) or bare
-(``WORDs``); they have to match the board, in either case.
+Input may also name the tiles played through, in parentheses (``WO(R)Ds``) or bare (``WORDs``); they
+have to match the board, in upper or lower case.
 
-An exchange is ``-`` and the tiles, blanks as ``?``; an exchange whose tiles are not to be seen is
-``-`` and their number; a pass is ``-`` alone.
+An exchange is ``-`` and the tiles, blanks as ``?``; an exchange of hidden tiles is ``-`` and their
+number; a pass is ``-`` alone.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _COUNT = re.compile(r"-([1-9][0-9]?)")
 
 
 class NotationError(ValueError):
-    """Text that is no move, no CGP or no GCG, or that contradicts the board it speaks of."""
+    """Text that is not a move, a CGP or a GCG, or that contradicts the board."""
 
 
 def format_square(row: int, column: int, direction: Direction) -> str:
-    """Write a first square, and with it the way a word runs from there.
+    """Write the first square of a word, in the form that shows its direction.
 
     Raises:
         NotationError: the column has no letter (more than 26).
@@ -47,7 +47,7 @@ def format_square(row: int, column: int, direction: Direction) -> str:
 
 
 def parse_square(text: str) -> tuple[int, int, Direction]:
-    """Read a first square: row and column from 0, and the way the word runs.
+    """Read the first square of a word: row and column from 0, and the word's direction.
 
     Raises:
         NotationError: neither ``8D`` nor ``D8``.
@@ -100,7 +100,7 @@ def word_text(place: Place, board: Board, alphabet: Alphabet, through: str) -> s
 
 
 def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:
-    """Read a move that is to be made on ``board``; legality is for ``engine.rules.rules`` to judge.
+    """Read a move to be made on ``board``; whether it is legal is not checked.
 
     Raises:
         NotationError: says which part of the text is wrong, and what the board holds there.
@@ -130,12 +130,12 @@ def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:
 
 
 def format_exchange_count(count: int) -> str:
-    """Write an exchange as those see it who may not see the tiles: ``-3``."""
+    """Write an exchange of hidden tiles: ``-3``."""
     return f"-{count}"
 
 
 def parse_exchange_count(text: str) -> int:
-    """Read how many tiles were exchanged from ``-3``.
+    """Read the number of tiles exchanged from text such as ``-3``.
 
     Raises:
         NotationError: anything but ``-`` and a number from 1 to 99.
@@ -187,7 +187,7 @@ def tile_on_board(token: str, alphabet: Alphabet) -> int:
     """Read a tile as it lies on a board.
 
     Raises:
-        NotationError: what the token is not; to stand behind the token.
+        NotationError: the message goes on from the token ("is not a tile").
     """
     try:
         (tile,) = alphabet.tiles(token)

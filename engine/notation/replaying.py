@@ -1,7 +1,7 @@
-"""Where a GCG meets the rules: a recorded game played over, and a played game recorded.
+"""Replays of recorded games (GCG) by the rules, and records of played games.
 
 A replay checks every score and running total against the rules. Words are not looked up: a recorded
-game may well hold phonies that stood.
+game may well have phonies that stood.
 
 A rack that is not recorded is ``()``, and an exchange of which only the number is known has no
 move. A rack that a player shows in its next turn is known before it, too.
@@ -36,10 +36,10 @@ from .gcg import EventKind, GcgError, GcgEvent, GcgGame, GcgPlayer
 from .move_text import NotationError, format_move, parse_move
 
 LOST_TURN = "turn lost by a challenge"
-"""The note on the pass of a player that challenged in vain."""
+"""The note on the pass of a player that lost its turn by an unsuccessful challenge."""
 
 STOOD = "challenged in vain"
-"""The note on a play that was challenged and stood, if GCG has no line for what that cost."""
+"""The note on a play that was challenged and stood without a bonus, for which GCG has no line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ReplayStep:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A file played over: its events in order, and the position after the last."""
+    """A replayed file: its events in order, and the position after the last."""
 
     steps: tuple[ReplayStep, ...]
     final: Position
@@ -87,7 +87,7 @@ class Replay:
 
 
 def replay(gcg: GcgGame, rules: Rules) -> Replay:
-    """Play a game over; seat 0 is ``#player1``, whoever begins.
+    """Replay a game; seat 0 is ``#player1``, whoever begins.
 
     Raises:
         GcgError: names the line, what it says and what the rules say: a move that is not
@@ -104,7 +104,7 @@ def replay(gcg: GcgGame, rules: Rules) -> Replay:
 
 
 def _opening(gcg: GcgGame, rules: Rules) -> Position:
-    """Return the position that a game begins in; its racks are those of the turns."""
+    """Return the position that a game begins in; replays take the racks from the turns instead."""
     if not gcg.opening:
         return Position.empty(rules.layout)
     try:
@@ -137,7 +137,7 @@ class _Replayer:
         self._last: ReplayStep | None = None
 
     def step(self, index: int, event: GcgEvent) -> ReplayStep:
-        """Make an event; every reason to refuse it gets its line."""
+        """Apply an event; an error names its line."""
         try:
             step = self._step(index, event)
         except GcgError:
@@ -199,7 +199,7 @@ class _Replayer:
     def _before(self, index: int, event: GcgEvent) -> Position:
         known, last = self._known[index], self._last
         if event.kind is EventKind.WITHDRAWN and last and last.event.nick == event.nick:
-            # Nothing was drawn yet: the rack of this line counts the tiles that still lie there.
+            # Nothing was drawn yet: this line's rack includes the tiles that still lie there.
             seat, rack = last.seat, Counter(known[last.seat].rack)
             if isinstance(last.move, Place):
                 rack -= Counter(rack_tiles(last.move.placed))
@@ -237,7 +237,7 @@ class _Replayer:
             else:
                 move = Exchange(rack) if count == len(rack) == rules.rack_size else None
             self._check_exchange(step, count)
-        # An exchange of unknown tiles counts, too.
+        # Of an exchange of unknown tiles the event stands for the move.
         self._counts = step.before.counts_after(move or step.event, rules)
         self._on_turn = 1 - step.seat
         return replace(step, move=move)
@@ -346,7 +346,7 @@ def gcg_from_game(
 ) -> GcgGame:
     """Record a game; if it is not over it is marked incomplete and keeps both racks.
 
-    ``players`` are names by seat; nicks are made of them. ``time_penalties`` are 0 or more.
+    ``players`` are names by seat, from which nicks are made; ``time_penalties`` are points by seat.
 
     Raises:
         ValueError: a time penalty below 0.
@@ -391,7 +391,7 @@ def _boards(game: Game) -> Iterator[tuple[Turn, Board]]:
 
 
 def _events(turn: Turn, board: Board, nicks: tuple[str, str], game: Game) -> Iterator[GcgEvent]:
-    """Write a turn, and what a challenge of it came to."""
+    """Yield the events of a turn, and of a challenge of it."""
     nick, alphabet = nicks[turn.seat], game.rules.distribution.alphabet
     text, rack = format_move(turn.move, alphabet), alphabet.text(turn.rack)
     total, score = turn.total - turn.bonus, turn.score
@@ -416,7 +416,7 @@ def _events(turn: Turn, board: Board, nicks: tuple[str, str], game: Game) -> Ite
 def _end_events(
     over: Ending, nicks: tuple[str, str], totals: list[int], alphabet: Alphabet
 ) -> Iterator[GcgEvent]:
-    """Write the points for racks, and add them to ``totals`` (modified in place)."""
+    """Yield the points for racks, and add them to ``totals`` (modified in place)."""
     for seat, points in enumerate(over.adjustments):
         own, other = alphabet.text(over.racks[seat]), alphabet.text(over.racks[1 - seat])
         totals[seat] += points

@@ -3,7 +3,7 @@
 Each way in which the unseen tiles may lie is a *case*, weighted by the belief about the opponent. A
 candidate that empties the bag leaves an endgame in each case, with both racks known, for the solver
 (``engine.endgame``): its share of wins is exact once every case is proven. Wins come first, a tie
-is half a win; points decide among candidates that win as often.
+is half a win; points decide among candidates that win equally often.
 
 While tiles are left in the bag the opponent moves without knowing them, by a model: results then
 hold for the model and are not proven, except for a static reply that empties the bag. The orders of

@@ -34,7 +34,7 @@ class Branch:
             self.low = self.high = self.final
 
     def is_open(self, *, outcome_only: bool) -> bool:
-        """Return whether anything is undecided."""
+        """Return whether the spread is undecided; with ``outcome_only``, win, draw or loss."""
         if self.is_exhausted:
             return False
         if outcome_only:
@@ -63,7 +63,7 @@ class Trial:
     full: FullPosition  # before the candidate is played
     weight: float
     branches: list[Branch] = field(default_factory=list)
-    """The opponent's choice; empty before the first look."""
+    """What the opponent may choose from; empty before the first look."""
     is_guess: bool = False  # whether the branches are a static opponent's, for a first look
     visits: int = 0
 

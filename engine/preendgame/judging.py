@@ -2,8 +2,8 @@
 
 A case is a rack of the opponent and an order of the bag, the same for both moves: all cases if they
 are few, else a sample. After the move both sides play statically until the bag is empty; the
-endgame is then solved as far as a number of nodes goes. Both moves get equal work. A player that
-chose a move with other seeds has no part in it, so that its luck is not judged as skill.
+endgame is then solved as far as a number of nodes goes. Both moves get equal work. Give another
+seed than the player that chose the move had, so that its luck is not judged as skill.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .scenarios import FullPosition, list_scenarios, orders_of, played_staticall
 CASES = 120
 """Most cases in which moves are compared."""
 NODES = 300_000
-"""Nodes for the endgames of a move, the same number for each case."""
+"""Nodes for all endgames of a move, shared equally among the cases."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ def judge(
     seat, rules = position.on_turn, generator.rules
     together = min(len(used_tiles(ranked.move)) for ranked in moves)
     fulls, is_all = _cases(generator, position, together, cases, seed)
-    is_all = is_all and not any(isinstance(ranked.move, Exchange) for ranked in moves)  # it draws
+    # An exchange puts its tiles back at random places, of which only one choice is looked at.
+    is_all = is_all and not any(isinstance(ranked.move, Exchange) for ranked in moves)
     spreads = np.zeros((len(fulls), len(moves)))
     for nth, (full, _) in enumerate(fulls):
         for which, ranked in enumerate(moves):
@@ -75,7 +76,7 @@ def judge(
 def _cases(
     generator: Generator, position: Position, together: int, most: int, seed: int
 ) -> tuple[list[tuple[FullPosition, float]], bool]:
-    """List positions with both racks and a bag, with their weights, and say whether all."""
+    """List positions with both racks and a bag, with their weights; and whether these are all."""
     scenarios, mass = list_scenarios(position, generator.rules, None, seed, most)
     fulls, is_all = [], mass > 1 - 1e-9
     for nth, scenario in enumerate(scenarios):

@@ -3,7 +3,7 @@
 It moves without knowing them, by a *model*:
 
 ``rational``     the reply that is best on average over what it does not see, the same in all cases
-                 that it can't tell apart. The best few by static equity and a pass are compared,
+                 that it can't tell apart. The best few by static equity, and a pass, are compared,
                  each by a short look at a sample of the racks that we may hold.
 ``pessimistic``  the reply worst for us, as if it knew everything; the same few are compared.
 ``static``       the reply of the highest equity.
@@ -30,7 +30,7 @@ Model: TypeAlias = Literal["rational", "pessimistic", "static"]
 MODELS: Final[tuple[Model, ...]] = get_args(Model)
 
 _REPLIES = 4  # compared, besides a pass
-_GUESSES = 6  # racks of ours that it samples
+_GUESSES = 6  # most racks of ours that it considers
 _GUESS_NODES = 32
 _STATIC_MOVE = 30  # nodes that take as long as a static move
 

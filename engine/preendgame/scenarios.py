@@ -95,8 +95,8 @@ def orders_of(
 ) -> tuple[list[tuple[Rack, float]], bool]:
     """List the orders in which a bag may be drawn, with their probabilities.
 
-    The first ``together`` tiles are drawn at once: their order does not matter. Of more than
-    ``most`` orders of physical tiles ``most`` are drawn. Return also whether the orders are all.
+    The first ``together`` tiles are drawn at once: their order does not matter. If there are more
+    than ``most`` orders of physical tiles, ``most`` are drawn. Also return whether all are listed.
     """
     together = min(together, len(bag))
     if together == len(bag):

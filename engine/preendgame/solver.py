@@ -3,8 +3,8 @@
 Work goes where it decides most (successive halving; Karnin, Koren and Somekh, *Almost Optimal
 Exploration in Multi-Armed Bandits*, 2013): all candidates get a short look at some cases, the
 better half a longer look at more, and so on. A candidate proven no better than another gets no more
-work. If the last few are proven and others may still be as good, these are resumed, so that the
-best candidate is proven in the end.
+work. If the last few are proven and others may still be as good, the others are resumed, so that
+the best candidate is proven in the end.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def likely_candidates(
 class PreEndgame:
     """The pre-endgame of a position; results improve with work.
 
-    ``solver`` is not to be used otherwise meanwhile. ``position`` has 1 to 7 tiles in the bag; a
+    ``solver`` must not be used otherwise meanwhile. ``position`` has 1 to 7 tiles in the bag; a
     known rack of the opponent is taken as certain. ``candidates`` are distinct legal moves, the
     best by equity first. Without a ``belief`` the opponent may hold anything. ``seed`` is for drawn
     cases and orders, of which ``most_cases`` are drawn if there are more.
@@ -131,7 +131,7 @@ class PreEndgame:
         return CandidateBounds(ranked, trials, exact and self.mass > 1 - EPSILON)
 
     def advance(self, nodes: int) -> int:
-        """Work for about ``nodes`` of the solver; return how many, 0 when it is over.
+        """Work for about ``nodes`` of the solver; return the number done, 0 when it is over.
 
         With a solver of one thread the result does not depend on the size of the slices.
         """
@@ -286,7 +286,7 @@ class PreEndgame:
             return which in shallow, -round(assessment.win, 9), -assessment.spread
 
         order = sorted(every, key=key)
-        # A beaten candidate may look better, in the cases that it was looked at in.
+        # A beaten candidate may look better in the cases in which it was looked at.
         leader = next(which for which in order if which in left)
         return sorted(order, key=lambda which: which != leader)
 

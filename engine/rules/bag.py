@@ -1,4 +1,4 @@
-"""The bag: an order of tiles that nobody can steer and anybody can check afterwards.
+"""The bag: an order of tiles that nobody can influence and anybody can check afterwards.
 
 The order comes from a pseudo-random function of a secret of the host and a nonce of each seat.
 The host publishes ``commitment(secret)`` before it learns the nonces, and the secret when the
@@ -47,8 +47,8 @@ _RANGE = 1 << 32
 def commitment(secret: bytes, racks: str | None = None) -> bytes:
     """Return the commitment to a secret: its SHA-256.
 
-    ``racks`` are those of the position that the game begins in, if one is given, as in its CGP:
-    their SHA-256 is then appended to the secret.
+    ``racks`` is the field of the racks in the CGP of the position that the game begins in, if one
+    is given: its SHA-256 is then appended to the secret.
     """
     given = b"" if racks is None else hashlib.sha256(racks.encode()).digest()
     return hashlib.sha256(secret + given).digest()
@@ -149,24 +149,24 @@ class Bag:
 def dealing_order(held: tuple[Rack, Rack]) -> tuple[int, int]:
     """Return the seats in the order of their first draws, by the racks of a given position.
 
-    Who has no tile is first: of a late position, where the bag is empty and the mover's rack alone
-    is given, all that is left is the other rack.
+    A seat without tiles is first: in a late position with an empty bag, of which only the mover's
+    rack is given, all tiles left are the other rack.
     """
     return (1, 0) if held[0] and not held[1] else (0, 1)
 
 
 class DrawError(ValueError):
-    """Draws that the game's secret does not give; the message says where."""
+    """Draws that do not follow from the game's secret; the message says where."""
 
 
 def check_secret(secret: bytes, racks: str | None, committed: bytes) -> None:
     """Check that a secret and the racks of an opening are what a host committed to.
 
-    A secret of any length would leave the host two of them to choose from: one with racks, and one
-    that ends in the SHA-256 of these, without.
+    With secrets of any length the host could choose between two that fit: one with racks, and one
+    without racks that ends in their SHA-256.
 
     Raises:
-        DrawError: they are not.
+        DrawError: they are not, or the secret has the wrong length.
     """
     if len(secret) != SECRET_SIZE:
         raise DrawError(f"a secret has {SECRET_SIZE} bytes, and this one {len(secret)}")

@@ -1,13 +1,13 @@
-"""Challenges: who loses what when a play is challenged, by each rule.
+"""Challenges: what each rule costs the side that loses a challenge.
 
 Under ``void`` nothing can be challenged: an illegal word is refused at once. Under the other rules
 words are not looked up before the opponent challenges. A phony comes off the board, its player's
-tiles go back on the rack, and the turn was scoreless; under ``triple`` its player has lost the
-game. A play that stands costs the challenger
+tiles go back on the rack, and the turn is scoreless; under ``triple`` its player loses the game.
+A play that stands costs the challenger
 
 * ``single``: nothing;
 * ``double``: the turn;
-* ``5-point``, ``10-point``: so many points, which the play's player gets;
+* ``5-point``, ``10-point``: that many points, which the play's player gets;
 * ``triple``: the game.
 
 A play is judged whole (``turn``), or only the words that the challenger names (``word``), and
@@ -24,7 +24,7 @@ from lexicons.alphabet import BLANK_FLAG
 
 ChallengeRule: TypeAlias = Literal["void", "single", "double", "5-point", "10-point", "triple"]
 ChallengeUnit: TypeAlias = Literal["turn", "word"]
-"""What is judged, and what a challenge in vain is paid for."""
+"""What is judged: the whole play, or the words that are named; points count for each of these."""
 
 CHALLENGE_RULES: tuple[ChallengeRule, ...] = get_args(ChallengeRule)
 CHALLENGE_UNITS: tuple[ChallengeUnit, ...] = get_args(ChallengeUnit)
@@ -36,7 +36,7 @@ Word: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What a challenge comes to; ``words`` are the phonies, or those that were challenged in vain.
+    """The result of a challenge; ``words`` are the phonies, or all words judged if it ``stands``.
 
     ``points`` go to the player of the play; ``turn_lost`` and ``game_lost`` are about the loser of
     the challenge: the challenger if the play ``stands``, else its player.
@@ -50,7 +50,7 @@ class Ruling:
 
 
 def phonies(words: Iterable[Word], is_word: Callable[[Word], bool]) -> tuple[Word, ...]:
-    """Return the words that are none; ``is_word`` takes tiles without ``BLANK_FLAG``."""
+    """Return the words that are invalid; ``is_word`` takes tiles without ``BLANK_FLAG``."""
     return tuple(word for word in words if not is_word(tuple(tile & ~BLANK_FLAG for tile in word)))
 
 
@@ -63,11 +63,11 @@ def judge(
 ) -> Ruling:
     """Judge a challenge of a play that made ``words``, of which the challenger ``named`` some.
 
-    Naming none is naming all; where a turn is judged, all are judged in any case. ``is_word`` takes
-    tiles without ``BLANK_FLAG``.
+    If none is named, all are judged; with the unit ``turn`` all are judged in any case. ``named``
+    has each word once. ``is_word`` takes tiles without ``BLANK_FLAG``.
 
     Raises:
-        ValueError: the rule knows no challenges, or a named word is none of the play's.
+        ValueError: the rule has no challenges, or the play did not make a named word.
     """
     if rule == "void":
         raise ValueError("under the void rule nothing can be challenged")

@@ -26,8 +26,8 @@ Reason: TypeAlias = Literal["out", "zeroes", "challenge"]
 class Turn:
     """One turn: ``rack`` is that before it, ``total`` the score after it, ``drawn`` in order.
 
-    A play that was challenged off is ``withdrawn``, without score; one that was challenged in vain
-    is ``upheld``, by some rules with a ``bonus``. A turn that was ``lost`` by such a challenge is a
+    A play that was challenged off is ``withdrawn``, without score; one that stood a challenge is
+    ``upheld``, by some rules with a ``bonus``. A turn that was ``lost`` by such a challenge is a
     pass.
     """
 
@@ -69,11 +69,11 @@ class Game:
     turns: tuple[Turn, ...] = ()
     over: Ending | None = None
     opening: Position | None = None  # given at the start; its racks are what it gave
-    before: Position | None = None  # the last turn, while that is open to a challenge
+    before: Position | None = None  # position before the last turn, while it can be challenged
 
     @classmethod
     def start(cls, rules: Rules, bag: Bag, opening: Position | None = None) -> Game:
-        """Deal: each seat draws what its rack lacks, as ``dealing_order`` has it.
+        """Deal: each seat draws what its rack lacks, in the order of ``dealing_order``.
 
         By default the board is empty and so are the racks; an ``opening`` has seat 0 on turn, and
         its tiles are not in the bag.
@@ -94,7 +94,7 @@ class Game:
 
     @property
     def bag_count(self) -> int:
-        """Tiles in the bag, those left out that the player of an open play will draw."""
+        """Tiles in the bag, without those that the player of an open play will draw."""
         return len(self.accepted().bag if self.is_open else self.bag)
 
     def play(self, move: Move, words: Words | None) -> Game:
@@ -131,13 +131,17 @@ class Game:
         return replace(made, before=position) if play and not is_void else made._drawn()
 
     def accepted(self) -> Game:
-        """Return the game with the open play taken as it is: its player draws."""
+        """Return the game with the open play accepted: its player draws.
+
+        Raises:
+            ValueError: no play is open.
+        """
         if not self.is_open:
             raise ValueError("no play is open to a challenge")
         return replace(self, before=None)._drawn()
 
     def judged(self, ruling: Ruling) -> Game:
-        """Return the game after a challenge of the open play was judged.
+        """Return the game after a ruling on a challenge of the open play.
 
         Raises:
             ValueError: no play is open.
@@ -173,7 +177,7 @@ class Game:
         return replace(after, position=position, turns=(*after.turns, lost))._settled()
 
     def _drawn(self) -> Game:
-        """Have the last turn's player draw, and settle the racks if the turn ends the game."""
+        """Draw for the last turn's player, and settle the racks if the turn ends the game."""
         turn, bag = self.turns[-1], self.bag
         if isinstance(turn.move, Pass):
             return self._settled()

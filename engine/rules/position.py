@@ -129,7 +129,7 @@ class Position:
         return moved.with_rack(seat, rack)
 
     def taken_back(self, rules: Rules) -> Position:
-        """Return the position after a play in this one that was challenged off."""
+        """Return the position after a play made in this one was challenged off."""
         return Position(
             self.board, self.racks, self.scores, 1 - self.on_turn, *self.counts_after(None, rules)
         )
@@ -137,7 +137,8 @@ class Position:
     def counts_after(self, move: object, rules: Rules) -> tuple[int, int, tuple[int, int]]:
         """Return scoreless turns, passes and exchanges after a move of the player on turn.
 
-        None is a play that was challenged off; whatever is no other move is an exchange.
+        None is a play that was challenged off; anything but a placement, a pass or None counts as
+        an exchange.
         """
         if isinstance(move, Place):
             return 0, 0, self.exchanges

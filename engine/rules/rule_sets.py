@@ -2,8 +2,8 @@
 
 A file has ``tiles`` and ``board``, each the name of an embedded one or a file's path from the
 folder of the rule set, and may have ``rack_size``, ``bingo_bonus``, ``exchange_minimum``,
-``scoreless_limit``, ``pass_limit``, ``exchange_limit``, ``challenge`` and ``challenge_by``; what it
-leaves out is as in English tournaments.
+``scoreless_limit``, ``pass_limit``, ``exchange_limit``, ``challenge`` and ``challenge_by``; keys
+left out are as in English tournaments.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def load_rules(name_or_path: str | Path = "english") -> Rules:
 
     Raises:
         ValueError: names the file, the key and what is wrong with it.
-        FileNotFoundError: neither an embedded name nor a file; or the tiles or the board aren't.
+        FileNotFoundError: the rule set, its tiles or its board is neither an embedded name nor a
+            file.
     """
     name, text, source = read_named(name_or_path, ".toml", "rule set", _FORM)
     try:
@@ -65,7 +66,7 @@ def load_rules(name_or_path: str | Path = "english") -> Rules:
 
 
 def rules_for(distribution: TileDistribution) -> Rules:
-    """Return the rule set named as these tiles, if it has them; else English rules with them."""
+    """Return the rule set of the tiles' name, if it has them; else English rules with them."""
     if distribution.name in rule_set_names():
         rules = load_rules(distribution.name)
         if rules.distribution == distribution:

@@ -24,7 +24,8 @@ MAX_RACK = 7
 """The move generator's limit."""
 
 MOST_FOR_A_TILE = 30_000
-"""Points; in kernels seven tiles in thousandths, and all else, stay below 2³⁰."""
+"""Most points that one tile may count: in kernels seven such tiles and the rest of a score, in
+thousandths, stay below 2³⁰."""
 
 NO_LIMIT = 1_000
 """A limit that no game reaches."""
@@ -121,7 +122,7 @@ def square_name(row: int, column: int) -> str:
 
 
 def rack_tiles(placed: Iterable[int]) -> tuple[int, ...]:
-    """Return the sorted rack tiles of placed ones: a used blank is a blank."""
+    """Return placed tiles as they are on a rack, sorted: a used blank is a blank."""
     return tuple(sorted(BLANK if tile & BLANK_FLAG else tile for tile in placed))
 
 
@@ -156,7 +157,7 @@ def check_move(
 ) -> Play | None:
     """Check that the player on turn may make a move; return the play of a placement.
 
-    The mover's rack is known; ``bag`` counts tiles. Without ``words`` any word will do.
+    The mover's rack must be known; ``bag`` counts tiles. Without ``words`` any word is accepted.
 
     Raises:
         IllegalMove: with the first reason.
@@ -193,12 +194,12 @@ def _check_exchange(tiles: tuple[int, ...], rack: tuple[int, ...], rules: Rules,
 
 
 def may_exchange(position: Position, rules: Rules) -> bool:
-    """Whether the player on turn has an exchange left, whatever the bag has."""
+    """Return whether the player on turn has an exchange left; the bag is not looked at."""
     return position.exchanges[position.on_turn] < rules.exchange_limit
 
 
 def none_left(rules: Rules) -> str:
-    """Return why a player who has made all its exchanges may make no other."""
+    """Return the message for a player that has made all its exchanges."""
     times = {0: "not at all", 1: "once", 2: "twice"}
     often = times.get(rules.exchange_limit, f"{rules.exchange_limit} times")
     return f"no exchange is left: a player may exchange {often} in a game"
@@ -225,7 +226,7 @@ def _check_known(tiles: Iterable[int], lowest: int, rules: Rules) -> None:
 
 
 def no_words(texts: Sequence[str]) -> str:
-    """Say of some words that they are none."""
+    """Return a message that these are not words."""
     return f"{' and '.join(texts)} {'is not a word' if len(texts) == 1 else 'are not words'}"
 
 
@@ -336,7 +337,7 @@ def _line(board: Board, row: int, column: int, direction: Direction, tile: int) 
 
 
 def _word_score(board: Board, line: _Squares, rules: Rules) -> int:
-    """Premium squares count once, for the tile that covers them."""
+    """Score one word; a premium square counts only in the turn in which it is covered."""
     layout, points = rules.layout, rules.distribution.points
     total, times = 0, 1
     for row, column, tile in line:
@@ -368,7 +369,7 @@ def passes_left(position: Position, rules: Rules) -> int:
 
 
 def stalled(position: Position, rules: Rules) -> str:
-    """Return which turns in a row have ended the game, "6 scoreless turns"; empty if none have."""
+    """Return which turns have ended the game, such as "6 passes in a row"; empty if none have."""
     if position.scoreless_turns >= rules.scoreless_limit:
         return f"{position.scoreless_turns} scoreless turns in a row"
     if position.passes >= rules.pass_limit:
@@ -377,9 +378,9 @@ def stalled(position: Position, rules: Rules) -> str:
 
 
 def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
-    """Return why no move can be chosen in a position, as its mover sees it; empty if one can.
+    """Return why no move can be chosen in a position, as its mover sees it; empty if one can be.
 
-    With ``whole`` the whole rack must be known.
+    With ``whole`` the mover's whole rack must be known.
 
     Raises:
         ValueError: more of a tile is in sight than there are.

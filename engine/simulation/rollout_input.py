@@ -31,12 +31,16 @@ _STEP = 20  # points over which win probabilities are taken to be linear
 UNITS = np.array([CERTAIN, POINT, CERTAIN])
 """Parts of a win, of a point and of a squashed lead that kernels count."""
 
-TO_THE_END = 64  # most plies of a rollout; hardly a game takes more
+TO_THE_END = 64  # most plies of a rollout; hardly any game takes more
 
 
 @dataclass(frozen=True)
 class Utility:
-    """Weights in the choice of a candidate, of a win, the squashed lead and a point."""
+    """Weights of a win, of the squashed lead and of a point in the choice of a candidate.
+
+    Raises:
+        ValueError: weights that are negative, infinite or all 0, or a scale that is not above 0.
+    """
 
     win: float = 0.75
     lead: float = 0.25
@@ -81,12 +85,12 @@ class Belief:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What shorter rollouts said of the candidates; longer ones tell by how much they differ."""
+    """Results of shorter rollouts of the candidates; longer ones measure the difference."""
 
     plies: int
     means: F64  # [candidates] utilities, shrunk
     values: F64  # [candidates, 3] win, equity in points, squashed lead
-    deviation: float  # standard deviation, in wins, of what longer ones say from this
+    deviation: float  # standard deviation, in wins, of longer rollouts' results from these
 
 
 def scene(

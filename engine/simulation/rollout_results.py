@@ -19,7 +19,7 @@ _REMEMBERED = 1 << 16
 thousandth of a win."""
 
 
-_TELLING = 64  # equal samples that make two candidates equals
+_TELLING = 64  # fewest samples, all equal, by which two candidates count as equal
 
 Measure: TypeAlias = tuple[float, float, float]
 """Weights of a win, a point and a squashed lead."""
@@ -63,7 +63,7 @@ class RolloutResults:
         self._adjusted: dict[Measure, tuple[int, Adjusted]] = {}
 
     def make_room(self, samples: int) -> None:
-        """Make room for samples of each candidate, up to the limit."""
+        """Make room to remember ``samples`` samples of each candidate, up to the limit."""
         _, count, before = self.values.shape
         if before < min(samples, _REMEMBERED):
             values = np.zeros((3, count, min(2 * samples, _REMEMBERED)), np.int32)
@@ -76,7 +76,7 @@ class RolloutResults:
         return self._sum("samples")
 
     def means(self, measure: Measure) -> tuple[F64, F64]:
-        """Return means and standard errors, ∞ if unknown."""
+        """Return means and standard errors, by candidate; errors are ∞ if unknown."""
         samples = self.samples
         if not self.exact and (samples > 1).all():
             adjusted = self.adjusted(measure)
@@ -123,7 +123,7 @@ class RolloutResults:
         return adjusted._replace(residuals=residuals, reference_variance=variance)
 
     def equal_to(self, candidate: int) -> Bools:
-        """Return which candidates equal ``candidate`` in win and equity in every sample remembered.
+        """Return which candidates equal ``candidate`` in all values of every sample remembered.
 
         With few common samples none does: two words in different corners may agree so far.
         """

@@ -25,9 +25,9 @@ _CALL = (4, 32)  # samples of one kernel call, where several threads share the w
 
 
 class RolloutWorkers:
-    """Roll candidates out and add the results to ``outcomes``, for as many candidates and threads.
+    """Roll candidates out in threads and add the results to ``outcomes``.
 
-    ``generators`` are one per thread, for exclusive use.
+    ``generators`` are one per thread, for exclusive use; ``outcomes`` is for as many threads.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class RolloutWorkers:
         self._tasks.append((candidate, first, count))
 
     def work(self, rollouts: int) -> int:
-        """Do up to ``rollouts`` of those planned; return how many."""
+        """Do up to ``rollouts`` of those planned; return the number done."""
         left = wanted = min(rollouts, sum(count for _, _, count in self._tasks))
         threads = len(self._generators)
         fewest, most = (wanted, wanted) if threads == 1 else _CALL
@@ -68,7 +68,7 @@ class RolloutWorkers:
             nonlocal left
             while True:
                 with lock:
-                    # Less and less at a time, so that all threads end at about the same time.
+                    # Smaller and smaller shares, so that all threads end at about the same time.
                     share = min(left, max(fewest, min(most, left // (2 * threads))))
                     left -= share
                     tasks = self._take(share)

@@ -1,4 +1,4 @@
-"""Which candidates get the next samples: rules of best-arm identification.
+"""Rules for which candidates get the next samples (best-arm identification).
 
 A rule shares out the next ``samples``: ``int64[candidates]``, whose sum is ``samples``.
 
@@ -8,7 +8,7 @@ A rule shares out the next ``samples``: ``int64[candidates]``, whose sum is ``sa
 ``elimination``  equal samples to all that may still be the best; those clearly behind the leader
                  drop out (Even-Dar, Mannor and Mansour 2006; with paired samples Kim and Nelson
                  2001)
-``equal``        the same number to each, the measure of the others
+``equal``        the same number to each, as a yardstick for the others
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def elimination(statistics: ArmStatistics, samples: int) -> I64:
 
 
 def top_two(statistics: ArmStatistics, samples: int) -> I64:
-    """Split samples between the leader and the challengers cheapest to mistake for the best."""
+    """Split samples between the leader and the challengers hardest to tell from it."""
     leader, counts = statistics.leader, statistics.samples.copy()
     idle = statistics.twins
     idle[leader] = True

@@ -1,4 +1,4 @@
-"""Games between static players, who make the move of the highest equity: thousands a minute."""
+"""Games between static players, which make the move of the highest equity: thousands a minute."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Forced(NamedTuple):
 
 @dataclass(frozen=True)
 class StaticGames:
-    """Results, by game."""
+    """The results of games."""
 
     results: Results
     begins: U8  # [games] the player, 0 or 1, in seat 0, which begins
 
     @property
     def scores(self) -> I32:
-        """[games, 2] by seat; seat 0 began."""
+        """[games, 2] scores by seat; seat 0 began."""
         return self.results.scores
 
     @property
@@ -102,10 +102,11 @@ def play_static_games(
     and 1, 2 and 3 … share an order of the bag, and the other player begins. If ``mirrored``, seat 1
     draws from the back, so that in both games of a pair the same tiles come to each seat, until
     some go back. ``record`` keeps every turn in ``results``; ``forced`` leaves replace those that
-    players hold; ``threads`` do not affect results.
+    players hold; ``threads`` does not affect results.
 
     Raises:
-        ValueError: as ``Generator``, or a number of games or threads is below 1.
+        ValueError: as ``Generator``, a number of games or threads is below 1, or ``forced`` is for
+            another number of games.
     """
     if games < 1 or threads < 1:
         raise ValueError(f"{games} games in {threads} threads; there is at least one of each")
@@ -153,7 +154,13 @@ def _play(tables: list[tuple[Generator, Generator, Any]], deals: Deals, room: in
 def deals_of(
     rules: Rules, games: int, seed: int, pairs: bool = False, forced: Forced | None = None
 ) -> Deals:
-    """Return the deals of games by a seed; in ``pairs`` the second has those of the first."""
+    """Return the deals of games by a seed.
+
+    In ``pairs`` the second game has the order and seed of the first, and the other player begins.
+
+    Raises:
+        ValueError: ``forced`` is for another number of games.
+    """
     tiles = np.array(rules.distribution.all_tiles(), np.uint8)
     chance = np.random.default_rng(seed)
     orders = chance.permuted(np.tile(tiles, (games, 1)), axis=1)

@@ -1,13 +1,13 @@
 """Simulation: ranking candidates by rolling each of them out many times.
 
-A rollout is worth an equity and a win probability (``engine.kernels.rollouts``). Samples go where
-they decide something (``engine.simulation.sampling``). A simulation knows no clock.
+A rollout yields an equity and a win probability (``engine.kernels.rollouts``). Samples go where
+they help to decide (``engine.simulation.sampling``). A simulation knows no clock.
 
 Results depend on the seed and the number of rollouts alone, not on how the work was sliced nor on
 the number of threads.
 
 Candidates are compared by *utility*: the win probability, blended with the squashed lead, which
-decides if every candidate wins, or none.
+decides if all candidates win or all lose.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from .sampling import RULES
 
 _FEWEST = 192  # samples of a round
 _MOST = 4_096
-_GROWTH = 8  # a round is this part of all samples so far
+_GROWTH = 8  # a round has all samples so far, divided by this
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class Simulation:
         belief: what the opponent may hold; by default anything.
         utility: weights of wins, leads and points; by default mostly wins.
         use_prior: start from static equity, or from the baseline; keeps short simulations from
-            choosing the lucky.
-        baseline: what shorter rollouts said of the candidates.
-        limit: rollouts of all candidates together; the first round is made in any case.
+            choosing by luck.
+        baseline: results of shorter rollouts of the candidates.
+        limit: most rollouts of all candidates together; the first round is made in any case.
 
     Raises:
         ValueError: no candidate, generator or ply, an unknown rule, a belief that the unseen tiles
@@ -144,7 +144,7 @@ class Simulation:
             )
 
     def advance(self, rollouts: int) -> int:
-        """Make up to ``rollouts`` more rollouts; return how many."""
+        """Make up to ``rollouts`` more rollouts; return their number."""
         done = 0
         while done < rollouts:
             if self._workers.is_idle and not self._plan():
@@ -200,7 +200,7 @@ class Simulation:
 
     @property
     def leader(self) -> RankedMove:
-        """The best candidate; before all are sampled the first."""
+        """The best candidate so far; the first until all are sampled."""
         return self.candidates[self._order()[0]]
 
     @property
@@ -246,13 +246,13 @@ class Simulation:
         values = np.stack([self._results.means(each)[0][which] for each in (WIN, EQUITY, LEAD)], 1)
         means = self.statistics.means[which]
         weights = np.array(self._utility.weights)
-        # What was lucky is taken back from its win chance or, if that doesn't count, from another.
+        # The shrinkage is applied to the win chance or, if that has no weight, to another value.
         measure = int(np.argmax(weights > 0))
         values[:, measure] += (means - (values * weights).sum(axis=1)) / weights[measure]
         return Baseline(self.plies, means, values, deviation)
 
     def difference(self, first: Move, second: Move) -> Difference:
-        """Return the lead of ``first`` over ``second``, by their common luck.
+        """Return the lead of ``first`` over ``second``, corrected for common luck.
 
         Raises:
             ValueError: one of them is no candidate.
