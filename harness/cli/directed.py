@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -69,8 +68,7 @@ def plan_of(
     config = replace(config, time=time)
     check_cores(config, directed=True)
     try_out(config)  # before there is a folder
-    default = Path("tournaments") / clock.strftime("%Y%m%d-%H%M%S")
-    folder = options.writable_folder(out or default)
+    folder = options.writable_folder(out) if out else options.fresh_folder("tournaments")
     with sentences(kinds=(MatchError, *UNREADABLE), status=1):
         files = MatchFolder(folder)
         config = _as_begun(config, folder, file, has_seed="seed" in said)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time as clock
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -117,7 +116,7 @@ def begin(
     check_cluster(terms, cluster)
     check_luck(terms, words, luck=luck)
     try_out(terms)  # before there is a folder
-    folder = options.writable_folder(out or Path(place) / clock.strftime("%Y%m%d-%H%M%S"))
+    folder = options.writable_folder(out) if out else options.fresh_folder(place)
     if (folder / "match.json").exists():
         raise CommandFailed(
             f"{folder} has a {terms.kind} already; --resume {folder} goes on with it"

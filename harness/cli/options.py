@@ -13,6 +13,7 @@ import re
 import signal
 import ssl
 import sys
+import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -456,6 +457,25 @@ def writable_folder(path: Path) -> Path:
     except OSError as error:
         raise CommandFailed(f"{path} can't be used as a folder: {error.strerror}") from None
     return path
+
+
+def fresh_folder(place: str) -> Path:
+    """Make a folder in ``place`` that is named after the time, or fail with a sentence.
+
+    A second one of the same second is called TIME-2.
+    """
+    parent, name = writable_folder(Path(place)), time.strftime("%Y%m%d-%H%M%S")
+    path, number = parent / name, 1
+    while True:
+        try:
+            path.mkdir()
+        except FileExistsError:
+            number += 1
+            path = parent / f"{name}-{number}"
+        except OSError as error:
+            raise CommandFailed(f"{path} can't be made: {error.strerror}") from None
+        else:
+            return path
 
 
 # --- a command that runs --------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from bot.seat.offers import rules_on_wire
 from engine.rules.rule_sets import load_rules
 from harness.cli.match import print_table
 from harness.cli.match_settings import MatchFile
+from harness.cli.options import fresh_folder
 from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
@@ -43,6 +45,16 @@ def test_an_engine_that_needs_a_whole_game_gets_first_racks_only(
     assert tilewire("match", *seats, "--openings", file, "--out", tmp_path / "out") == 2
     assert f"files:{tmp_path} has to be told a game from an empty board on" in tilewire.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_second_match_of_the_same_second_has_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "strftime", lambda _format: "20260102-030405")
+    monkeypatch.chdir(tmp_path)
+    names = [fresh_folder("matches").name for _ in range(3)]
+    assert names == ["20260102-030405", "20260102-030405-2", "20260102-030405-3"]
+    assert sorted(path.name for path in (tmp_path / "matches").iterdir()) == names
 
 
 def test_words_of_openings_that_the_lexicon_lacks_are_said(
