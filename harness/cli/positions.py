@@ -164,7 +164,7 @@ def read_cgp_or_file(what: str, rules: Rules) -> Position:
         except ValueError as error:
             raise CommandFailed(str(error)) from None
         except OSError as error:
-            raise CommandFailed(f"{path} can't be read: {error}") from None
+            raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
     elif "/" not in what or len(what.split()) < 2:
         raise CommandFailed(
             f"there is no file {what}; and a CGP is 'board racks scores zeros', in quotes"

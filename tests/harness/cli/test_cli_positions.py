@@ -47,6 +47,18 @@ def test_what_is_no_line_is_refused_alike(
     assert "behind the @ is the number of a line, as in" in tilewire.err
 
 
+def test_a_file_that_can_not_be_read_is_told_without_errno(
+    tilewire: CommandLine, nothing_loads: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_text(path: Path) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("harness.cli.positions.read_text", read_text)
+    (tmp_path / "at.cgp").touch()
+    assert tilewire("show", tmp_path / "at.cgp") == 2
+    assert tilewire.err == f"tilewire: {tmp_path / 'at.cgp'} can't be read: Permission denied\n"
+
+
 @pytest.mark.parametrize("command", ["generate", "infer", "endgame", "preendgame"])
 def test_a_whole_game_is_not_a_position(
     tilewire: CommandLine, nothing_loads: None, command: str
