@@ -457,12 +457,12 @@ def soak(
     from harness.lab.bench import soak as soaking
 
     log_to_stderr(verbose=False)
-    folder = writable_folder(out)
     with sentences():
-        samples = soaking.read_samples(folder)
+        samples = soaking.read_samples(out)
     if bool(samples) != resume:
         why = "has pieces of a soak; add one by --resume" if samples else "has no piece to add to"
         raise CommandFailed(f"--out {out} {why}")
+    folder = writable_folder(out)
     piece = 1 + max((sample.piece for sample in samples), default=0)
 
     def tell(sample: soaking.Sample) -> None:

@@ -107,6 +107,7 @@ WRONG = [
     ("bench endgame --memory 1K", "--memory: with so many threads (1) it is 32M or more"),
     ("bench deadlines --load 100000", "--load must be at most 1,024 (got 100000)"),
     ("bench deadlines --from 2s --to 1s", "--to must be at least as long as --from"),
+    ("bench soak --out new --resume", "--out new has no piece to add to"),
     ("bench server --connections 0", "--connections must be at least 1 (got 0)"),
     ("bench server --rate 0", "--rate must be at least 1 (got 0)"),
     ("bench server --seconds nan", "--seconds must be a number (got 'nan')"),
