@@ -130,11 +130,7 @@ def main() -> None:
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit status; print a failure as a sentence on stderr.
-
-    Raises:
-        SystemExit: ``check`` or ``lexicon check`` found something wrong.
-    """
+    """Run a command and return its exit status; print a failure as a sentence on stderr."""
     for name in arguments[:1]:
         if name not in COMMANDS and not name.startswith(("-", "_")):
             near = get_close_matches(name, COMMANDS, 1)
@@ -173,7 +169,8 @@ def run_command(arguments: Sequence[str]) -> int:
 def _failed(sentence: str, status: int) -> int:
     from .options import say
 
-    say(sentence)
+    if sentence:
+        say(sentence)
     return status
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness import figures
 
-from .failing import print_json, sentences
+from .failing import CommandFailed, print_json, sentences
 from .options import (
     JsonOption,
     PositiveDuration,
@@ -63,7 +63,7 @@ def check(
         found = run(check_seat(seat, equipment, field, time, say_once(), sys.stderr.write))
     _print(found, as_json=json_, time_ms=time)
     if found.problems:
-        sys.exit(1)
+        raise CommandFailed("", status=1)
 
 
 def _print(found: SeatCheck, *, as_json: bool, time_ms: int) -> None:

@@ -38,7 +38,10 @@ _GRACE_S = 1.2
 
 
 class CommandFailed(Exception):
-    """A sentence for the user, and the exit status: 2 for bad input, 1 for what went wrong."""
+    """A sentence for the user, and the exit status: 2 for bad input, 1 for what went wrong.
+
+    The sentence is empty if what the command printed says it.
+    """
 
     def __init__(self, message: str, status: int = 2) -> None:
         super().__init__(message)

@@ -168,7 +168,7 @@ def check(
         for word in words:
             print(f"{word.upper():<{width}}  {verdicts[word]}")
     if set(verdicts.values()) != {_VALID}:
-        sys.exit(1)
+        raise CommandFailed("", status=1)
 
 
 @app.command
