@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lexicons.cache import replacing
 
@@ -131,7 +132,15 @@ def _salvage(source: sqlite3.Connection, to: Path) -> None:
 def _take(
     source: sqlite3.Connection, copy: sqlite3.Connection, table: str, which: str, *values: str
 ) -> None:
-    with suppress(*UNREADABLE):
-        for row in source.execute(f"SELECT * FROM {table} {which}", values):
-            places = ", ".join("?" * len(row))
+    for row in _readable(source, f"SELECT * FROM {table} {which}", values):
+        places = ", ".join("?" * len(row))
+        with suppress(sqlite3.IntegrityError):  # a damaged row lacks fields
             copy.execute(f"INSERT OR REPLACE INTO {table} VALUES ({places})", row)
+
+
+def _readable(
+    source: sqlite3.Connection, question: str, values: Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query up to the first that can't be read."""
+    with suppress(*UNREADABLE):
+        yield from source.execute(question, values)

@@ -12,8 +12,10 @@ from command_line import CommandLine
 from match_samples import opened
 from postgres import Cluster, tamper
 
+from harness.arbiter import journal_copy
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import SCHEMA
 from harness.arbiter.journal_reading import KeptGame, read_games
 from harness.arbiter.records import ClockNote, Failed
 
@@ -58,9 +60,8 @@ def test_a_journal_is_copied_while_a_host_writes_it(
     assert "there is no journal" in tilewire.err
 
 
-def test_of_a_damaged_journal_there_is_what_can_be_read(
-    tilewire: CommandLine, journal: Path, tmp_path: Path
-) -> None:
+def damage(journal: Path) -> None:
+    """Make two pages of records unreadable."""
     with sqlite3.connect(journal) as there:
         (root,) = there.execute(
             "SELECT rootpage FROM sqlite_master WHERE name = 'records'"
@@ -71,6 +72,12 @@ def test_of_a_damaged_journal_there_is_what_can_be_read(
     for page in (leaves[len(leaves) // 3], leaves[len(leaves) * 2 // 3]):
         content[page << 12 : (page << 12) + 100] = b"\xff" * 100
     journal.write_bytes(content)
+
+
+def test_of_a_damaged_journal_there_is_what_can_be_read(
+    tilewire: CommandLine, journal: Path, tmp_path: Path
+) -> None:
+    damage(journal)
     copy = tmp_path / "copy.db"
     assert tilewire("backup", journal, copy) == 1
     assert "games.db is damaged (" in tilewire.err
@@ -80,6 +87,16 @@ def test_of_a_damaged_journal_there_is_what_can_be_read(
     assert len(kept) + len(lost) == GAMES
     assert 0 < len(lost) < 9, lost
     Journal(copy).close()
+
+
+def test_a_disk_that_is_full_is_not_taken_for_the_journals_damage(
+    tilewire: CommandLine, journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage(journal)
+    monkeypatch.setattr(journal_copy, "SCHEMA", f"PRAGMA max_page_count = 30; {SCHEMA}")
+    assert tilewire("backup", journal, tmp_path / "copy.db") == 1
+    assert tilewire.err == f"tilewire: {journal} can't be copied: database or disk is full\n"
+    assert not (tmp_path / "copy.db").exists()
 
 
 def test_what_is_no_journal_is_not_copied(tilewire: CommandLine, tmp_path: Path) -> None:
