@@ -16,9 +16,9 @@ ignored, since the play tells them.
 on turn is the player of the first turn. It is our own pragma: other readers do not know it.
 
 Lines end in LF, CRLF or CR. ``#note`` and ``#description`` continue over the lines that begin with
-neither ``#`` nor ``>``. Unknown pragmas are kept where they stood. Bytes are ISO-8859-1 unless
-``#character-encoding`` (UTF-8, ASCII, ISO-8859-1 or Windows-1252) or a UTF-8 byte order mark says
-otherwise.
+neither ``#`` nor ``>``. Unknown pragmas are kept where they stood. Bytes are UTF-8 after its byte
+order mark, else what ``#character-encoding`` says (UTF-8, ASCII, ISO-8859-1 or Windows-1252), else
+ISO-8859-1.
 
 A replay takes two players only. Refused, with the line and the reason: an event of a nick that no
 ``#playerN`` before it names, scores that aren't whole numbers, an event without a total, a second
@@ -39,7 +39,7 @@ from lexicons.text import shown
 from .move_text import NotationError, parse_square
 
 _ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # as Python's codecs call them
-_DECLARED = re.compile(rb"^#character-encoding[ \t]+([^\s]+)", re.MULTILINE | re.IGNORECASE)
+_DECLARED = re.compile(rb"(?:^|[\r\n])#character-encoding[ \t]+(\S+)", re.IGNORECASE)
 _PRAGMA = re.compile(r"#(\S*)(?:\s(.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"(player|rack)([1-9])")
 _EVENT = re.compile(r">([^\s:]+):(.*)", re.DOTALL)
@@ -331,13 +331,15 @@ def _is_square(text: str) -> bool:
 def _decode(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise GcgError(1, "the file is UTF-16; a GCG is UTF-8 or ISO-8859-1")
-    encoding = "utf-8" if data.startswith(codecs.BOM_UTF8) else "iso8859-1"
-    if match := _DECLARED.search(data):
+    encoding = "iso8859-1"
+    if data.startswith(codecs.BOM_UTF8):
+        encoding = "utf-8"
+    elif match := _DECLARED.search(data):
         name, encoding = match[1].decode("iso8859-1"), ""
         with suppress(LookupError, ValueError):
             encoding = codecs.lookup(name).name
         if encoding not in _ENCODINGS:
-            line = _line_of(data, match.start())
+            line = _line_of(data, match.start(1))
             raise GcgError(line, f"encoding {shown(name)}; a GCG is UTF-8 or ISO-8859-1")
     try:
         return data.decode(encoding)

@@ -92,6 +92,20 @@ def test_ascii_is_an_encoding_of_a_gcg() -> None:
     assert read_gcg(text.encode()).events[0].detail == "8D WORDS"
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_encoding_may_be_named_on_any_line(end: str) -> None:
+    lines = ["#player1 a Ann", "#character-encoding UTF-8", "#player2 b José", ""]
+    assert read_gcg(end.join(lines).encode()).players[1].name == "José"
+    lines[1] = "#character-encoding klingon"
+    with pytest.raises(GcgError, match="line 2: encoding 'klingon'"):
+        read_gcg(end.join(lines).encode())
+
+
+def test_a_byte_order_mark_counts_for_more_than_an_encoding() -> None:
+    text = "\ufeff#player1 a Ann\n#character-encoding ISO-8859-1\n#player2 b José\n"
+    assert read_gcg(text.encode()).players[1].name == "José"
+
+
 def test_latin1_0x85_ends_no_line(gcg_files: Path) -> None:
     assert load(gcg_files, "crlf_latin1").events[0].note == "d\x85jà vu"
 
