@@ -27,9 +27,9 @@ class Considered:
     Numbers may be numpy's.
 
     Raises:
-        TypeError: a score or a number of samples is no whole number, or another is none.
-        ValueError: a probability is outside 0 to 1, an equity not finite, an error or number below
-            0.
+        TypeError: a score or sample count is not a whole number, or another value not a number.
+        ValueError: a probability is outside 0 to 1, an equity is not finite, or an error or sample
+            count is below 0.
     """
 
     move: Move
@@ -56,7 +56,7 @@ class Considered:
 class Searched:
     """How a player came to its estimates, for the record; None if unknown or not counted.
 
-    ValueError if a number is out of range, or the phase has no name of 1 to 64 characters.
+    ValueError if a number is out of range, or the phase's name is not 1 to 64 characters long.
     """
 
     phase: str
@@ -91,7 +91,7 @@ class Believed:
     """
 
     considered: int = 0
-    """Number of leaves that the opponent may have kept, or were sampled if there are too many."""
+    """Number of leaves that the opponent may have kept, or of a sample if there are too many."""
     surviving: int = 0
     """Number of those leaves still possible after the play."""
     top: tuple[tuple[Rack, float, float], ...] = ()
@@ -105,6 +105,7 @@ class Believed:
     unseen: float = 0.0
     """Prior probability of the leaves not looked at for lack of time."""
     effective: float = 0.0
+    """Effective sample size: as many racks drawn from the prior would tell as much."""
     tiles: Sequence[float] = ()
     """Probability that the opponent now holds a tile at least once, by tile number."""
     bingo: float | None = None
@@ -114,7 +115,7 @@ class Believed:
     note: str = ""
     """Why nothing is known, as a sentence."""
     style: Mapping[str, float] = field(default_factory=dict)
-    """Odds of models of how the opponent plays, by name, at most 16."""
+    """Probability of each model of the opponent's play, by name; at most 16 models."""
 
     def __post_init__(self) -> None:
         chances = (self.mass_top10, self.unseen, self.bingo or 0.0, *self.tiles)
@@ -156,7 +157,10 @@ def _take(
     most: float = math.inf,
     **sentences: str,
 ) -> None:
-    """Convert attributes of a value, named with what they are, to Python's own numbers."""
+    """Convert attributes of ``given`` to Python numbers and check their bounds.
+
+    ``sentences`` has, by attribute, what an error says that it must be.
+    """
     for name, sentence in sentences.items():
         number = getattr(given, name)
         if number is None:

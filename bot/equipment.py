@@ -35,8 +35,8 @@ class Equipment:
     ponder: bool = False
     """Whether a player may search while its opponent thinks, on separate cores."""
     rules: str = "english"
-    """The rule set of the games to come, by name or path: a process loads the words and tables for
-    its tiles before a game needs them."""
+    """The rule set of the games to come, by name or path. A process loads the words and tables for
+    its tiles before the first game."""
 
     def __post_init__(self) -> None:
         if self.threads < 1:
@@ -74,7 +74,7 @@ class Tables(NamedTuple):
     win_probabilities: WinProbabilities | None
 
     def or_own(self, distribution: TileDistribution) -> tuple[LeaveTable, WinProbabilities]:
-        """Return them, the players' own in place of those not named."""
+        """Return both tables, with the default for one that is not named."""
         return (
             self.leaves or leaves_for(distribution),
             self.win_probabilities or win_probabilities_for(distribution),
@@ -82,7 +82,7 @@ class Tables(NamedTuple):
 
 
 def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
-    """Load the tables named by an equipment, for games with these tiles; each only once a process.
+    """Load the tables named by an equipment for these tiles, each once per process.
 
     Raises:
         ValueError: a file is broken or for other tiles; the message names it.
@@ -98,5 +98,5 @@ def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
 def tables_for(
     equipment: Equipment, distribution: TileDistribution
 ) -> tuple[LeaveTable, WinProbabilities]:
-    """Return the tables named by an equipment, else the players' own; raises as ``load_tables``."""
+    """Return the tables named by an equipment, else the defaults; raises as ``load_tables``."""
     return load_tables(equipment, distribution).or_own(distribution)

@@ -99,9 +99,9 @@ class Observed:
     withdrawn: bool = False
     """Whether the play was challenged off: its tiles are back on its player's rack."""
     bonus: int = 0
-    """Points that its player got since it was challenged in vain; in ``scores``, not ``score``."""
+    """Points gained by its player from a failed challenge; in ``scores``, not in ``score``."""
     lost: bool = False
-    """Whether it is a pass only since its player challenged in vain."""
+    """Whether it is the turn that its player lost by a failed challenge; ``move`` is a pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,25 +164,25 @@ class View:
     seed: int = 0
     """A seed for the player's random choices; the same throughout the game."""
     leaves: LeaveTable | None = None
-    """The table that the seat was given, if any; ``leave_table`` is the one that counts."""
+    """The leave table given to the seat, if any; ``leave_table`` is the table in use."""
     win_probabilities: WinProbabilities | None = None
-    """By spread and unseen tiles, if the seat was given a table; otherwise use
+    """The table by spread and unseen tiles given to the seat, if any; otherwise use
     ``lexicons.tables.win_probabilities_for``."""
     threads: int = 1
     """Number of threads that the player may search with."""
     opponent_style: Mapping[str, float] | None = None
-    """Odds of models of this opponent's play, by name, as last reported from this seat in an
-    earlier game (``Believed.style``). Leave room to unlearn them. None: nothing is known."""
+    """Probability of each model of this opponent's play, by name, as last reported from this seat
+    in an earlier game (``Believed.style``). Leave room to unlearn it. None: nothing is known."""
 
     @classmethod
     def from_cgp(cls, cgp: str, lexicon: Lexicon | None = None, rules: Rules | None = None) -> View:
         """Return the first turn of a game that begins in a position, such as for a test.
 
-        The first rack of the CGP is the player's, in seat 0. By default the words are the embedded
-        ones, the rules those of tournaments.
+        Seat 0 is the player's and holds the first rack of the CGP. The defaults are the embedded
+        lexicon and tournament rules.
 
         Raises:
-            ValueError: the text is no position, or has more of a tile than there are.
+            ValueError: the text is not a position, or uses more of a tile than there are.
         """
         rules = rules or standard_rules()
         lexicon = lexicon or load_lexicon(distribution=rules.distribution)
@@ -202,7 +202,7 @@ class View:
         )
 
     def with_last(self, play: Observed) -> View:
-        """Return the view with the last turn told anew, as when it was challenged."""
+        """Return the view with the last turn replaced, such as after a challenge."""
         return replace(self, history=(*self.history[:-1], play))
 
     def holding(self, rack: Rack, theirs: Rack = ()) -> View:
@@ -246,8 +246,8 @@ class View:
     def legal_moves(self) -> Sequence[ScoredMove]:
         """Return the player's legal moves, the highest score first, without refused moves.
 
-        Exchanges and the pass come last. They are found once for each view; the first few are much
-        faster to get than all. ``list(view.legal_moves())`` is a list to change.
+        Exchanges and the pass come last. The moves are found once for each view; getting the first
+        few is much faster than getting all. Don't change the result: copy it with ``list``.
         """
         return self._legal_moves
 
@@ -280,7 +280,7 @@ class View:
     def score(self, move: Move) -> int:
         """Return the points of a move, 0 for an exchange or a pass.
 
-        Where plays are challenged, a phony has points too.
+        If the rules allow challenges, a phony scores too.
 
         Raises:
             ValueError: the move is not legal; the message says why.
@@ -292,7 +292,7 @@ class View:
     def equity(self, move: Move) -> float:
         """Return the equity of a move, in points; raises as ``score``.
 
-        It looks at all moves each time: to compare many, use ``ranked_moves``.
+        Each call looks at all moves: to compare many, use ``ranked_moves``.
         """
         from engine.movegen.candidates import ranked_moves
         from engine.movegen.evaluation import POINT
@@ -305,7 +305,7 @@ class View:
         """Return the tiles that a move leaves on the rack, before the draw.
 
         Raises:
-            ValueError: it uses a tile that is not on the rack.
+            ValueError: the move uses a tile that is not on the rack.
         """
         try:
             return leave_of(self.rack, move)
@@ -318,21 +318,21 @@ class View:
         """Return what tiles are worth on the rack, in points, while the bag has tiles.
 
         Raises:
-            ValueError: as many tiles as a rack holds, or more, or what is no tile.
+            ValueError: there are as many tiles as a rack holds, or more, or one is not a tile.
         """
         return self.leave_table.value(leave)
 
     @property
     def leave_table(self) -> LeaveTable:
-        """The leave values that count: those given to the seat, else the players' own."""
+        """The leave table in use: the seat's if it was given one, else the default."""
         from lexicons.tables import leaves_for
 
         return self.leaves or leaves_for(self.rules.distribution)
 
     def opponent_view(self, move: Move, rack: Rack) -> View:
-        """Return what the opponent sees after a move of ours, if it holds ``rack``.
+        """Return the opponent's view after a move of ours, if it holds ``rack``.
 
-        Clocks and history are those of now; raises as ``score``.
+        Clocks and history don't change; raises as ``score``.
         """
         played = self.position.after(move, self.score(move), (), self.rules)
         position = played.with_rack(self.opponent, rack)
@@ -355,13 +355,13 @@ class View:
     def at(self, row: int, column: int) -> str:
         """Return the tile on a square as text, a blank in lower case; empty if there is none.
 
-        Rows and columns count from 0 at the top left; off the board there is none.
+        Rows and columns count from 0 at the top left. Squares off the board are empty.
         """
         tile = self.position.board.at(row, column)
         return self.text((tile,)) if tile else ""
 
     def premium(self, row: int, column: int) -> tuple[int, int]:
-        """Return a square's factors on the letter and on the word; (1, 1) off the board."""
+        """Return a square's letter and word multipliers; (1, 1) off the board."""
         layout = self.rules.layout
         if not (0 <= row < layout.rows and 0 <= column < layout.columns):
             return 1, 1
@@ -369,7 +369,7 @@ class View:
         return layout.letter_multipliers[at], layout.word_multipliers[at]
 
     def squares(self, move: Move) -> list[tuple[int, int]]:
-        """Return row and column of each tile that a move lays."""
+        """Return the row and column of each tile that a move lays."""
         if not isinstance(move, Place):
             return []
         laid = self.position.board.squares_of(move)
@@ -389,10 +389,10 @@ class View:
                 return alphabet.text(what)
 
     def move(self, text: str) -> Move:
-        """Read a move; whether it is legal, ``score`` says.
+        """Read a move, which need not be legal (``score`` checks that).
 
         Raises:
-            ValueError: says which part of the text is wrong.
+            ValueError: the text is not a move; the message says which part is wrong.
         """
         return parse_move(text, self.position.board, self.rules.distribution.alphabet)
 
@@ -400,7 +400,7 @@ class View:
         """Read tiles, a blank as ``?``, sorted.
 
         Raises:
-            ValueError: at a character that is no tile.
+            ValueError: a character is not a tile.
         """
         return tuple(sorted(self.rules.distribution.alphabet.tiles(text)))
 
@@ -444,7 +444,8 @@ class Budget:
 
     Args:
         deadline_ms: planned end of the turn, by ``clock``.
-        last_ms: latest moment for an answer, or the game may be lost; by default the deadline.
+        last_ms: latest moment for an answer, after which the game may be lost; by default the
+            deadline.
         clock: returns the time in milliseconds.
         stretch_ms: end of the turn if the decision is still close; no later than
             ``last_ms``, and by default the deadline.
@@ -465,7 +466,7 @@ class Budget:
         self._lock = threading.Lock()
         self._best: Choice | None = None
         self.belief: Believed | None = None
-        """What the player believes of its opponent in this turn, once it says so."""
+        """The player's belief about its opponent in this turn, once the player sets it."""
         self._cancelled = threading.Event()
         self._on_change: Callable[[], object] | None = None
 
@@ -477,7 +478,7 @@ class Budget:
         return self._until(self.stretch_ms if close else self.deadline_ms)
 
     def until_last_ms(self) -> int:
-        """Return the milliseconds until an answer has to go out, at least 0."""
+        """Return the milliseconds until ``last_ms``, at least 0."""
         return self._until(self.last_ms)
 
     def _until(self, end_ms: int) -> int:
@@ -536,12 +537,12 @@ class Budget:
 
 
 class Listener:
-    """What a player may learn in a game, besides the questions put to it; all of it optional."""
+    """A player's optional methods: news of a game, and time to ponder."""
 
     def new_game(self, view: View) -> None:
-        """Begin a game: ``view`` is before its first turn, also after a crash.
+        """Begin a game; ``view`` is before its first turn.
 
-        What was played before the crash follows by ``observe``.
+        After a crash too: the turns played before it follow by ``observe``.
         """
 
     def observe(self, view: View, play: Observed) -> None:
@@ -572,7 +573,7 @@ class Player(Listener):
         """Load and compile. Called once, before all else; no clock runs yet."""
 
     def make_room(self, view: View) -> None:
-        """Allocate memory that takes time to get. Called once after ``warm_up``; no clock runs yet.
+        """Allocate memory, if that is slow. Called once after ``warm_up``; no clock runs yet.
 
         The game has not begun: only the rules, lexicon, tables and threads of ``view`` count.
         """
@@ -586,10 +587,10 @@ class Player(Listener):
         raise NotImplementedError(f"{type(self).__name__} does not say how to choose a move")
 
     def challenge(self, view: View, play: Observed) -> Sequence[str]:
-        """Return the words of the opponent's last play to challenge; none accepts it.
+        """Return the words of the opponent's last play to challenge; an empty list accepts it.
 
-        By default those that the lexicon lacks. Asked before ``choose``, if the rules allow a
-        challenge; the player's clock runs. ``view`` is after the play, which its history ends in.
+        By default those that the lexicon lacks. Called before ``choose``, if the rules allow a
+        challenge; the player's clock runs. ``view`` is after the play, the last in its history.
         """
         return phonies(view, play)
 

@@ -110,7 +110,7 @@ class SeatSpec:
 
     @property
     def starts_afresh(self) -> bool:
-        """Whether it runs here and forgets earlier games, so that a pair may share draws."""
+        """Whether it runs here and forgets earlier games, so that paired games can share draws."""
         return self.kind == "local" or (self.kind == "engine" and self.dialect != "files")
 
 
@@ -151,7 +151,11 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
 
 
 def about(spec: SeatSpec) -> str:
-    """Say who plays in a seat, for strangers: without a path, a program or an address."""
+    """Describe a seat's player for strangers.
+
+    All players that are not built in share one description. A built-in player's options are shown
+    as given, paths too.
+    """
     house = _HOUSE.get(spec.name) if spec.built_in else None
     if house is None:
         return "a bot of this server's own"
@@ -160,7 +164,7 @@ def about(spec: SeatSpec) -> str:
 
 
 def load_factory(spec: SeatSpec) -> Factory:
-    """Import the factory of a local seat; its exceptions pass: its author needs the traceback.
+    """Import the factory of a local seat; let its exceptions pass, with the author's traceback.
 
     Raises:
         SeatError: the module or factory does not exist.
@@ -207,7 +211,7 @@ def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
 
 
 def check_options(spec: SeatSpec, factory: Factory) -> None:
-    """Raise SeatError if an option is unknown to a factory, or one that it requires is missing."""
+    """Raise SeatError if an option is unknown to a factory, or a required option is missing."""
     taken = _taken(factory)
     if taken is not None:
         _check_options(spec.text, dict(spec.options), taken)

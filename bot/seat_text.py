@@ -1,12 +1,12 @@
-"""The text of a seat, read.
+"""Read the text that names a seat.
 
 =============================  ================================================================
 ``static``                     a built-in player, or one that an installed package adds
 ``package.module:factory``     anything importable that makes a player
 ``path/to/bot.py:factory``     the same, in a file
 ``ws://host:port/name``        a bot elsewhere (``wss`` with TLS), by its name there
-``siu:program arguments``      somebody else's engine, by what it speaks: ``siu``, ``quackle``,
-                               ``magpie``, or ``files``, which names a folder
+``siu:program arguments``      somebody else's engine, by its dialect: ``siu``, ``quackle``,
+                               ``magpie``, or ``files`` (which is followed by a folder)
 ``guest:name``                 whoever logs in by that name to the server that runs a tournament
 =============================  ================================================================
 
@@ -24,26 +24,26 @@ from urllib.parse import unquote, urlsplit
 from .registry import DIALECTS, SeatError, SeatSpec, seat_of
 
 LONGEST_NAME = 64
-"""The protocol's limit."""
+"""The protocol's limit on a name's length, in characters."""
 LIKE_AN_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
-"""What a ban takes for an address or a network, and a server for no name."""
+"""Matches what a ban reads as an address or a network; servers accept no such name."""
 _SHOWN = 80
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is one printable word, no longer than names are, and no address."""
+    """Return whether a text can be a name: one printable word, not too long, not an address."""
     is_word = len(text) <= LONGEST_NAME and text.isprintable() and text.split() == [text]
     return is_word and not LIKE_AN_ADDRESS.fullmatch(text)
 
 
 def parse_seat(text: str) -> SeatSpec:
-    """Read a seat, whose name, file or package exists; otherwise SeatError lists what does."""
+    """Read a seat and check that its name, file or package exists; else raise SeatError."""
     try:
         return _read(text)
     except SeatError:
         raise
-    # No file can have the name, nor be ~nobody's.
+    # Such as a name too long for a file, or the home of a user who does not exist.
     except (OSError, ValueError, RuntimeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise SeatError(f"{text[:_SHOWN]!r} names no file that there can be: {why}") from None

@@ -1,7 +1,8 @@
-"""Listen, and let sockets in, a few a turn of the loop.
+"""Listen, and let sockets in, a few in each turn of the event loop.
 
-A gate sees each socket before anything is made for it, and before a TLS handshake. A refused one
-costs microseconds, and is held for a while: who comes again as soon as it is closed comes rarely.
+A gate sees each socket before anything is made for it, and before a TLS handshake. Refusing a
+socket costs microseconds. It is then held open for a while, which slows down peers that come again
+as soon as it is closed.
 """
 
 from __future__ import annotations
@@ -29,37 +30,37 @@ from .intake import Gate, Intake, Visit
 from .metered import ServerEnd
 
 TIMES: dict[str, Any] = {"close_timeout": 2, "ping_interval": 10, "ping_timeout": 20}
-"""Settings of both ends of a WebSocket, in seconds."""
+"""Timeouts of both ends of a WebSocket, in seconds."""
 
 OPEN_S = 10.0
 """Time for a TLS handshake, and for the opening request."""
 
 SHUTDOWN_S = 60.0
-"""Time for what was written over TLS to be read; each connection has a closer limit besides."""
+"""Time for a peer to read what was written over TLS; each connection has a shorter limit too."""
 
 SLOWEST = 32_768
-"""Bytes a second of a line by which an answer to HTTP still comes whole."""
+"""Slowest connection, in bytes a second, that gets an HTTP answer whole."""
 
 BACKLOG = 100
-"""Sockets that wait to be accepted."""
+"""Most sockets that wait to be accepted."""
 
 ACCEPTS_A_TURN = 4
 """Sockets accepted before other work of the loop comes first: about a millisecond."""
 
 MOST_HELD = 500
-"""Refused sockets that are held; when there are more, the oldest is closed."""
+"""Most refused sockets that are held; if there are more, the oldest is closed."""
 
 MOST_TOLD = 100
-"""While so many are held, no more are told why: in a storm that would take a third of the work."""
+"""While this many are held, others aren't told why: in a storm that takes a third of the work."""
 
 HELD_S = 5.0
-"""How long they are held; whoever reads the answer closes its end before."""
+"""How long they are held; peers that read the answer close their end sooner."""
 
 HELD_BYTES = 4096
-"""What the system may keep for each of what its peer sends."""
+"""Size of the receive buffer of a refused socket."""
 
 RETRY_S = 1.0
-"""Until sockets are accepted again, when the system had no room for one."""
+"""Pause in accepting sockets after the system had no room for one."""
 
 PLAIN_TEXT = "text/plain; charset=utf-8"
 
@@ -91,12 +92,12 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[None]] = set()
         self._held: deque[tuple[float, socket.socket]] = deque()
-        """Refused sockets, and until when they are held."""
+        """Refused sockets, each after the time until which it is held."""
         self._releasing: asyncio.TimerHandle | None = None
         for listening in sockets:
             self._listen(listening)
 
-    # --- what ``Server`` asks of it -------------------------------------------------------------
+    # --- what ``Server`` needs of an ``asyncio.Server`` -----------------------------------------
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
         """Return the event loop."""
@@ -136,7 +137,7 @@ class Acceptor:
                 sock, address = listening.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
-            except OSError as error:  # no descriptor or memory is free: it would fail at once again
+            except OSError as error:  # no descriptor or memory is free; it would fail again at once
                 log.error("no connection can be accepted: %s", without_number(error))
                 self._loop.remove_reader(listening)
                 self._loop.call_later(RETRY_S, self._listen, listening)
@@ -158,7 +159,7 @@ class Acceptor:
             visit.leave()
 
     def _refuse(self, sock: socket.socket, why: str) -> None:
-        """Say why a socket is refused, unless that takes TLS or many are, and hold it."""
+        """Hold a socket, and say why it is refused, unless that takes TLS or many are held."""
         with suppress(OSError):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, HELD_BYTES)
             if not self._tls and len(self._held) < MOST_TOLD:
@@ -179,7 +180,7 @@ class Acceptor:
 
 
 def http_answer(status: int, text: str, *headers: str, content_type: str = PLAIN_TEXT) -> bytes:
-    """Return the bytes of an answer after which the connection closes."""
+    """Return the bytes of an HTTP answer after which the connection closes."""
     body = text.encode()
     head = (
         f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
@@ -202,10 +203,10 @@ async def serve(
     choose: Callable[[Sequence[Subprotocol]], Subprotocol | None] = lambda _offered: None,
     tls: ssl.SSLContext | None = None,
 ) -> Server:
-    """Listen for WebSockets, as ``serve`` of websockets does, with sockets let in by a gate.
+    """Listen for WebSockets as websockets' ``serve`` does, but let sockets in by a gate.
 
-    ``handle`` is called for each connection, which closes when the call returns;
-    ``process_request`` may answer its request; ``choose`` chooses a subprotocol.
+    ``handle`` is called for each connection, which closes when the call returns.
+    ``process_request`` may answer its request with a response. ``choose`` chooses a subprotocol.
 
     Raises:
         OSError: the address is not available; the message says why, and what to do.
@@ -213,7 +214,7 @@ async def serve(
     intake = Intake()
 
     class Choosing(ServerProtocol):
-        """What ``choose`` chooses; as an argument it would be bound, and never be freed at once."""
+        """Calls ``choose``. As an argument it would be bound, a cycle that is not freed at once."""
 
         def select_subprotocol(self, subprotocols: Sequence[Subprotocol]) -> Subprotocol | None:
             return choose(subprotocols)
@@ -238,7 +239,7 @@ async def serve(
 
 
 async def _shakes_hands(connection: ServerConnection, process_request: ProcessRequest) -> bool:
-    """Return whether a handshake opened a connection."""
+    """Shake hands; return whether that opened the connection."""
 
     async def answer(connection: ServerConnection, request: Request) -> Response | None:
         response = await process_request(connection, request)
@@ -251,7 +252,7 @@ async def _shakes_hands(connection: ServerConnection, process_request: ProcessRe
     try:
         async with asyncio.timeout(OPEN_S) as limit:
             await connection.handshake(answer)
-    except Exception:  # too late, no handshake, or the peer is gone: nobody is there to be told
+    except Exception:  # too late, no handshake, or the peer is gone; websockets logs our errors
         return False
     return connection.state is State.OPEN
 
@@ -261,7 +262,7 @@ async def _handle(
     connection: ServerConnection,
     handle: Callable[[ServerConnection], Awaitable[None]],
 ) -> None:
-    """Have an open connection handled, and close it; ``server`` closes it if that ends first."""
+    """Call ``handle`` with an open connection, then close it; ``server`` may close it before."""
     server.all_connections.add(connection)
     connection.start_keepalive()
     try:
@@ -279,8 +280,8 @@ async def _handle(
 async def bind(host: str, port: int) -> tuple[socket.socket, ...]:
     """Return sockets that listen at an address (``""`` for all) and a port (0 for any free one).
 
-    A host may have several addresses; those that this machine lacks, as of IPv6 where that is off,
-    are left out.
+    A host may have several addresses. Those that this machine lacks, such as IPv6 addresses if IPv6
+    is off, are left out.
 
     Raises:
         OSError: no address is available; the message says why, and what to do.
@@ -335,5 +336,5 @@ def no_listening(host: str, port: int, error: OSError) -> OSError:
 
 
 def without_number(error: OSError) -> str:
-    """Say what an error of the system is, without its number."""
+    """Return the text of a system error without its number."""
     return re.sub(r"\[Errno -?\d+\] ", "", str(error)) or type(error).__name__

@@ -1,6 +1,6 @@
 """A channel carries messages to and from one peer.
 
-``PipeChannel`` frames are MessagePack behind its length in four bytes, little-endian.
+Frames of a ``PipeChannel`` are MessagePack, after its length in four bytes, little-endian.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ChannelClosed(Exception):
 
 
 class Arrival(NamedTuple):
-    """A message, or the fault that made it unreadable, and the arrival of its last byte."""
+    """A message, or the fault that made it unreadable, and when its last byte arrived."""
 
     content: Message | PeerError
     at_ms: int
@@ -66,7 +66,7 @@ class Channel(Protocol):
         ...
 
     def send_now(self, message: Message) -> bool:
-        """Send a message unless there is something to wait for; return whether that was done.
+        """Send a message if that needs no wait; return whether it was sent.
 
         A message to a peer that is gone counts as sent.
         """
@@ -77,14 +77,14 @@ class Channel(Protocol):
         ...
 
     async def receive(self) -> Arrival:
-        """Wait for a message, ``PeerError`` if unreadable; raise ChannelClosed as ``send``."""
+        """Wait for a message, or a ``PeerError`` if unreadable; ChannelClosed as ``send``."""
         ...
 
     def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
-        """Have a message taken as it arrives, if none waits to be received; None: no more.
+        """Call ``take`` with each message as it arrives, unless others wait; None ends that.
 
-        That spares a task's wake-up for each message, and who is heard is decided where bytes are
-        read, by what each owes (``protocol.intake``). ``take`` raises nothing.
+        It saves waking a task for each message. Which peer comes first is then decided where bytes
+        are read, by what each peer owes (``protocol.intake``). ``take`` must not raise.
         """
         ...
 
@@ -97,7 +97,7 @@ class PipeChannel:
     """A channel over a pair of byte streams between two processes on this machine."""
 
     lag_ms = 0
-    has_more = False  # it is one of ours, and does not flood us
+    has_more = False  # the peer is a process of ours, which does not flood us
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
@@ -108,7 +108,7 @@ class PipeChannel:
         self._length: int | None = None  # of the incoming frame
 
     def send_now(self, message: Message) -> bool:
-        """Send nothing; ``send`` notices when the pipe is closed."""
+        """Send nothing: only ``send`` notices that the pipe is closed."""
         return False
 
     async def send(self, message: Message) -> None:
@@ -135,7 +135,7 @@ class PipeChannel:
         return Arrival.read(MSGPACK, frame, now_ms())
 
     def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
-        """Hand nothing over: all messages are received."""
+        """Do nothing: all messages wait for ``receive``."""
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the writing end."""

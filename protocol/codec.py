@@ -1,7 +1,7 @@
 """Messages to bytes and back: MessagePack (binary) and JSON (text), one schema for both.
 
-The limits are far above the needs of honest messages. MessagePack is held to them while it is read,
-before memory is taken; JSON afterwards, since a text is as long as its content.
+The limits are far above the needs of honest messages. MessagePack is checked while it is read,
+before memory is taken; JSON is checked afterwards, since a text is as long as its content.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ __all__ = [
 _Listing = TypeVar("_Listing", bound=Message)
 
 MAX_FRAME = 256 * 1024
-"""The largest frame, in bytes; the longest possible history of a game fits."""
+"""The largest frame, in bytes (JSON: characters); the longest possible history of a game fits."""
 MAX_STRING = 8 * 1024
+"""The longest text, in bytes (JSON: characters)."""
 MAX_ITEMS = 1024
+"""The most entries of a list or map."""
 
 _CHOICE_OR_PATTERN = re.compile(
     r"(?:Invalid enum value|Expected `str` matching regex) .* - at `\$\.(\w+)`"
 )
-"""What msgspec says of a text that is not for its field."""
+"""msgspec's message about a text that its field does not allow."""
 
 Frame: TypeAlias = bytes | str
 
@@ -53,7 +55,7 @@ class Codec:
     frame_type: type[bytes] | type[str]
     encode: Callable[[Message], Frame]
     load: Callable[[Any], object]
-    """Returns the content of a frame; raises if it is malformed or exceeds the limits."""
+    """Returns the content of a frame; raises if it is malformed or exceeds a limit."""
 
     def decode(self, frame: Frame) -> Message:
         """Read a frame.
@@ -94,7 +96,10 @@ def _validated(content: object) -> Message:
 
 
 def _of_a_field(content: dict[str, Any], schema: type[msgspec.Struct], error: Exception) -> str:
-    """Say what a text is and may be, where the library shows a pattern or no choice; or nothing."""
+    """Say what a field's text is and what it may be; empty unless a pattern or a choice failed.
+
+    The library's own message shows the pattern itself, or doesn't list the choices.
+    """
     named = _CHOICE_OR_PATTERN.fullmatch(str(error))
     if named is None:
         return ""
@@ -133,7 +138,7 @@ def _load_json(frame: str) -> object:
 
 
 def _check_limits(content: object) -> None:
-    """Raise ValueError if a text, list or map of JSON exceeds MessagePack's limits."""
+    """Raise ValueError if a text, list or map of JSON exceeds a limit."""
     waiting = [content]
     while waiting:
         item = waiting.pop()
@@ -153,7 +158,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _once(encode: Callable[[Message], Frame]) -> Callable[[Message], Frame]:
-    """Return an encoder that keeps its last frame: what hundreds are told is encoded once."""
+    """Return an encoder that keeps its last frame: a message to hundreds is encoded once."""
     kept: tuple[Message | None, Frame] = (None, b"")
 
     def encode_once(message: Message) -> Frame:
@@ -186,7 +191,10 @@ CODECS = {codec.subprotocol: codec for codec in (MSGPACK, JSON)}
 
 
 def of_a_frame(listing: Callable[[int], _Listing], most: int) -> _Listing:
-    """Return a message of at most so many entries, halved until a frame of any codec holds it."""
+    """Return a list message that fits into a frame of any codec.
+
+    ``listing`` makes it of at most a number of entries. That is ``most``, halved until it fits.
+    """
     message = listing(most)
     while most and any(len(codec.encode(message)) > MAX_FRAME for codec in CODECS.values()):
         most //= 2

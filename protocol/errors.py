@@ -35,16 +35,16 @@ class PeerError(Exception):
 
 
 def wrong_role(message: Message, sender: str) -> PeerError:
-    """Return the fault of a message that ``sender``, such as "a bot", may never send."""
+    """Return the error for a message that ``sender``, such as "a bot", may never send."""
     kind = type(message).__struct_config__.tag
     return PeerError("wrong_role", f"{kind!r} is not for {sender} to send", retry="no")
 
 
 def forget_where(error: BaseException | None) -> None:
-    """Have an error that is kept, and those that it came of, hold no frames any more.
+    """Drop the frames of an error that is kept, and those of its causes.
 
-    A frame that holds the error would keep itself, and all that it leads to, until a full garbage
-    collection, and those are rare: each stops all clocks.
+    A frame that refers to the error would keep itself, and all that it refers to, until a full
+    garbage collection. Those are rare, since each stops all clocks.
     """
     while error is not None:
         error.__traceback__ = None

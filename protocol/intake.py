@@ -1,8 +1,8 @@
 """Reading from many peers: how much each may send, and how much is read in a turn of the loop.
 
-The bytes that arrive at once may hold 40,000 pings, each of which is answered: half a second in one
-callback. So bytes are handed on in slices, and a turn of the loop has room for little work. What it
-leaves is read in later turns, from whoever owes least first.
+Bytes that arrive at once may hold 40,000 pings, each of which is answered, and keep one callback
+busy for half a second. So bytes are handed on in slices, and a turn of the event loop does little
+of this work. The rest is read in later turns, first from the peers that owe least.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ SLICE = 512
 """Bytes handed on at a time; they hold 85 frames of a client at most, or 256 of a server."""
 
 TURN_WORK = 192
-"""What is read before other work of the loop comes first: WebSocket pings, about 2 ms."""
+"""Work in a turn before other work of the loop comes first, in WebSocket pings: about 2 ms."""
 
 MESSAGE_WORK = 8
 HANDSHAKE_WORK = 48
-"""What a message and an opening request take, in pings."""
+"""Work that a message and an opening request take, in pings."""
 
 
 class Bucket:
@@ -39,15 +39,15 @@ class Bucket:
         self._at = 0.0
 
     def owed(self, now: float) -> float:
-        """Return what was spent and has not run out yet, at a time in seconds."""
+        """Return what was spent and has not leaked out by ``now``, in seconds."""
         return max(0.0, self._owed - (now - self._at) * self._per_second)
 
     def spend(self, amount: float, now: float) -> bool:
         """Spend an amount; return whether the bucket had it.
 
-        Who goes on beyond the burst owes twice of it at most, so that it recovers.
+        Spending beyond the burst counts only up to twice the burst, so that the bucket recovers.
         """
-        left = self._owed - (now - self._at) * self._per_second  # as ``owed``, which takes a call
+        left = self._owed - (now - self._at) * self._per_second  # as ``owed``, without a call
         owed = amount + (left if left > 0 else 0.0)
         self._at = now
         if owed <= self._burst:
@@ -71,7 +71,7 @@ class Rates:
     """Seconds' worth that may come at once; the largest message must fit."""
 
     def cost(self, frames: int, size: int) -> float:
-        """Return what frames and bytes take, in seconds."""
+        """Return the cost of frames and bytes, in seconds."""
         return frames / self.frames_per_s + size / self.bytes_per_s
 
     def bucket(self, share: float = 1) -> Bucket:
@@ -80,16 +80,17 @@ class Rates:
 
 
 TRUSTED = Rates(frames_per_s=20_000, bytes_per_s=1 << 20)
+"""Rates of peers that were dialled, and of processes of this machine."""
 
 
 class Visit(Protocol):
-    """A peer's connection, as the gate sees it, from its socket's opening on."""
+    """A peer's connection as the gate sees it, from the moment that its socket opens."""
 
     address: str
     """Where it comes from, without a port."""
 
     def ask(self, request: Request) -> str | None:
-        """Take the opening request; return a sentence if it is to be refused."""
+        """Take the opening request; return the reason if it is refused."""
         ...
 
     def spend(self, frames: int, size: int, now: float) -> bool:
@@ -106,7 +107,7 @@ class Visit(Protocol):
 
 
 Gate: TypeAlias = Callable[[str], Visit | str]
-"""Lets a socket from an address in, or returns why not: it may be told so, and is closed."""
+"""Lets a socket from an address in, or returns why not, which its peer may be told."""
 
 
 class OpenVisit:
@@ -139,7 +140,7 @@ def open_gate(address: str) -> OpenVisit:
 
 
 def trusting_gate(address: str) -> OpenVisit:
-    """Let everybody in: processes of this machine, servers that were dialled."""
+    """Let everybody in, with ``TRUSTED`` rates."""
     return OpenVisit(address, TRUSTED)
 
 
@@ -147,7 +148,7 @@ class Reader(Protocol):
     """A connection with bytes that were not handed on yet."""
 
     def read_slice(self) -> tuple[int, bool]:
-        """Hand a slice on; return what it takes, and whether more can be handed on now."""
+        """Hand a slice on; return its work, and whether more can be handed on now."""
         ...
 
     def owed(self) -> float:
@@ -160,9 +161,9 @@ class Intake:
 
     def __init__(self) -> None:
         self.left = TURN_WORK
-        """Work for which this turn of the loop has room."""
+        """Work that this turn of the loop still has room for."""
         self._waiting: list[tuple[float, int, Reader]] = []
-        self._numbers = count()  # of two who owe the same, the one who came first
+        self._numbers = count()  # if two owe the same, the earlier one comes first
         self._next_turn: asyncio.Handle | None = None
 
     def note(self, work: int) -> None:
@@ -172,7 +173,7 @@ class Intake:
             self._turn_soon()
 
     def add(self, reader: Reader) -> None:
-        """Have a connection read in later turns."""
+        """Queue a connection to be read in later turns."""
         heapq.heappush(self._waiting, (reader.owed(), next(self._numbers), reader))
         self._turn_soon()
 

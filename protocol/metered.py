@@ -1,9 +1,9 @@
 """A WebSocket that is read in slices, for which its peer pays.
 
-Arrival times are noted in the socket's callback, before any task runs: a busy host that stamps
-later would flag moves that were in time. Each peer has a budget of frames and bytes, and what it
-sends is read in slices: WebSocket pings are answered below any limit of the application, so a flood
-of them would starve other connections (``protocol.intake``).
+Arrival times are noted in the socket's callback, before any task runs, since a busy host that notes
+them later would flag moves that were in time. Each peer has a budget of frames and bytes, and its
+bytes are read in slices: the library answers WebSocket pings before the application sees anything,
+so a flood of them would starve other connections (``protocol.intake``).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .errors import forget_where
 from .intake import HANDSHAKE_WORK, MESSAGE_WORK, SLICE, Intake, Visit
 
 STALLED_S = 20.0
-"""How long a peer may leave unread what has been sent to it."""
+"""How long writing to a peer may be blocked because it does not read."""
 
 MOST_UNREAD = 1 << 20
 """Bytes of answers to WebSocket pings that may wait for a peer."""
 
 MOST_FRAGMENTS = 256
-"""Of a message; each takes memory until the last is there, however little it holds."""
+"""Most fragments of a message; even empty ones take memory until the last has come."""
 
 MOST_WAITING = 512
-"""More than wait to be taken: reading stops at 16, and a slice holds 256 at most."""
+"""More messages than can wait: reading stops at 16, and a slice holds 256 at most."""
 
 _TOO_MUCH = "too many frames or bytes a second"
 _DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
@@ -49,34 +49,36 @@ class Metered(Connection):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.visit = visit
-        """What the gate knows of it."""
+        """The gate's record of it."""
         self._intake = intake or Intake()
         self._pending: deque[tuple[int, memoryview]] = deque()
-        """Bytes to be handed on, and when they came; while there are any, no more are received."""
+        """When bytes came, and the bytes, to be handed on; meanwhile no more are received."""
         self._is_full = False
-        """Whether messages wait that nobody has taken yet."""
+        """Whether too many messages wait that nobody has taken yet."""
         self._is_queued = False
+        """Whether ``Intake`` has it to be read."""
         self._frames = self._work = self._arrived_ms = 0
         self._fragments = 0
-        """Of a message whose last one is to come."""
+        """Number of fragments of a message whose last fragment is still to come."""
         self.take: Callable[[bytes | str, int], None] | None = None
-        """Takes a message, and when it came, if no other waits; it raises nothing."""
+        """Called with each message and when it came, if no other waits; must not raise."""
         self.stamps: deque[int] = deque(maxlen=MOST_WAITING)
         """When messages arrived that nobody has taken yet, in milliseconds.
 
-        Not all who take messages ask for it, so the oldest are forgotten."""
+        Not all users of a connection take these, so the oldest are dropped."""
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Begin, and notice when messages fill their queue and when that empties."""
         super().connection_made(transport)
         self.recv_messages.pause = self._fill
         self.recv_messages.resume = self._go_on
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End, and let go of what leads back here, so that it is all freed now.
+        """End, and break reference cycles, so that everything is freed at once.
 
-        A busy server has many ends a second, and collects garbage rarely: it stops all clocks.
+        A busy server ends many connections a second, and rarely collects garbage, since that stops
+        all clocks.
         """
         self.visit.leave()
         self._pending.clear()
@@ -105,14 +107,14 @@ class Metered(Connection):
             self._queue()
 
     def eof_received(self) -> None:
-        """End. Over TLS bytes may still wait; what a turn of the loop has no room for is lost."""
+        """End. Over TLS bytes may still wait; those that this turn has no room for are lost."""
         while self._pending and not self._is_full and self._intake.left > 0:
             self._intake.note(self.read_slice()[0])
         self._pending.clear()
         super().eof_received()
 
     def read_slice(self) -> tuple[int, bool]:
-        """Hand a slice on; return what it takes, and whether more can be handed on now."""
+        """Hand a slice on; return its work, and whether more can be handed on now."""
         work = 0
         if self._pending and not self._is_full:
             at_ms, data = self._pending.popleft()
@@ -129,7 +131,10 @@ class Metered(Connection):
         return self.visit.owed(now_ms() / 1_000)
 
     def _hand_on(self, data: bytes | memoryview, at_ms: int, now: int, unpaid: int = 0) -> int:
-        """Hand bytes on that came at ``at_ms``; return what they take."""
+        """Hand on bytes that came at ``at_ms``; return their work.
+
+        ``unpaid`` is the number of bytes that the peer has not paid for yet.
+        """
         self._arrived_ms = at_ms
         self._frames = self._work = 0
         super().data_received(cast("bytes", data))
@@ -142,7 +147,7 @@ class Metered(Connection):
         return self._work
 
     def process_event(self, event: Any) -> None:
-        """Count a frame, and what it takes to deal with it; note when a message arrived."""
+        """Count a frame and its work; pass a message to ``take``, or note when it arrived."""
         if not isinstance(event, Frame):
             self._work += HANDSHAKE_WORK
         elif event.opcode in _DATA and event.fin:
@@ -160,9 +165,9 @@ class Metered(Connection):
         super().process_event(event)
 
     def _next(self, frame: Frame) -> bytes | str | None:
-        """Return the message of a last frame, or None if it has to be received.
+        """Return the message that a frame completes, or None if it has to wait for ``recv``.
 
-        That is so if others wait, if it comes in fragments, or if its text is no UTF-8.
+        It has to if others wait, if it came in fragments, or if its text is not UTF-8.
         """
         if frame.opcode is Opcode.CONT or self.recv_messages.frames.queue:
             return None
@@ -216,14 +221,14 @@ def _nothing() -> None:
 
 
 class ServerEnd(Metered, ServerConnection):
-    """The end of who listens."""
+    """The listening end."""
 
 
 class ClientEnd(Metered, ClientConnection):
-    """The end of who dials."""
+    """The dialling end."""
 
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
-        """Shake hands; raise as websockets does, also if the server refused before it was asked."""
+        """Shake hands; raise as websockets does, even if the server refused before the request."""
         if self.protocol.handshake_exc is not None:
             raise self.protocol.handshake_exc
         await super().handshake(*args, **kwargs)

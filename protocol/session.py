@@ -2,11 +2,11 @@
 
 ``_TABLE`` has, for each state and side, the messages that may be sent and the next states; anything
 else is a protocol error (the pattern of h11's ``_state.py``). Time plays no part: when a deadline
-passes the arbiter sends ``game_over``, which every state allows.
+passes, the arbiter sends ``game_over``, which every state allows.
 
-``ArbiterSession`` and ``BotSession`` each hold a ``Conversation`` per game with one peer, answer
-repetitions, and pass on the rest. A fault of the peer raises ``PeerError``, which has its reply; a
-fault of our side raises ``RuntimeError`` and is a bug.
+``ArbiterSession`` and ``BotSession`` each hold a ``Conversation`` per game with one peer, sort out
+repeated messages, and pass on the rest. A fault of the peer raises ``PeerError``, which has the
+reply. A fault of our side raises ``RuntimeError`` and is a bug.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ _OFFER: _Next = {NewGame: State.OFFERED, GameOver: State.OVER}
 """Messages that an arbiter may send at any time: an offer, which also resumes a game; the end."""
 
 _AGAIN: _Next = {Resume: State.UNKNOWN}
-"""Messages that a bot may send at any time. It then waits for the new offer, so that nothing is
-taken as an answer to an unseen offer."""
+"""Messages that a bot may send at any time. It then waits for the new offer, so that none of
+its messages is taken as an answer to an offer that it has not seen."""
 
 _PLAY: _Next = {Played: State.WAITING, Drawn: State.WAITING, YourTurn: State.TO_MOVE}
 
@@ -85,16 +85,16 @@ _ANSWER: _Next = {
 
 _ELSE: dict[State, tuple[_Next, _Next]] = {
     State.OFFERED: ({}, {Ready: State.READY, Decline: State.OVER}),
-    # A turn only after a resume: the start is past.
+    # A turn comes here only after a resume, when the game has started before.
     State.READY: ({Started: State.WAITING, Committed: State.TO_REVEAL, **_PLAY}, {}),
-    # The start only after the nonce, so that nobody can leave that out.
+    # The start comes only after the nonce, so that nobody can leave the nonce out.
     State.TO_REVEAL: ({}, {Reveal: State.REVEALED}),
     State.REVEALED: ({Started: State.WAITING}, {}),
     State.WAITING: (_PLAY, {}),
     State.TO_MOVE: ({}, _ANSWER),
     State.ANSWERED: ({Played: State.WAITING, Refused: State.TO_MOVE}, {}),
 }
-"""All other messages: those of the arbiter, and those of the bot."""
+"""All other messages by state: those of the arbiter, and those of the bot."""
 
 _TABLE: dict[State, dict[Side, _Next]] = {
     state: {Side.ARBITER: _OFFER | arbiter, Side.BOT: _AGAIN | bot}
@@ -170,7 +170,7 @@ class Repeated:
 
 
 Answer: TypeAlias = Move | Challenge | Resign
-"""What ends a turn, or a try at it."""
+"""Messages that end a turn, or an attempt at it."""
 
 FromBot: TypeAlias = Ready | Reveal | Decline | Answer | Accept | Info | Resume
 
@@ -179,11 +179,11 @@ FromArbiter: TypeAlias = (
 )
 
 KEPT_ENDED = 8
-"""Ended games remembered, so that late copies do no harm."""
+"""Ended games that are remembered, so that late copies of messages do no harm."""
 
 
 class _Session:
-    """The games of one connection: the same at both ends."""
+    """The games of one connection: what both ends share."""
 
     side: Side
 
@@ -229,7 +229,10 @@ class ArbiterSession(_Session):
         return message
 
     def receive(self, message: Message) -> FromBot | Repeated | None:
-        """Return what the arbiter has to act on, if anything; raise PeerError if it is not due."""
+        """Return the message if the arbiter has to act on it; PeerError if it may not be sent now.
+
+        A ``Repeated`` answer was judged before and wants the same verdict.
+        """
         if not isinstance(message, FromBot):
             raise wrong_role(message, "a bot")
         game = self._known(message)
@@ -255,7 +258,7 @@ class ArbiterSession(_Session):
 
     @staticmethod
     def _crossed_with_offer(game: Conversation) -> bool:
-        """Check whether a started game was offered anew and is not resumed yet."""
+        """Return whether a started game was offered again and is not resumed yet."""
         return game.next_seq > 0 and game.state in (State.OFFERED, State.READY)
 
 
@@ -271,7 +274,7 @@ class BotSession(_Session):
     def __init__(self) -> None:
         super().__init__()
         self._answers: dict[str, tuple[GameMessage, ...]] = {}
-        """The last answer by game, after the messages that precede it."""
+        """By game, the last answer, with the messages sent before it."""
         self._ended: deque[str] = deque(maxlen=KEPT_ENDED)
 
     def send(self, message: GameMessage) -> GameMessage:
@@ -283,12 +286,12 @@ class BotSession(_Session):
         return message
 
     def keep(self, *messages: GameMessage) -> None:
-        """Keep an answer for when the turn is asked again, if these messages end in any."""
+        """If the last message is an answer, keep all for when the turn is asked again."""
         if isinstance(messages[-1], Answer):
             self._answers[messages[-1].game] = messages
 
     def receive(self, message: Message) -> tuple[FromArbiter | None, list[Message]]:
-        """Handle a message from the arbiter; return it if the bot has to act on it, and replies.
+        """Take a message of the arbiter; return it if the bot has to act on it, and the replies.
 
         Raises:
             PeerError: the arbiter may not send this now. After ``bad_seq`` the bot has missed
@@ -315,7 +318,7 @@ class BotSession(_Session):
 
     @staticmethod
     def _is_needless(game: Conversation, message: FromArbiter) -> bool:
-        """Check whether a message is a copy, or will be repeated by an awaited offer."""
+        """Return whether a message is a copy, or will come again with an awaited offer."""
         match message:
             case NewGame() | GameOver():
                 return False
@@ -340,7 +343,7 @@ class BotSession(_Session):
         return () if not isinstance(answer, Resign) and answer.attempt != turn.attempt else kept
 
     def forget(self, game: str) -> None:
-        """Take a game as over, whether or not its end was told."""
+        """Count a game as over, whether or not its end was received."""
         self.games.pop(game, None)
         self._answers.pop(game, None)
         self._ended.append(game)

@@ -34,10 +34,10 @@ from .metered import ClientEnd, ServerEnd
 
 _HAS_TCP_INFO = sys.platform == "linux"
 _TCP_RTT = struct.Struct("=68xI")
-"""Where Linux has the smoothed round-trip time, in microseconds, in its ``struct tcp_info``."""
+"""The smoothed round-trip time, in microseconds, in Linux's ``struct tcp_info``."""
 
 CLOSE_S = 4.0
-"""How long closing may take; then the socket is closed without the other side."""
+"""How long closing may take; then the connection is aborted."""
 _MOST_SHOWN = 200  # bytes of what a server says when it refuses
 
 
@@ -54,8 +54,8 @@ class WebSocketChannel:
     def lag_ms(self) -> int:
         """The round-trip time of the last WebSocket ping, or of TCP if that is shorter.
 
-        Whoever holds pongs back would be let off that time; segments are acknowledged for it by
-        its system.
+        A peer that holds pongs back would not be charged for that time. TCP segments are
+        acknowledged by its operating system.
         """
         latency_s = self._connection.latency
         transport = self._connection.transport
@@ -93,7 +93,7 @@ class WebSocketChannel:
         return self._read(frame, self._connection.stamps.popleft())
 
     def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
-        """Have a message taken in the socket's callback, if none waits; None: no more."""
+        """Call ``take`` in the socket's callback, unless messages wait; None ends that."""
 
         def read(frame: bytes | str, at_ms: int) -> None:
             assert take is not None
@@ -104,7 +104,7 @@ class WebSocketChannel:
     def _read(self, frame: bytes | str, at_ms: int) -> Arrival:
         arrival = Arrival.read(self._codec, frame, at_ms)
         if isinstance(frame, str):
-            self._codec = JSON  # whoever writes text can't read an error in MessagePack
+            self._codec = JSON  # a peer that writes text can't read errors in MessagePack
         return arrival
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
@@ -112,7 +112,7 @@ class WebSocketChannel:
         try:
             async with asyncio.timeout(CLOSE_S):
                 await self._connection.close(code, reason.encode()[:123].decode(errors="ignore"))
-        except TimeoutError:  # what was sent before is not read
+        except TimeoutError:  # the peer does not read what was sent before
             self._connection.transport.abort()
 
     async def ended(self) -> None:
@@ -141,7 +141,7 @@ async def dial(
     default the system's certificates are trusted. ``open_timeout`` is in seconds.
 
     Raises:
-        ChannelClosed: no answer, or not in this protocol; the message tells which.
+        ChannelClosed: no answer, or none in this protocol; the message says which.
     """
     headers = {"Authorization": f"Bearer {token}"} if token else None
     trust: dict[str, Any] = {} if tls is None else {"ssl": tls}
@@ -186,9 +186,9 @@ def _unreached(url: str, error: Exception) -> str:
 
 
 async def drop_ended(connection: ServerConnection) -> None:
-    """Drop a connection that can't be answered: behind its request came its end, or no frame.
+    """Drop a connection that ended, or broke the protocol, right after its request.
 
-    To be awaited before a handshake's response is sent, or sending it fails.
+    Await this before sending the handshake's response, which would fail.
     """
     if connection.protocol.eof_sent:
         connection.transport.abort()
@@ -204,11 +204,11 @@ class HttpAnswer(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
     """Further headers."""
     packed: bytes = b""
-    """The text in gzip, for who takes it so; empty: it is not worth that."""
+    """The text in gzip, for clients that accept it; empty: not worth it."""
 
 
 def _takes_gzip(request: Request) -> bool:
-    """Return whether whoever asks can unpack gzip."""
+    """Return whether the client accepts gzip."""
     for offered in ",".join(request.headers.get_all("Accept-Encoding")).split(","):
         coding, _, weight = offered.replace(" ", "").partition(";")
         if coding.lower() == "gzip":
@@ -231,9 +231,9 @@ async def listen(
     """Listen at an address (``""`` for all) and a port (0 for any free one).
 
     ``on_channel`` is called for each connection, which closes when the call returns. ``on_http``
-    answers a plain HTTP request, or returns None to let it become a WebSocket. ``tls`` is a
-    certificate, to serve ``wss``; ``gate`` lets peers in and has their budgets. ``others`` are
-    other conversations than ours by their subprotocol, each called as ``on_channel``.
+    answers a plain HTTP request, or returns None to let it become a WebSocket. ``tls`` has a
+    certificate, to serve ``wss``. ``gate`` lets peers in and has their budgets. ``others`` are the
+    handlers of other subprotocols, each called with the connection and its request.
 
     Raises:
         OSError: the address is not available; the message says why, and what to do.

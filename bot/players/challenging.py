@@ -1,9 +1,9 @@
 """``bluff`` and ``challenger``: players for games in which plays are challenged.
 
-``bluff`` plays as ``static``, but in a share ``rate`` (default 0.2) of its turns a phony of its own
-tiles, where its move would lie, and no word that came off before. ``challenger`` knows a ``share``
-(default 0.9) of the words, others in each game: it plays no word that it does not know, and
-challenges those.
+``bluff`` plays as ``static``, except that in a share ``rate`` (default 0.2) of its turns it lays
+other tiles of its rack on the squares of its move, as a phony that was not challenged off before.
+``challenger`` knows a ``share`` (default 0.9) of the words, different ones in each game. It plays
+only words that it knows, and challenges all others.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from lexicons.alphabet import BLANK, BLANK_FLAG
 from . import options
 
 _TRIES = 60
-"""Arrangements of tiles that are looked at for a phony."""
+"""Arrangements of tiles tried to find a phony."""
 
 _RANKED = 60
-"""Moves that are looked at first for one of words that are known; they are found much faster."""
+"""Best moves searched for known words first; finding these is much faster than finding all."""
 
 
 class BluffPlayer(Player):
@@ -33,7 +33,7 @@ class BluffPlayer(Player):
         self._rate = options.share("rate", rate)
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose as ``static``, or a phony; never one if an illegal word is refused at once."""
+        """Return the static choice or a phony; never a phony if it would be refused at once."""
         choice = static_choice(view)
         chance = _chance(view)
         is_honest = view.rules.challenge == "void" or chance.random() >= self._rate
@@ -49,7 +49,7 @@ class ChallengerPlayer(Player):
         self._share = options.share("share", share)
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Return the move of the highest equity that makes only words that it knows."""
+        """Return the move of the highest equity that makes only known words."""
         for count in (_RANKED, None):
             for ranked in view.ranked_moves(count):
                 if self._knows_all(view, ranked.move):
@@ -57,7 +57,7 @@ class ChallengerPlayer(Player):
         return Choice(PASS, score=0)
 
     def challenge(self, view: View, play: Observed) -> Sequence[str]:
-        """Return the words of a play that it does not know."""
+        """Return the unknown words of a play."""
         return [word for word in play.words if not self._knows(view, word)]
 
     def _knows_all(self, view: View, move: Move) -> bool:
@@ -72,12 +72,12 @@ class ChallengerPlayer(Player):
 
 
 def _chance(view: View) -> random.Random:
-    """Return the random numbers of a turn: a repeated question gets the same answer."""
+    """Return a turn's random numbers, so that a repeated question gets the same answer."""
     return random.Random(f"{view.seed}/{len(view.history)}")
 
 
 def _phony(view: View, move: Place, chance: random.Random) -> Choice | None:
-    """Return the phony of the highest score, of some on the squares of a move; None if none is."""
+    """Return the highest-scoring phony of some tries on the squares of a move; None if none is."""
     best: Choice | None = None
     came_off = {word.upper() for turn in view.history if turn.withdrawn for word in turn.words}
     for _ in range(_TRIES):

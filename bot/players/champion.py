@@ -1,7 +1,7 @@
 """``champion``: the best method available for each phase (``bot.search.strategy``).
 
-It infers the opponent's rack as ``infer`` does, and searches on while its opponent thinks, of use
-where its next turn has no belief: with an empty bag, or where nothing is known of that rack.
+It infers the opponent's rack as ``infer`` does, and ponders. Pondering helps if its next turn has
+no belief: with an empty bag, or if nothing is known of the opponent's rack.
 
 Options: ``time``, a cap per turn; and ``exact=no``, which simulates instead of solving, to measure
 what solving is worth.

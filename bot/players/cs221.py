@@ -8,7 +8,7 @@ played it exchanges one tile, the first by letter.
 weights are for English; the option ``weights`` names another file, written by ``tilewire train
 features``. The seat's leave table is ignored, and nothing else adjusts equity.
 
-``mc`` and ``mc+rh`` roll the best ``candidates`` moves (3) out ``samples`` times each (15) for
+``mc`` and ``mc+rh`` roll out the best ``candidates`` moves (3), ``samples`` times each (15), for
 ``plies`` turns (2), and play the move that gains most points on the opponent. ``mc`` picks
 candidates and later moves as ``vanilla`` does; ``mc+rh`` as ``rh``, with weights learned from its
 own games. Both count points, not wins. A repeated question gets the same answer.
@@ -61,7 +61,7 @@ def vanilla() -> Player:
 
 
 def rh(weights: str = "") -> Player:
-    """Return a player of the highest score plus leave features; ValueError as ``_weights``."""
+    """Return a player of the highest score plus leave features; raises as ``_weights``."""
     return _Player(_weights(weights, "rh"))
 
 
@@ -73,7 +73,7 @@ def mc(candidates: str = "3", samples: str = "15", plies: str = "2") -> Player:
 def mc_rh(
     weights: str = "", candidates: str = "3", samples: str = "15", plies: str = "2"
 ) -> Player:
-    """Return a player like ``mc``, by score and features; raise ValueError as ``mc`` and ``rh``."""
+    """Return a player as ``mc``, by score plus leave features; raises as ``mc`` and ``rh``."""
     return _Player(_weights(weights, "mc+rh"), _sampling(candidates, samples, plies))
 
 
@@ -101,7 +101,7 @@ class _Player(Player):
         self._leaves(rules)
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        """Choose by samples, with the first candidate as an offer; or by equity."""
+        """Choose by samples, or without sampling by equity."""
         leaves = self._leaves(view.rules)
         if self._sampling is not None:
             return sampled_choice(view, budget, leaves, self._sampling)
@@ -117,7 +117,7 @@ def sampled_choice(
     """Choose a move by samples; refused moves are left out.
 
     The first candidate is offered before sampling, and chosen if time is over before all candidates
-    are sampled. ``leaves`` count for either side; None: leaves are worth nothing.
+    are sampled. ``leaves`` are used for both sides; None: leaves are worth nothing.
     """
     generators = [
         Generator(view.lexicon, view.rules, leaves, PLAIN) for _ in range(max(view.threads, 1))
@@ -147,8 +147,8 @@ def sampled_choice(
 
 
 def _considered(estimate: Estimate) -> Considered:
-    # There is no error before two samples: not before all candidates are sampled, and not in a
-    # position without luck, which takes only one.
+    # An error takes two samples. There may be fewer before all candidates are sampled, and in a
+    # position without luck, which takes one.
     row = considered(estimate)
     error = row.equity_error if estimate.samples > 1 else None
     return replace(row, win=None, win_error=None, equity_error=error)

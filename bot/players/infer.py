@@ -44,7 +44,7 @@ def infer(
     time: str = "",
     bag: str = "",
 ) -> Strategy:
-    """Return a player that simulates likely racks; raise ValueError if an option is invalid."""
+    """Return a player that simulates with likely racks; ValueError if an option is invalid."""
     settings = settings_of(candidates, plies, iterations, time, bag)
     remembers = one_of("memory", memory, ("game", "last")) == "game"
     judge = one_of("model", model or ("style" if remembers else "deterministic"), _MODELS)

@@ -1,9 +1,10 @@
 """``sim``: rolls out the likeliest moves and plays the one that wins most often.
 
-Options: ``candidates``, ``plies``, ``time`` (a limit per turn, as 300ms or 2s) or ``iterations``
-(rollouts per candidate, fewer if the turn's share of the clock ends first), and ``bag`` (as 0 or
-1-7: with other numbers of tiles in the bag it plays as ``static``, to measure what simulation is
-worth there). ``sim?candidates=23&iterations=300&plies=2`` is what Quackle's authors published.
+Options: ``candidates``, ``plies``, ``time`` (a limit per turn, such as 300ms or 2s) or
+``iterations`` (rollouts per candidate, fewer if the turn's share of the clock ends first), and
+``bag`` (such as 0 or 1-7: with other numbers of tiles in the bag it plays as ``static``, to measure
+what simulation is worth). ``sim?candidates=23&iterations=300&plies=2`` is what Quackle's authors
+published.
 """
 
 from __future__ import annotations

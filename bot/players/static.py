@@ -1,4 +1,4 @@
-"""``static`` and ``greedy``, who don't look ahead.
+"""``static`` and ``greedy``, players that don't look ahead.
 
 The option ``temperature`` of ``static``, in points, adds chance: a move that many points below the
 best is chosen ``e`` times less often.
@@ -24,7 +24,7 @@ from engine.rules.moves import PASS
 
 
 class StaticPlayer(Player):
-    """Plays the highest equity, or near it with a temperature, a number of 0 or more."""
+    """Plays the highest equity, or with a ``temperature`` above 0 often a move near it."""
 
     def __init__(self, temperature: str = "0") -> None:
         try:

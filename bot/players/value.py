@@ -1,4 +1,4 @@
-"""``ValuePlayer`` looks at the position that a move leads to, by a net, and no turn ahead."""
+"""``ValuePlayer`` values the position after each move by a net, and looks no turn ahead."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from .options import number
 class ValuePlayer(Player):
     """Plays the highest sum of score, leave and value.
 
-    Options: ``net``, a file; ``among``, how many moves are valued. No net comes with the words yet,
-    so that it has no name of its own: ``bot.players.value:ValuePlayer?net=FILE``.
+    Options: ``net``, a file; ``among``, how many moves are valued. No net is built in yet, so the
+    player has no name in the registry: it is ``bot.players.value:ValuePlayer?net=FILE``, and for
+    experiments only, since in matches bots are contained and can't see the file.
     """
 
     def __init__(self, net: str, among: str = "") -> None:

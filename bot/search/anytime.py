@@ -4,7 +4,7 @@ Searches know no clock: ``advance`` does some work, and the result so far may be
 ``Anytime`` sizes each slice by the speed of the last:
 
     for is_due in Anytime(solver, NODES).slices(budget.remaining_ms):
-        if is_due:  # some times a second
+        if is_due:  # a few times a second
             print(solver.solution)
 
 It ends when no time is left (``Budget.cancel`` leaves none), nothing is left to do, or the caller
@@ -29,9 +29,9 @@ class Work(Protocol):
     """Work done bit by bit, such as a ``Simulation`` or an ``EndgameSolver``."""
 
     def advance(self, amount: int, /) -> int:
-        """Do this much more; return the amount done, less only if nothing is left to do.
+        """Do an amount of work; return the amount done, less only if nothing is left to do.
 
-        It may be more by some, where work comes in pieces.
+        It may be slightly more, if work comes in pieces.
         """
 
 
@@ -41,9 +41,10 @@ class Pace(NamedTuple):
     first: int
     """Amount of the first slice, while the speed is unknown."""
     slice_ms: Callable[[float, float], float]
-    """Length of the next slice, by the time left before the last slice and now."""
+    """Length of the next slice, given the time left before the last slice and the time left now;
+    all in milliseconds."""
     growth: float = math.inf
-    """Largest ratio of a slice's amount to that of the slice before."""
+    """Largest ratio of a slice's amount to the amount of the slice before."""
 
 
 STEADY = Pace(32, lambda _, left_ms: min(SLICE_MS, max(left_ms, 0.1)))
@@ -58,7 +59,7 @@ NODES = Pace(20, lambda before_ms, _: min(SLICE_MS, max(before_ms / 2, 1.0)), gr
 
 
 def time_until(end_s: float, clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:
-    """Return a function for the milliseconds left until a moment, in seconds of the clock."""
+    """Return a function that returns the milliseconds left until ``end_s``, by ``clock``."""
     return lambda: (end_s - clock()) * 1_000
 
 
@@ -71,12 +72,12 @@ class Pulse:
         self._due_s = clock() + REPORT_S
 
     def is_due(self) -> bool:
-        """Check whether a report is due; it lasts until ``done``."""
+        """Return whether a report is due; if so, make it now and call ``done``."""
         self._began_s = self._clock()
         return self._began_s >= self._due_s
 
     def done(self) -> None:
-        """Note that a report was made."""
+        """Note that the report is made; the longer it took, the later is the next."""
         now_s = self._clock()
         self._due_s = now_s + max(REPORT_S, (now_s - self._began_s) / REPORTING)
 

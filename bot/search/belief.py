@@ -1,6 +1,7 @@
 """A player's belief about its opponent's rack and style, followed through a game.
 
-Turns are only noted when seen, and taken in on the player's turn, within a share of its time.
+Turns are only noted when they happen. They are taken in on the player's turn, within a share of its
+time.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from engine.simulation.rollout_input import Belief
 from .anytime import Anytime, time_until
 
 SHARE = 0.1
-"""Inference's largest share of a turn: it gains little (``docs/results/inference.md``)."""
+"""Largest share of a turn for inference, which gains little (``docs/results/inference.md``)."""
 LONGEST_MS = 400.0
-"""More time than this adds next to nothing."""
+"""Most time for inference; more adds next to nothing."""
 RACKS = 4_000
 """Racks per play if rollouts are counted, so that the clock makes no difference."""
 LISTED_A_MS = 600
 """Leaves that may be listed per millisecond of effort."""
-_LISTED_A_RACK = 20  # to be looked at
+_LISTED_A_RACK = 20  # leaves listed, at most, for each rack to be looked at
 _BINGO_SAMPLES = 200
-_TIME_FOR_BINGOS_MS = 100.0  # with less, no bingo odds
-_BINGO_SHARE = 0.4  # largest part of the time that bingo odds may take
-_BINGO_MS = 60.0  # the same, in milliseconds: twice what they take on a quiet core
+_TIME_FOR_BINGOS_MS = 100.0  # with less time the chance of a bingo is not estimated
+_BINGO_SHARE = 0.4  # largest share of the time for that estimate
+_BINGO_MS = 60.0  # most time for it: twice what it takes on a quiet core
 TOP = 20
 _MOST_NOTED = 500  # characters
 
@@ -73,10 +74,10 @@ class Opponent:
     Args:
         view: the game so far.
         style: prior of the opponent's style.
-        remembers: whether earlier plays than the last count.
+        remembers: whether plays before the last count.
         learns: whether its plays update the style.
         doubt: least share of rollouts, 0 to 1, that draw its rack without any belief.
-        racks: number per play; by default as many as a share of the turn allows.
+        racks: racks looked at per play; by default as many as a share of the turn allows.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Opponent:
         self._before = view
         self._returned: Rack = ()  # tiles we gave back in our last turn
         self._news: list[_Seen | Callable[[], None]] = []
-        """Turns to be taken in: a play, or what the tracker is told of another turn."""
+        """Turns not taken in yet: a play, or a call that tells the tracker of any other turn."""
         self._clock = clock
 
     def observe(self, view: View, play: Observed) -> None:
@@ -128,7 +129,7 @@ class Opponent:
 
     def _note_theirs(self, before: View, play: Observed) -> None:
         if play.lost:
-            return  # a turn that was not its choice tells nothing
+            return  # it didn't choose to pass, so the turn tells nothing
         self.told = None  # it was about the play before
         if play.withdrawn:
             self._note_shown(before, play)
@@ -181,9 +182,9 @@ class Opponent:
     ) -> None:
         """Take in all noted turns, within ``ms`` milliseconds or with ``racks`` racks per play.
 
-        With these it ends early only if no time remains. Without a millisecond nothing is taken in
-        yet, so that what is known stays. A contradiction resets the belief, and ``told`` says why.
-        It has bingo odds if the last turn is a play and there is time for them.
+        With ``racks`` it ends early only if no time remains. If ``ms`` is 0 or less, nothing is
+        taken in yet, so that what is known stays. A contradiction resets the belief, and ``told``
+        says why. ``told`` has the chance of a bingo if the last turn is a play and there is time.
         """
         if ms is not None and ms <= 0:
             return
@@ -253,9 +254,9 @@ class Opponent:
         )
 
     def _bingo(self, seen: _Seen, left_ms: Callable[[], float]) -> float | None:
-        """Return the odds that the opponent's static choice on the present board is a bingo.
+        """Return the probability that the opponent's static choice on this board is a bingo.
 
-        None if they take longer than is left.
+        None if there is not enough time.
         """
         kept, view = self.tracker.prior, self._before
         theirs = replace(view.holding(view.rack).position, on_turn=view.opponent)
@@ -271,7 +272,7 @@ class Opponent:
         return max(held - self.tracker.prior.size, 0)
 
     def belief(self, view: View) -> Belief | None:
-        """Return the belief for simulations; None if nothing is hidden or nothing known."""
+        """Return the belief for simulations; None if nothing is hidden or nothing is known."""
         if not view.bag or view.position.racks[view.opponent]:
             return None
         # Missed turns may have left impossible leaves, which simulations refuse.
@@ -280,7 +281,7 @@ class Opponent:
 
 
 def judges_for(view: View) -> Judges:
-    """Return judges of plays by the lexicon, rules and leave table of a view."""
+    """Return judges of plays with the lexicon, rules and leave table of a view."""
     return Judges(view.lexicon, view.rules, view.leave_table)
 
 

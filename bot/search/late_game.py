@@ -1,10 +1,10 @@
 """Searches of the last turns of a game.
 
-With an empty bag the opponent holds the unseen tiles: an ``EndgameSearch`` proves the best move, or
-the best that time allows. With a few tiles in the bag a ``PreEndgameSearch`` simulates the best
-moves by static equity, then looks at many more for a moment: of 20 positions with one or two
-tiles in the bag the best move was not among the first 10 by equity in seven, and not among the
-first 32 in three. The best of both are played out, case by case.
+With an empty bag the opponent holds the unseen tiles: an ``EndgameSearch`` proves the best move, as
+far as time allows. With a few tiles in the bag a ``PreEndgameSearch`` simulates the best moves by
+static equity, then looks briefly at many more: of 20 positions with one or two tiles in the bag
+the best move was not among the first 10 by equity in seven, and not among the first 32 in three.
+The best of both are played out, case by case.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SIMULATED, LOOKED = 0.15, 0.2
 MOST_LOOKED_AT = 300
 """Number of moves looked at, besides a pass."""
 MS_A_LOOK = 5
-"""Milliseconds of a turn for each of them; their first rollouts take less than ``LOOKED``."""
+"""Milliseconds of a turn per move looked at, so that its first rollouts fit into ``LOOKED``."""
 FIRST_LOOKS, MOST_LOOKS = 8, 40
 """Rollouts of each move: at first, and on average at most."""
 COMPARED = {1: 32, 2: 24, 3: 16, 4: 12}
@@ -46,12 +46,12 @@ LEAST_MS = 1_500
 
 At 1.5 and 2 s it gained wins and points; at 300 ms it did not, since the cases are too few."""
 MODEL: dict[int, Model] = {1: "rational", 2: "rational"}
-"""How the opponent is thought to reply, by tiles in the bag; with more, statically."""
+"""Model of the opponent's replies, by tiles in the bag; with more tiles, ``static``."""
 MOST_CASES = 200
 ENOUGH_CASES = 48
-"""Number of cases after which a pre-endgame is believed rather than its simulation."""
+"""Number of cases after which a pre-endgame's choice replaces its simulation's."""
 MOST_NODES = 3_000_000
-"""Work on a pre-endgame without a clock; by then more would hardly change the choice."""
+"""Nodes after which a pre-endgame ends, even without a clock; more would hardly matter."""
 MEMORY = 128 << 20
 """Bytes of memory for a single-threaded solver."""
 MEMORY_A_THREAD = 32 << 20
@@ -179,7 +179,11 @@ class PreEndgameSearch:
         return min(int(total_ms / (MS_A_CASE * cases)), COMPARED.get(bag, COMPARED_BEYOND))
 
     def _candidates(self, budget: Budget, total_ms: float) -> list[RankedMove]:
-        """Return the best quarter by the simulation, then those of a first look at many moves."""
+        """Return moves to play out, the best first.
+
+        A quarter of ``_count`` are the best by the simulation; after them come all moves of a first
+        look.
+        """
         view, simulation = self.view, self.search.simulation
         refused = {refusal.move for refusal in view.refused}
         most = min(max(int(total_ms / MS_A_LOOK), 1), MOST_LOOKED_AT)

@@ -1,10 +1,10 @@
 """Simulation of a position against the clock, for as long as it pays.
 
-It goes deeper in stages: first many candidates for few turns, then those that may still be the best
-for more. A stage only has to find out by how much its longer rollouts differ from those of the one
-before, whose estimates are its baseline and its prior. A stage ends when its leader is certain, or
-another candidate could gain next to nothing, or when its share of the turn is over; the last one
-may stretch beyond the turn's planned time if the decision is close.
+It goes deeper in stages: first many candidates for few turns, then the candidates that may still be
+the best for more turns. A stage only has to find out how much its longer rollouts differ from the
+shorter ones of the stage before, whose estimates are its baseline and its prior. A stage ends when
+its leader is certain, when another candidate could gain next to nothing, or when its share of the
+turn is over. The last stage may run past the turn's planned time if the decision is close.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from .static_choice import STATIC, generator_for
 LATE_BAG = 14
 """Most tiles in the bag with which all rollouts go to the end of the game."""
 DEEP_BAG = 25
-"""The same for rollouts of the last stage."""
+"""Most tiles in the bag with which rollouts of the last stage go to the end of the game."""
 
 OPEN_BAG = 40
-"""With more tiles in the bag, longer rollouts say what those of two turns do."""
+"""With more tiles in the bag, longer rollouts agree with those of two turns."""
 
 FIRST_SAMPLES = 8  # per candidate
 
@@ -75,16 +75,17 @@ class Settings:
     """How a position is simulated."""
 
     candidates: int | None = None
-    """Number of moves compared first, the best by static equity; None: as ``stages`` has it."""
+    """Number of moves compared first, the best by static equity; None: as in ``stages``."""
     plies: int | None = None
-    """Turns after a candidate, in a single stage; None: as ``stages`` has it."""
+    """Turns after a candidate, in a single stage; None: as in ``stages``."""
     iterations: int | None = None
     """Rollouts per candidate in each stage, two or more; None: as many as time allows."""
     rule: str = "top-two"
     """How samples are allotted (``engine.simulation.sampling``)."""
     time_ms: int | None = None
+    """Cap per turn, which ``Strategy`` sets; None: no cap."""
     bags: range | None = None
-    """Numbers of tiles in the bag with which a position is simulated at all; None: all."""
+    """Numbers of tiles in the bag with which a position is simulated; None: all."""
     utility: Utility | None = None
     """By default the usual one."""
     stages: Callable[[int], Sequence[Stage]] = usual_stages
@@ -93,7 +94,7 @@ class Settings:
     """Expected regret, in wins, below which no more time is spent; None: ``ENOUGH``."""
 
     def stages_with(self, bag: int) -> Sequence[Stage]:
-        """Return the stages with so many tiles in the bag."""
+        """Return the stages for a number of tiles in the bag."""
         first, *others = self.stages(bag)
         count = self.candidates or first.candidates
         if self.plies is not None:
@@ -161,7 +162,7 @@ class Search:
         self._anytime = Anytime(self.simulation, ROLLOUTS)
 
     def _deepen(self) -> bool:
-        """Go on with the next stage, if any candidate besides the leader may still be the best."""
+        """Begin the next stage if a rival may still be the best; return whether it began."""
         simulation = self.simulation
         if not self._stages or simulation.exact or not simulation.is_sampled:
             return False
@@ -182,7 +183,7 @@ class Search:
         return True
 
     def run(self, budget: Budget) -> Choice:
-        """Search until an end described above; offer the best so far on the way."""
+        """Search until settled or out of time; offer the best candidate so far on the way."""
         self.work(budget, lambda: self._is_enough)
         return self.choice()
 
@@ -202,7 +203,7 @@ class Search:
             def remaining_ms(ends_ms: float = ends_ms) -> float:
                 left_ms = budget.remaining_ms(close=not ends_ms and self._is_close)
                 if left_ms <= ends_ms and not self.simulation.is_sampled:
-                    return left_ms  # until then it has nothing to say
+                    return left_ms  # until it is sampled it has no estimates
                 return max(left_ms - ends_ms, 0.0)
 
             def is_over() -> bool:
@@ -220,7 +221,7 @@ class Search:
 
     @property
     def rollouts(self) -> int:
-        """Rollouts of all stages."""
+        """Number of rollouts, of all stages."""
         return self._rolled_out + self.simulation.rollouts
 
     @property
@@ -270,7 +271,7 @@ class Search:
 
 
 def _with_error_of(estimate: Estimate, baseline: Estimate | None) -> Estimate:
-    """Return an estimate whose errors are those of its baseline too."""
+    """Return an estimate whose errors include its baseline's, added in quadrature."""
     if baseline is None:
         return estimate
     return replace(
@@ -291,14 +292,14 @@ def simulated(simulation: Simulation) -> Searched:
 
 
 def best_of(estimates: Sequence[Estimate], shown: Callable[[Estimate], Considered]) -> Choice:
-    """Return the first of candidates, with all of them as ``shown``."""
+    """Return the first estimate as a choice; ``shown`` converts all to its candidates."""
     best = estimates[0]
     candidates = tuple(map(shown, estimates))
     return Choice(best.move, score=best.score, equity=best.equity, candidates=candidates)
 
 
 def considered(estimate: Estimate) -> Considered:
-    """Convert an estimate to a part of a choice."""
+    """Convert an estimate to a candidate of a choice."""
     return Considered(
         estimate.move,
         score=estimate.score,

@@ -12,7 +12,7 @@ STATIC = Searched("static", plies=0)
 
 
 def turn_chance(view: View) -> random.Random:
-    """Return a turn's random numbers: a repeated question, as after a crash, gets the same."""
+    """Return a turn's random numbers, the same if a question is repeated, as after a crash."""
     return random.Random(f"{view.seed}/{len(view.history)}/{len(view.refused)}")
 
 

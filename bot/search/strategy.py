@@ -1,12 +1,12 @@
 """The phases of a strategy, shared by ``sim``, ``infer`` and ``champion``.
 
 ======================  ========================================================================
-the bag has             what is done
+tiles in the bag        search
 ======================  ========================================================================
 eight tiles or more     simulation
-one to seven            the same, a first look at many moves, and the best of both taken to the end
-                        in many ways in which the unseen tiles may lie (``PreEndgameSearch``)
-none                    the best move is proven, as far as time allows (``EndgameSearch``)
+one to seven            simulation and a brief look at many moves, then the best of both played to
+                        the end for many divisions of the unseen tiles (``PreEndgameSearch``)
+none                    proof of the best move, as far as time allows (``EndgameSearch``)
 ======================  ========================================================================
 
 A strategy without a solver simulates in all phases. The belief, if any, first takes in the
@@ -40,7 +40,7 @@ from .simulating import Search, Settings, seed_of
 from .static_choice import generator_for, static_choice
 
 GUESSES = 200
-"""Racks of the opponent that are drawn, each with its reply."""
+"""Racks drawn for the opponent, each with its reply."""
 LIKELY = 6
 """Number of replies whose positions are searched."""
 
@@ -52,7 +52,7 @@ class Pondering:
     """Searches of the positions after the opponent's likely replies.
 
     They have no belief about its rack. A search is resumed if its position arises and there is
-    still no belief, and gives a move if no time is left for another search.
+    still no belief. It also gives the move if no time is left for another search.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Pondering:
         """By position and tiles in the bag."""
 
     def search(self, view: View, budget: Budget, simulate: Callable[[View], Search]) -> None:
-        """Search the positions after likely replies, in proportion to their odds."""
+        """Search the positions after likely replies, each in proportion to its probability."""
         self.forget()
         guesses = guess_replies(generator_for(view), view.position, seed_of(view))
         likely = takewhile(lambda _: not budget.expired, islice(guesses, GUESSES))
@@ -122,7 +122,7 @@ class Strategy(Player):
         self._follow, self._solvers, self._ponders = follow, solvers, ponders
 
     def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Load the tables; kernels are warmed up with all others."""
+        """Load the tables; the seat compiles the kernels."""
         leaves_for(rules.distribution)
         win_probabilities_for(rules.distribution)
 
@@ -132,7 +132,7 @@ class Strategy(Player):
             self._solvers.solver(view)
 
     def new_game(self, view: View) -> None:
-        """Start the belief from earlier games' report of the opponent."""
+        """Start the belief, with what earlier games reported of the opponent."""
         if self._follow is not None:
             self.opponent = self._follow(view)
 

@@ -3,23 +3,23 @@
 A turn has three ends, counted from the arrival of the question:
 
 * ``deadline_ms``: the planned end. The clock's time, plus future increments and less a small
-  reserve for the turns after the last tile is drawn, is shared over the likely turns before that:
-  evenly, but twice as much to late turns, in which a better search gains most. What a turn does
-  not need stays on the clock for later turns.
+  reserve for the turns after the last tile is drawn, is divided among the likely turns before that.
+  All get the same, but late turns twice as much, since a better search gains most there. Time that
+  a turn does not need stays on the clock for later turns.
 * ``stretch_ms``: the end of a close decision: twice the share, but never more than half of the
   clock's time above that reserve.
 * ``last_ms``: the latest moment for an answer. Until then the turn costs only time.
 
 No turn is planned into overtime while there is time on the clock. A minute of overtime costs 10
 points as soon as its first millisecond is used. It lengthens a search of two minutes by half, which
-settles only what was nearly equal, and would have to find a move 10 points better to pay. A minute
-that has begun is paid for, and its rest is shared like a clock of its own; the next must not begin.
-If overtime loses the game, its limit is kept too.
+decides only between nearly equal moves, and would have to find a move 10 points better to pay. A
+minute that has begun is paid for, and its rest is divided like a clock of its own; the next must
+not begin. If overtime loses the game, its limit is kept too.
 
-Each end keeps a margin: some milliseconds by which a busy machine may wake this process late, and
-twice the time that messages are on their way. That is the connection's lag or, if it is more, what
-the arbiter's clock charged for recent turns beyond what they took here (``LagSeen``). With a clock
-shorter than the margin the answer goes out at once.
+Each end keeps a margin: some milliseconds by which a busy machine may wake this process late, plus
+twice the lag. The lag is the connection's or, if it is more, the time that the arbiter's clock
+charged for a recent turn beyond the time it took here (``LagSeen``). If the clock shows less than
+the margin, the answer goes out at once.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from protocol.messages import Played
 from protocol.parts import TimeControl
 
 TILES_A_ROUND = 9
-"""Tiles that two players draw in a turn each."""
+"""Tiles that both players draw together in one turn each."""
 
 LATE_BAG = 14
 """Most tiles in the bag of a late turn."""
 
 LATE_SHARES = 2
-"""Shares of a late turn; an earlier one has one."""
+"""Shares of a late turn; an earlier turn has one share."""
 
 LATE_TURNS = 2
 """Turns planned once the bag is empty: nine players in ten have no more left."""
 
 RESERVE = 40
-"""A fortieth of the initial clock is kept for those turns, unless an even share is less."""
+"""Divisor of the initial clock: a fortieth is kept for those turns, or an even share if less."""
 
 STRETCH = 2
-"""Shares that a turn with a close decision may take."""
+"""Multiple of its share that a turn with a close decision may take."""
 
 MARGIN_MS = 50
 """Time that a busy machine may take to wake a waiting process."""
@@ -88,22 +88,23 @@ def plan(
 
 
 def pondering(view: View, clock: Callable[[], int] = now_ms) -> Budget:
-    """Return the longest possible opponent's turn as a budget, to be cancelled when it moves."""
+    """Return a budget as long as the opponent's turn can be; cancel it when the opponent moves."""
     time = view.time
     longest = max(0, view.clocks[view.opponent] + time.max_overtime_ms) + time.margin_ms
     return Budget(clock() + longest, clock=clock)
 
 
 def margin_ms(lag_ms: int) -> int:
-    """Return the margin between an answer and the end of a clock."""
+    """Return the margin between an answer and the end of a clock, in milliseconds."""
     return MARGIN_MS + 2 * lag_ms
 
 
 def turns_left(view: View) -> int:
-    """Estimate the player's turns until the bag is empty, this one included, or after that.
+    """Estimate the player's turns until the bag is empty, or, once it is, to the end of the game.
 
-    It adds one to what the tiles suggest: in 300 games of ``static`` against itself a player had
-    0.3 to 0.5 turns more on average, and in one case of ten 1 to 1.5 more.
+    This turn counts. The estimate is one more than the tiles suggest: in 300 games of ``static``
+    against itself a player had 0.3 to 0.5 turns more on average, and in one case of ten 1 to 1.5
+    more.
     """
     return len(_bags(view))
 
@@ -125,18 +126,18 @@ def _reserve_ms(view: View, bank: int) -> int:
 
 
 def _free_ms(left_ms: int, time: TimeControl) -> int:
-    """Return the time until more of it costs points or the game."""
+    """Return the milliseconds that cost neither points nor the game."""
     if left_ms > 0:
         return left_ms
-    begun = MINUTE_MS - (-left_ms) % MINUTE_MS  # whole minutes that the next millisecond begins
+    begun = MINUTE_MS - (-left_ms) % MINUTE_MS  # rest of the minute that this turn pays for anyway
     return min(begun, left_ms + time.max_overtime_ms)
 
 
 class LagSeen:
-    """How much longer turns took by the arbiter's clock than here: transit and waits for a core.
+    """The extra time of turns by the arbiter's clock: transit, and waits for a core.
 
-    The largest excess of the last few turns counts. A repeated question, as after a lost connection
-    or a restart, counts from its last arrival.
+    The largest extra time of the last few turns counts. A repeated question, as after a lost
+    connection or a restart, counts from its last arrival.
     """
 
     def __init__(self) -> None:
@@ -148,7 +149,7 @@ class LagSeen:
 
     @property
     def ms(self) -> int:
-        """The largest excess of the last few turns, in milliseconds."""
+        """The largest extra time of the last few turns, in milliseconds."""
         return max(self._recent)
 
     def asked(self, seq: int, clock_ms: int, at_ms: int) -> None:
@@ -160,7 +161,7 @@ class LagSeen:
         self._took_ms = at_ms - self._asked_ms
 
     def forget(self) -> None:
-        """Leave this turn out, whose answer goes out again: time out of reach is no lag."""
+        """Leave this turn out, since its answer is sent again: time disconnected is not lag."""
         self._took_ms = None
 
     def played(self, turn: Played, increment_ms: int) -> None:

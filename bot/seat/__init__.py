@@ -1,1 +1,1 @@
-"""The process that a seat lives in: its connection, its games, its answers."""
+"""The process of a seat: its connection, its games, its answers."""

@@ -1,4 +1,4 @@
-"""What went wrong in an author's code, in words: where, what, and the frames that are theirs."""
+"""Errors in an author's code as text: where, what, and the author's own frames."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _INSTALLED, _STANDARD = (
 
 
 def in_words(error: BaseException, frames: int = 3) -> str:
-    """Return file, line and error, and on further lines up to so many frames of the author's."""
+    """Return file, line and error, then on further lines at most ``frames`` of the author's."""
     what = f"{type(error).__name__}: {error}{_contained(error)}"
     stack = _of_the_author(traceback.extract_tb(error.__traceback__))
     if isinstance(error, SyntaxError) and error.filename:
         lines = [f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"]
         if frames and error.text:
             lines.append(f"    {error.text.strip()}")
-        stack = []  # they lead to the import
+        stack = []  # these frames only lead to the import
     elif stack:
         lines = [f"{stack[-1].filename}, line {stack[-1].lineno}, in {stack[-1].name}: {what}"]
     else:
@@ -39,7 +39,7 @@ def in_words(error: BaseException, frames: int = 3) -> str:
 
 
 def print_traceback(error: BaseException) -> None:
-    """Print a traceback from the author's first frame on; all of it if there is none."""
+    """Print a traceback from the author's first frame on, or all of it if none is the author's."""
     trace = error.__traceback__
     while trace is not None and not _of_the_author(traceback.extract_tb(trace, 1)):
         trace = trace.tb_next
@@ -47,14 +47,14 @@ def print_traceback(error: BaseException) -> None:
 
 
 def stands_at(thread: int | None) -> str:
-    """Return where a thread is in its author's code; empty if it isn't."""
+    """Return where in its author's code a thread is; empty if it is elsewhere."""
     frame = sys._current_frames().get(thread or 0)
     stack = _of_the_author(traceback.extract_stack(frame)) if frame is not None else []
     return f"{stack[-1].filename}, line {stack[-1].lineno}, in {stack[-1].name}" if stack else ""
 
 
 def _contained(error: BaseException) -> str:
-    """Say what a bot sees if that may be why it failed."""
+    """Explain what files a contained bot sees, if that may be why it failed; else empty."""
     out_of_reach = isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.EROFS)
     if not out_of_reach or os.environ.get("TMPDIR") != TEMPORARY:
         return ""
@@ -62,9 +62,9 @@ def _contained(error: BaseException) -> str:
 
 
 def _of_the_author(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
-    """Leave out our frames and the standard library's, and packages' unless there are no others.
+    """Leave out our frames and the standard library's; keep installed packages' if none is left.
 
-    A bot may be of an installed package; but an event loop is nobody's bot.
+    A bot may be in an installed package, but an event loop there is not a bot's code.
     """
     files = [frame for frame in stack if Path(frame.filename).is_absolute()]
     installed = [frame for frame in files if frame.filename.startswith(_INSTALLED)]

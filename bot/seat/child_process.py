@@ -1,8 +1,8 @@
 """Supervision of a child process: its limits, its last words, and its end.
 
-It runs under a guard (``guard.py``) that kills it and its descendants when it ends, when we let go
-of it, or when we die, and confines it if it is somebody else's. It leads a session of its own, so
-the host handles Ctrl-C at the terminal.
+It runs under a guard (``guard.py``). When the process ends, when we close the lifeline, or when we
+die, the guard kills it and its descendants. The guard also confines other people's programs. The
+process leads its own session, so that Ctrl-C at the terminal reaches the host only.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from .confinement import Confinement
 log = structlog.get_logger(__name__)
 
 MAX_LINE = 1 << 16
-"""Largest length of a line, in bytes."""
+"""Longest line, in bytes."""
 
 TAIL_BYTES = 4_096
 KILL_S = 2.0
 SETTLE_S = 0.25
-"""Wait for the exit status after the end of the output; some processes never end."""
+"""Longest wait for the exit status and the end of the output; some processes never end."""
 
 _MARK = "TILEWIRE_GUARDED"
-"""Environment variable by which what a guard left is known; its value is the guard's own."""
+"""Environment variable that marks a guard's descendants; its value is unique to the guard."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a process; ValueError if below 16 MiB, or a negative number of cores."""
+    """Limits of a process; ValueError if memory is below 16 MiB or cores below 0."""
 
     memory_mb: int = 0
     """Address space in MiB; 0: unlimited."""
@@ -58,7 +58,7 @@ class Limits:
 
 
 class Process(Protocol):
-    """What is needed of ``asyncio.subprocess.Process``."""
+    """The part of ``asyncio.subprocess.Process`` that is used here."""
 
     stdin: asyncio.StreamWriter | None
     stdout: asyncio.StreamReader | None
@@ -66,7 +66,7 @@ class Process(Protocol):
 
     @property
     def pid(self) -> int:
-        """Its number, and that of its session."""
+        """Its process id, which is also the id of its session."""
 
     @property
     def returncode(self) -> int | None:
@@ -84,9 +84,9 @@ class Spawned:
     lifeline: int
     """One end of a pipe; the guard kills everything when it closes."""
     cores: Sequence[int] = ()
-    """The cores chosen for it, noted as in use."""
+    """The cores chosen for it, counted as in use."""
     mark: str = ""
-    """What is in the environment of all that it starts."""
+    """The value of ``_MARK`` in its environment and its descendants'; empty: no mark."""
 
 
 async def spawn(
@@ -107,10 +107,10 @@ async def spawn(
         folder: working directory; None: ours.
         environment: the whole environment; None: ours.
         limits: by default none.
-        confinement: of what is not ours.
+        confinement: for a program that is not ours; by default none.
         pipes: whether to open pipes to its standard input and output.
-        one_stream: whether its standard error joins its standard output.
-        handed: descriptors that it has, too, under the same numbers.
+        one_stream: whether its standard error goes to its standard output.
+        handed: descriptors that it inherits, under the same numbers.
     """
     containment.shield()
     reading, lifeline = os.pipe()
@@ -157,7 +157,7 @@ class ChildProcess:
 
     @property
     def returncode(self) -> int | None:
-        """Exit status, once it has ended; negative: the signal that ended it."""
+        """Exit status, once it has ended; if negative, minus the signal that ended it."""
         status = self._process.returncode  # the guard reports a signal as 128 plus its number
         return 128 - status if status is not None and status > 128 else status
 
@@ -167,20 +167,20 @@ class ChildProcess:
         return self._tail.decode(errors="replace")
 
     async def wait(self) -> int:
-        """Wait for the end of the process and its last words; return its exit status."""
+        """Wait for the end of the process and its last output; return its exit status."""
         await self._process.wait()
         await self.settle()
         assert self.returncode is not None
         return self.returncode
 
     async def settle(self) -> None:
-        """Wait briefly for the exit status and the last words."""
+        """Wait briefly for the exit status and the last output."""
         ending = asyncio.ensure_future(self._process.wait())
         await asyncio.wait({ending, self._drain}, timeout=SETTLE_S)
         ending.cancel()
 
     async def kill(self) -> None:
-        """Kill it and its descendants; nothing is left when this returns. May be repeated."""
+        """Kill it and its descendants; none is left when this returns. May be repeated."""
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
@@ -188,11 +188,11 @@ class ChildProcess:
         # Popen.send_signal might reap the guard, and asyncio would not learn its exit status.
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process.pid, signal.SIGCONT)  # the guard, if the process stopped it
+                os.kill(self._process.pid, signal.SIGCONT)  # wake a guard that the process stopped
         reading = asyncio.create_task(self._read_out())  # unread output would hide the end
         if self._process.returncode is None:
             await self._end_guard()
-        if (self._process.returncode or 0) < 0:  # a signal ended the guard before it had done
+        if (self._process.returncode or 0) < 0:  # a signal ended the guard before it was done
             await asyncio.to_thread(_end_orphans, self._process.pid, self._mark)
         await self._process.wait()
         await self.settle()
@@ -206,7 +206,7 @@ class ChildProcess:
         try:
             async with asyncio.timeout(KILL_S):
                 await self._process.wait()
-        except TimeoutError:  # it was stopped, or what it left holds its pipes
+        except TimeoutError:  # it was stopped, or a process that it left holds its pipes
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             while self._process.returncode is None:  # noqa: ASYNC110  # nothing tells
@@ -234,14 +234,14 @@ class ChildProcess:
 _next_core = itertools.count()
 
 _in_use: Counter[int] = Counter()
-"""Number of processes per core chosen for them."""
+"""Number of processes for which each core was chosen."""
 
 
 def _some_cores(count: int) -> list[int]:
     """Choose the cores with the fewest processes, round-robin among equals.
 
-    Plain round-robin fails if two games' engines start two processes a turn, a short and a long
-    one: both long ones could always share a core.
+    Plain round-robin fails if the engines of two games start two processes a turn, a short one and
+    a long one: both long ones could always share a core.
     """
     if not count or not hasattr(os, "sched_getaffinity"):
         return []
@@ -251,7 +251,7 @@ def _some_cores(count: int) -> list[int]:
 
 
 def _end_orphans(session: int, mark: str) -> None:
-    """Kill what the guard left, which we adopted: of its session, or with the mark."""
+    """Kill the processes of the guard's session or with its mark; we adopted them when it died."""
     while orphans := [pid for pid in guard.children() if _is_left_by(session, mark, pid)]:
         guard.end(orphans)
 

@@ -1,9 +1,9 @@
-"""What holds a process of somebody else's: its limits, and a world in which the host is not.
+"""The confinement of other people's processes: limits, and namespaces without the host.
 
-The guard (``guard.py``) has it entered before anything of theirs runs. ``apart`` asks for Linux's
-namespaces: of processes, in which there are only its own and whose end none outlives; of mounts,
-with a root in which there is only what is shown (``private_root.py``); and of users, in which it
-has no privileges. ``containment.py`` says whether the system allows that. Limits hold without it.
+The guard (``guard.py``) confines a process before it runs any foreign code. ``apart`` asks for
+Linux namespaces: of processes, which has only its own and ends with the first; of mounts, with a
+root that has only what is shown (``private_root.py``); and of users, in which it has no privileges.
+``containment.py`` finds out whether the system allows that. Limits hold in any case.
 
 The guard imports this file without site-packages.
 """
@@ -21,33 +21,35 @@ from . import syscalls
 from .private_root import TEMPORARY, make_root
 
 _LEAST_PIDS = 301
-"""The least that Linux takes as the most processes of a namespace."""
+"""The lowest limit on the processes of a namespace that Linux accepts."""
 
 
 class Confinement(NamedTuple):
-    """What a process may have; it travels as JSON."""
+    """Limits of a process, and what it sees; sent to the guard as JSON."""
 
     memory_mb: int = 0
     """Address space of each of its processes in MiB; 0: unlimited."""
     cores: Sequence[int] = ()
     """The cores to run on; empty: all."""
     processes: int = 0
-    """Processes and threads at once, at least 301; 0: unlimited; it holds only ``apart``."""
+    """Processes and threads at once, at least 301; 0: unlimited. Enforced only if ``apart``."""
     files: int = 0
-    """Descriptors of each of its processes; 0: as many as we may have."""
+    """Open files of each of its processes; 0: as many as we may have."""
     apart: bool = False
-    """Whether it has namespaces of its own."""
+    """Whether it runs in its own namespaces."""
     reads: Sequence[str] | None = None
-    """What it sees besides the system's own files, and can't change; None: all that we see."""
+    """Read-only files and folders that it sees besides the system's; None: all that we see."""
     own: Sequence[str] = ()
-    """Folders that it sees, but for entries that begin with a dot, and can't change."""
+    """Read-only folders that it sees, without entries that begin with a dot."""
     copies: Sequence[str] = ()
-    """Folders that it sees and changes for itself only."""
+    """Folders that it sees and may change; the changes are its own and temporary."""
     hidden: Sequence[str] = ()
-    """Files and folders that it finds empty, unless something that it reads is in them."""
+    """Files and folders that are empty for it, unless something that it reads is in them."""
 
     def leave(self) -> None:
-        """Leave the host's users, processes and shared memory; the next child begins a world.
+        """Leave the host's namespaces of users, processes and shared memory.
+
+        The next child is the first process of the new namespace of processes.
 
         Raises:
             OSError: the system does not allow it.
@@ -59,7 +61,7 @@ class Confinement(NamedTuple):
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 
     def enter(self) -> None:
-        """Have a root of its own and no privileges, as the first process of its world.
+        """Give this process, the first of its namespace, a private root and no privileges.
 
         Raises:
             OSError: the system does not allow it.
@@ -74,18 +76,18 @@ class Confinement(NamedTuple):
             os.environ["TMPDIR"] = TEMPORARY
         Path("/proc/sys/user/max_user_namespaces").write_text("0")  # in one it had privileges
         if self.processes:
-            with contextlib.suppress(OSError):  # before Linux 6.14 there is one for all namespaces
+            with contextlib.suppress(OSError):  # before Linux 6.14 all namespaces share one limit
                 most = max(self.processes, _LEAST_PIDS)
                 Path("/proc/sys/kernel/pid_max").write_text(str(most))
         syscalls.drop_privileges()
 
     def limit(self) -> None:
-        """Hold this process, and all that it starts, to the limits; OSError if that fails."""
+        """Set the limits of this process and its descendants; OSError if that fails."""
         syscalls.gain_nothing_by_exec()
         limits = {
             resource.RLIMIT_AS: self.memory_mb << 20,
             resource.RLIMIT_NOFILE: self.files,
-            # Linux counts a user's processes in our namespace, but never refuses one to root.
+            # In its namespace of users only its own processes count; root's are never limited.
             resource.RLIMIT_NPROC: self.processes if self.apart else 0,
         }
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

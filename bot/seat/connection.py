@@ -1,4 +1,4 @@
-"""The bot's end of a conversation, on any channel: dispatch to games, and answers out.
+"""The bot's end of a conversation, on any channel: messages go to games, and answers out.
 
 ``BotRunner`` lives as long as the bot; connections come and go. The event loop does no heavy work,
 so it answers pings during a search.
@@ -47,7 +47,7 @@ LONGEST_WAIT_S = 10.0
 
 
 class TurnedAway(Exception):
-    """The other side rejects us for good; the message gives the reason, ``code`` its word."""
+    """The other side rejects us for good; the message and ``code`` give the reason."""
 
     def __init__(self, message: str, code: str = "") -> None:
         super().__init__(message)
@@ -59,10 +59,10 @@ class _Goodbye(Exception):
 
 
 class BotRunner:
-    """Says hello for a bot, gets it ready for games, and has them played.
+    """Says hello for a bot, gets it ready for games, and plays them.
 
-    ``hear`` is called with each message that was taken from the other side, before it is acted on,
-    and each that is sent; what it raises ends the conversation.
+    ``hear`` is called with each message accepted from the other side, before it is acted on, and
+    with each message sent, even while the connection is lost. If it raises, the conversation ends.
     """
 
     def __init__(self, bot: Bot, hear: Callable[[Message], None] = lambda _message: None) -> None:
@@ -81,12 +81,12 @@ class BotRunner:
         self._failure: asyncio.Future[None] | None = None
         self._sought = False
         self._put_off = False
-        """Whether the other side can take no seek for now."""
+        """Whether the other side put off our seek."""
         self._played_out = ""
         """Reason for leaving, once enough games are played."""
 
     def resign(self, game: str) -> None:
-        """Resign a game, in place of the move that its player is asked for."""
+        """Resign a game, in place of the move that its player is to make."""
         self._say(Resign(game=game, seq=self.games.seen(game) + 1))
 
     async def run(
@@ -100,11 +100,10 @@ class BotRunner:
     ) -> str:
         """Play over connections that may be lost; return the reason for the end.
 
-        Waits double and vary randomly, so that a restarted server is not overrun, up to
-        ``patience_s`` together since the last welcome, not counting the time that dialling takes; a
-        bot that was never welcome does not retry.
-        ``lost`` is told why a connection was lost, before it is dialled again. ``jitter`` returns a
-        random number from 0 to 1.
+        It dials again after waits that double and vary randomly, so that a restarted server is not
+        overrun. The waits since the last welcome add up to about ``patience_s`` at most; the time
+        that dialling takes does not count. A bot that was never welcomed does not retry. ``lost``
+        is called with the reason before each wait. ``jitter`` returns a random number from 0 to 1.
 
         Raises:
             ChannelClosed: nobody answers at first, or before patience ends.
@@ -205,7 +204,7 @@ class BotRunner:
     def _seek_on(self, *, resumed: bool = False) -> None:
         """Ask for games, once per connection, unless an earlier game continues.
 
-        A bot that is still being loaded would let its opponent wait.
+        If the bot is still loading, ask when it is loaded, since an opponent would have to wait.
         """
         seek, loaded = self._bot.seek, self._bot.loaded
         if seek is None or self._sought or resumed or self.games.on:
@@ -229,7 +228,8 @@ class BotRunner:
     def _say(self, *messages: GameMessage) -> None:
         """Send messages of a game; keep an answer that may not be sent now.
 
-        Without a connection they count as sent: a move goes out when it is asked for again.
+        Without a connection they count as sent. A move is sent when it is asked for again; other
+        messages are lost.
         """
         conversation = self._session.games.get(messages[0].game)
         if conversation is None:
@@ -282,7 +282,7 @@ class BotRunner:
             self._ask_again(error.reply.game)
 
     def _told_off(self, error: Error) -> None:
-        """Take an error: the other side could not take our message."""
+        """Take an error of the other side about a message of ours."""
         log.warning("error", code=error.code, message=error.message, game=error.game)
         if error.game is not None:
             if error.code == "unknown_game":
@@ -305,7 +305,7 @@ class BotRunner:
                 self._seek_on()
 
     def check(self) -> None:
-        """Raise an error of the player's code that was not raised yet."""
+        """Raise the error of the player's code, if there is one that was not raised yet."""
         if self._failure is not None and self._failure.done():
             failed, self._failure = self._failure, None
             failed.result()

@@ -1,6 +1,6 @@
-"""The host's side of containment: what processes of others are held to, what a system allows.
+"""The host's side of containment: limits of other people's processes, and what a system allows.
 
-``confinement.py`` is what a process then does to itself.
+A process then confines itself by ``confinement.py``.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from bot.equipment import Equipment
 
 MEMORY = "TILEWIRE_BOT_MEMORY"
-"""The environment variable with the MiB of address space of each process of a bot; 0: unlimited."""
+"""Environment variable: MiB of address space of each process of a bot; 0: unlimited."""
 
 MEMORY_MB = 4_096
-"""The same where nothing is said."""
+"""The default."""
 
 LEAST_MEMORY_MB = 512
-"""With less none of our libraries can be loaded."""
+"""With less memory our libraries can't be loaded."""
 
 PROCESSES = 400
 """Processes and threads of a bot at once."""
 
 FILES = 1_024
-"""Descriptors of each process of a bot."""
+"""Open files of each process of a bot."""
 
 _TRIAL_S = 20.0
 
@@ -48,11 +48,12 @@ _hidden: set[str] = set()
 
 @dataclass(frozen=True)
 class Containment:
-    """How processes of others are contained on this system."""
+    """How this system contains other people's processes."""
 
     apart: bool
-    """Whether they have namespaces of their own: nothing of the host is in reach, none is left."""
+    """Whether they have their own namespaces: they can't reach the host, and none is left over."""
     why_not: str = ""
+    """Why they don't have them; if they do, it means nothing."""
 
     def __str__(self) -> str:
         if self.apart:
@@ -65,7 +66,7 @@ class Containment:
 
 @cache
 def containment() -> Containment:
-    """Try out, once, what this system allows."""
+    """Find out by a trial, once per process, what this system allows."""
     if sys.platform != "linux":
         return Containment(False, "there are no namespaces but on Linux")
     lifeline, ours = os.pipe()
@@ -94,18 +95,18 @@ def guard_command(lifeline: int, confinement: Confinement, command: list[str]) -
 
 @cache
 def shield() -> None:
-    """Keep other processes of this user out of this one's memory; adopt what a guard leaves."""
+    """Hide this process's memory from the user's other processes; adopt what a guard leaves."""
     syscalls.hide_memory()
     syscalls.adopt_orphans()
 
 
 def hide(*paths: Path | str) -> None:
-    """Let no process of others that starts from now on see these files or folders."""
+    """Hide files or folders from other people's processes that start from now on."""
     _hidden.update(str(Path(path).absolute()) for path in paths)
 
 
 def unhide(*paths: Path | str) -> None:
-    """Hide these files or folders no longer."""
+    """Stop hiding files or folders."""
     _hidden.difference_update(str(Path(path).absolute()) for path in paths)
 
 
@@ -114,13 +115,16 @@ def _to_be_hidden() -> list[str]:
 
 
 def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
-    """Return what a user's bot is held to; SeatError if ``MEMORY`` is no number."""
+    """Return the confinement of a user's bot; SeatError if ``MEMORY`` has an invalid value."""
     own = sorted(map(str, _own_folders(spec)))
     return of_reader(equipment)._replace(memory_mb=_memory_mb(), own=own)
 
 
 def of_reader(*equipments: Equipment) -> Confinement:
-    """Return what a process of ours is held to that reads what strangers wrote."""
+    """Return the confinement of a process of ours that reads strangers' files.
+
+    It sees the files of the equipments.
+    """
     files = (
         file
         for each in equipments
@@ -149,12 +153,12 @@ def _memory_mb() -> int:
 
 
 def of_engine() -> Confinement:
-    """Return what an engine is held to: it sees what we see, but for what is hidden."""
+    """Return the confinement of an engine: it sees what we see, except hidden files."""
     return Confinement(apart=containment().apart, hidden=_to_be_hidden())
 
 
 def _python() -> list[str]:
-    """List what a program in Python reads, with ours."""
+    """List the folders that a Python program reads, those of our packages included."""
     folders = {Path(text) for text in sys.path} - {ROOT, Path.cwd()}
     folders |= {ROOT / package for package in PACKAGES}
     folders |= {Path(sys.prefix), Path(sys.base_prefix)}

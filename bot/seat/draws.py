@@ -1,7 +1,7 @@
-"""A seat's part in draws that nobody can choose, and what it can check of them at the end.
+"""A seat's part in draws that nobody can choose, and its check of them at the end.
 
 ``SeatNonce`` decides when the seat's nonce may be shown. ``DrawsWitness`` hears the messages of a
-game in both directions, and checks the draws by them (``protocol/SPEC.md``, section 8).
+game in both directions, and checks the draws against them (``protocol/SPEC.md``, section 8).
 """
 
 from __future__ import annotations
@@ -48,10 +48,12 @@ class SeatNonce:
         self._game, self._seat = game, seat
         self._nonce = new_nonce()
         self._other = ""
-        """The opponent's commitment, once it was told."""
+        """The opponent's commitment, once received."""
 
     def ready(self, offer: NewGame) -> Ready:
-        """Return the answer to an offer: with the nonce, if the opponent's can't change any more.
+        """Return the answer to an offer, with our nonce if the opponent's can't change any more.
+
+        Otherwise with the commitment to it, or with neither once the tiles are dealt.
 
         Raises:
             PeerError: as ``reveal``.
@@ -85,7 +87,7 @@ class SeatNonce:
 
 
 class DrawsWitness:
-    """One game as one seat was told of it, from its first offer, which has ``you`` set."""
+    """One game as one seat heard of it, from its first offer, in which ``you`` is set."""
 
     def __init__(self, offer: NewGame) -> None:
         assert offer.you is not None, "a spectator can check no draws"
@@ -93,13 +95,14 @@ class DrawsWitness:
         self._shown: list[str] = []
         """The seat's nonces that the arbiter could know before the start."""
         self._other = ""
-        """The opponent's commitment, as it was told first."""
+        """The opponent's commitment, as first received."""
         self._was_first = False
-        """Whether it was told before the seat's nonce was shown."""
+        """Whether it was received before the seat's nonce was shown."""
         self._changed = ""
+        """Which commitment has changed, as a sentence; empty: none."""
         self._begun = offer.seq > 0
         self._moves: dict[int, str] = {}
-        """The plays as they were told, by number."""
+        """The moves as received, by number."""
         self._racks: dict[int, str] = {}
         """The seat's own rack after an event, by the event's number."""
 
@@ -149,10 +152,10 @@ class DrawsWitness:
     # --- at the end -----------------------------------------------------------------------------
 
     def check(self, over: GameOver) -> str:
-        """Return why the draws may have been chosen all the same; empty if nobody can have.
+        """Return why somebody could have chosen the draws all the same; empty if nobody could.
 
         Raises:
-            DrawError: the game was not dealt as it was committed to; the message says where.
+            DrawError: the draws differ from the commitments; the message says where.
         """
         if over.outcome == "host_error" or not self._begun:
             return ""  # no tile was drawn, or all are still hidden
@@ -233,7 +236,7 @@ class DrawsWitness:
     def _check_rack(self, game: Game, number: int) -> None:
         held = game.rules.distribution.alphabet.text(game.position.racks[self._seat])
         told = self._racks.get(number, held)
-        if game.is_open:  # told before the draw or after it
+        if game.is_open:  # the rack may have been sent before the draw or after it
             stands = game.accepted().position.racks[self._seat]
             held = told if told == game.rules.distribution.alphabet.text(stands) else held
         if told != held:
@@ -241,5 +244,5 @@ class DrawsWitness:
 
 
 def digest_of(nonce: str) -> str:
-    """Return what commits to a nonce; both in hexadecimal."""
+    """Return the commitment to a nonce; both in hexadecimal."""
     return commitment(bytes.fromhex(nonce)).hex()

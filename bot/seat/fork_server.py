@@ -1,12 +1,12 @@
 """The warm parent of a seat's processes: ``python -m bot.seat.fork_server``.
 
-It has imported and compiled ours and loaded the words, and has one thread and none of an author's
-code. For each game it forks a guard (``guard.py``), and the guard a worker (``worker_main.py``), in
-which the bot is loaded: nothing that a bot keeps in memory or in its temporary folder outlives its
-game, and a game begins in milliseconds.
+It has imported and compiled our code and loaded the words. It has one thread, and no author's code.
+For each game it forks a guard (``guard.py``), and the guard forks a worker (``worker_main.py``),
+which loads the bot. So a game begins in milliseconds, and nothing that a bot keeps in memory or in
+its temporary folder outlives its game.
 
-The host asks over a socket, one packet a process: the worker's arguments, environment and
-confinement as JSON, with the descriptors in ``FORKED``. The server sends one packet when it is
+The host asks over a socket, with one packet per process: the worker's arguments, environment and
+confinement as JSON, with the descriptors of ``FORKED``. The server sends one packet when it is
 warm.
 """
 
@@ -30,18 +30,21 @@ from . import guard, syscalls, worker_main
 from .confinement import Confinement
 
 FORKED = ("lifeline", "status", "stdin", "stdout", "stderr")
-"""What comes with a request, by place; the guard writes its number to ``status``, and the exit
-status of the worker."""
+"""The descriptors that come with a request, in order. The guard writes its process id to
+``status``, and later the worker's exit status, a line each."""
 
 PREFIX = "tilewire-game-"
-"""What the names of the workers' temporary folders begin with."""
+"""Prefix of the names of the workers' temporary folders."""
 
 MAX_REQUEST = 1 << 16
 WARM = b"warm"
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Get warm, and fork until the host hangs up; ``arguments`` are the socket and a worker's."""
+    """Warm up, then fork until the host hangs up.
+
+    ``arguments`` are the socket's descriptor, then those of a worker.
+    """
     control = socket.socket(fileno=int(arguments[0]))
     _remove_left_folders()
     worker_main.warm_up(arguments[1:])
@@ -76,9 +79,10 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _bury(guards: dict[int, int]) -> None:
-    """Reap guards, by number, and kill what those left that were killed.
+    """Reap guards, and kill what they left if a signal killed them.
 
-    The host takes a process for gone at the end of its guard's ``status``, which is held here, too.
+    ``guards`` maps their process ids to ``status``. The host takes a process for gone when that
+    closes, so it is closed here last.
     """
     for pid, status in guard.reap():
         held = guards.pop(pid, None)
@@ -97,7 +101,7 @@ def _guard(request: Mapping[str, Any], forked: dict[str, int]) -> None:
         os.dup2(forked[name], number)
         os.close(forked[name])
     confinement = Confinement(**request["confinement"])
-    folder = None if confinement.apart else _held_folder()  # apart, all folders go with its world
+    folder = None if confinement.apart else _held_folder()  # a private root ends with the process
     ended = guard.guard(lambda: _work(request, folder), lifeline, confinement)
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -110,7 +114,7 @@ def _held_folder() -> str:
     """Make a temporary folder, with a lock that lasts as long as this process."""
     while True:
         folder = tempfile.mkdtemp(prefix=PREFIX)
-        with contextlib.suppress(FileNotFoundError):  # taken for left over before it was held
+        with contextlib.suppress(FileNotFoundError):  # removed as a leftover before it was locked
             held = os.open(folder, os.O_RDONLY)
             fcntl.flock(held, fcntl.LOCK_EX)
             if Path(folder).exists():
@@ -119,7 +123,7 @@ def _held_folder() -> str:
 
 
 def _remove_left_folders() -> None:
-    """Remove the temporary folders of guards that were killed: nobody holds their locks."""
+    """Remove the temporary folders of killed guards, whose locks nobody holds."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):  # held, another user's, or gone by now
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -132,7 +136,7 @@ def _remove_left_folders() -> None:
 
 def _work(request: Mapping[str, Any], folder: str | None) -> None:
     """Turn this process into a worker as if it had just started; never returns."""
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # the guard's
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # the guard's descriptors
     signal.set_wakeup_fd(-1)
     for changed in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
         signal.signal(changed, signal.SIG_DFL)

@@ -20,7 +20,7 @@ from .player_view import MissedPlays
 log = structlog.get_logger(__name__)
 
 MAX_GAMES = 8
-"""On one connection at once: each has a thread and search memory."""
+"""Most games at once on one connection: each takes a thread and memory for searches."""
 
 
 class GameRegistry:
@@ -44,9 +44,9 @@ class GameRegistry:
         failed: Callable[[BaseException], None],
     ) -> None:
         self.finished = 0
-        """How many games are over that began under this process."""
+        """Number of games over, without the ``earlier`` ones."""
         self.earlier = frozenset[str]()
-        """Games of before, which it goes on with and does not count."""
+        """Games in progress at the first welcome, which are resumed but not counted."""
         self.on: dict[str, GameSession[ThreadPlayer]] = {}
         """The games set up and not over, by name."""
         self._bot = bot
@@ -58,6 +58,7 @@ class GameRegistry:
         self._missed: set[str] = set()
         """Games whose missing turns were requested."""
         self._last: ThreadPlayer | None = None
+        """The player of the game that ended last."""
 
     def seen(self, name: str) -> int:
         """Return the number of the last known event of a game; -1: none."""
@@ -70,14 +71,14 @@ class GameRegistry:
             self._offered(event)
         elif isinstance(event, GameOver):
             self._over(event)
-        elif event.game in self.on:  # else it is being set up: the arbiter asks once we are ready
+        elif event.game in self.on:  # if it is being set up, the arbiter asks once we are ready
             try:
                 self.on[event.game].take(event, at_ms, lag_ms)
             except MissedPlays as missed:
                 self._missed_plays(event.game, missed)
 
     def answered_again(self, name: str) -> None:
-        """Note that a game's last answer goes out once more."""
+        """Note that a game's last answer is sent again."""
         if name in self.on:
             self.on[name].answered_again()
 
@@ -90,7 +91,7 @@ class GameRegistry:
             game.abandon()
 
     async def settle(self, timeout_s: float) -> None:
-        """Wait briefly for the player's work after its last game."""
+        """Wait until the last game's player has done its work, for ``timeout_s`` at most."""
         if self._last is not None:
             await asyncio.to_thread(self._last.thread.join, timeout_s)
 
@@ -100,7 +101,7 @@ class GameRegistry:
             self._take_up(game, offer)
             return
         being_set_up = offer.game in self._offers
-        # A setup goes on when its game has ended.
+        # A setup also counts after its game has ended.
         setups = sum(not task.done() for task in self._setups)
         if not being_set_up and len(self.on) + setups >= MAX_GAMES:
             self._decline(offer.game, "busy", f"{MAX_GAMES} games are on here already")
@@ -140,7 +141,7 @@ class GameRegistry:
         self._take_up(game, newest)
 
     async def _prepared(self, offer: NewGame) -> GameSession[ThreadPlayer]:
-        """Return a game session with a warm player; raise Declined if it can't be played."""
+        """Return a game session with a warm player; raise Declined if the bot can't play it."""
         if offer.you is None:
             raise Declined("wrong_role", "a player plays; it does not watch")
         if self._bot.loaded is not None:
@@ -165,7 +166,7 @@ class GameRegistry:
         return game
 
     def _seed(self, offer: NewGame) -> int:
-        """Return a game's seed; a seeded bot has the same for the same game, in any process."""
+        """Return a game's seed: random, but for a seeded bot the same in any process."""
         if self._bot.seed is None:
             return random.SystemRandom().getrandbits(63)
         return random.Random(f"{self._bot.seed}/{offer.game}").getrandbits(63)

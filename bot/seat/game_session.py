@@ -1,7 +1,7 @@
 """One game of a player: the arbiter's messages in, the player's answers out.
 
 It outlives connections: a search continues while the connection is lost, and its answer goes out
-when the turn is asked again.
+when the arbiter repeats the question.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ MAX_CANDIDATES = 25
 
 REPORT_MS = 500
 REPORTS = 50
-"""Reports of a player's thinking in a long turn, about: arbiters keep a limited number."""
+"""Approximate number of reports in a long turn: arbiters keep a limited number."""
 
 
 class SeatPlayer(Listener):
@@ -83,7 +83,7 @@ class SeatPlayer(Listener):
     async def choose(self, view: View, budget: Budget) -> Choice | str:
         """Choose a move within the budget; cancelled when the answer is no longer wanted.
 
-        Text that is no move is for the arbiter to refuse.
+        A ``str`` is a text that is not a move; the arbiter refuses it.
         """
         raise NotImplementedError
 
@@ -92,7 +92,7 @@ class SeatPlayer(Listener):
         return phonies(view, play)
 
     def leave(self) -> None:
-        """Note that nothing more will be asked in this game."""
+        """Note that the player is needed no more in this game."""
 
 
 P = TypeVar("P", bound=SeatPlayer)
@@ -131,15 +131,15 @@ class GameSession(Generic[P]):
         """Number and attempt of the turn in thought."""
         self._budget: Budget | None = None
         self._believed: Believed | None = None
-        """The belief of this turn that was told."""
+        """The belief of this turn that was last sent."""
         self._challenge_ms = 0
-        """How long the opponent's last play may be challenged, since the turn was asked."""
+        """How long the opponent's last play may be challenged, from the question on."""
         self._may_ponder = resources.ponder
         self._pondering: Budget | None = None
         self._lag = LagSeen()
 
     async def prepare(self) -> None:
-        """Get the player ready, before the first message; its exceptions pass, as ``Declined``."""
+        """Get the player ready, before the first message; let exceptions pass, ``Declined`` too."""
         await self.player.start(self.watched.view)
 
     # --- what the arbiter says ------------------------------------------------------------------
@@ -215,7 +215,7 @@ class GameSession(Generic[P]):
         self._think((message.seq, message.attempt + 1), message.deadline_ms, at_ms, lag_ms)
 
     def answered_again(self) -> None:
-        """Note that an answer goes out once more: by then its question is asked anew."""
+        """Note that an answer is sent again, since its question was repeated."""
         self._lag.forget()
 
     def over(self, message: GameOver) -> None:
@@ -228,7 +228,7 @@ class GameSession(Generic[P]):
             self.player.leave()
 
     def abandon(self) -> None:
-        """Take the loss of the game: its end will stay unknown."""
+        """End the game here; its result stays unknown."""
         self._stop_pondering()
         self._drop_search()
         self.player.leave()
@@ -289,9 +289,9 @@ class GameSession(Generic[P]):
         log.debug("move", game=self.name, seq=seq, move=text, took_ms=ended - began)
 
     async def _challenges(self, turn: tuple[int, int], view: View) -> bool:
-        """Challenge or accept the opponent's open play; return whether nothing is to be moved.
+        """Challenge or accept the opponent's open play; return whether no move is needed.
 
-        A player that takes too long to say accepts.
+        A player that takes too long accepts.
         """
         watched, (seq, attempt) = self.watched, turn
         play = watched.open_play
@@ -304,7 +304,7 @@ class GameSession(Generic[P]):
             async with asyncio.timeout(self._challenge_ms / 1_000) as limit:
                 words = await self.player.challenge(view, play)
         except TimeoutError:
-            if not limit.expired():  # the player's own
+            if not limit.expired():  # the player's code raised it
                 raise
         if words and attempt == 1:
             challenge = Challenge(game=self.name, seq=seq, words=tuple(words), attempt=attempt)
@@ -327,7 +327,7 @@ class GameSession(Generic[P]):
                 self._say(self._info(view, seq, replace(best, belief=budget.belief)))
 
     def _info(self, view: View, seq: int, choice: Choice) -> Info:
-        """Write a player's thoughts; its belief once, since the arbiter keeps all that it gets."""
+        """Write a player's thoughts, each belief once, since the arbiter keeps all that it gets."""
         if choice.belief is self._believed:
             choice = replace(choice, belief=None)
         else:
@@ -364,7 +364,7 @@ _LARGEST = {
     "samples": 2**53,
     **dict.fromkeys(("equity", "equity_error", "win_error"), 2.0**53),
 }
-"""What the protocol holds of a candidate's numbers."""
+"""The protocol's limits on a candidate's numbers."""
 
 
 def _has_thoughts(choice: Choice) -> bool:
@@ -426,7 +426,7 @@ def _belief(believed: Believed, alphabet: Alphabet) -> Belief:
 
 
 def _chance(number: float) -> float:
-    """Clip a probability to its bounds; convert numpy's numbers to floats."""
+    """Clip a probability to 0 to 1, and convert numpy's numbers to floats."""
     return float(min(max(number, 0.0), 1.0))
 
 

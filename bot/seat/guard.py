@@ -1,17 +1,19 @@
-"""A guard between the host and a process of others, so that no descendant stays behind.
+"""A guard between the host and somebody else's process, so that no descendant is left.
 
     python -I -S -c START ROOT LIFELINE CONFINEMENT COMMAND …
 
-The command inherits this process's standard streams. It is killed with its descendants when it
-ends, or when the lifeline closes (a pipe, by number, whose other end the host holds), also by the
-host's death. CONFINEMENT is a ``confinement.Confinement`` as JSON. In a world apart the command is
-a child of that world's first process, which is ours: when the guard ends, however it ends, the
-kernel ends that process and with it all others. Elsewhere descendants that left the command's group
-or session are looked for: orphans are handed to this process (``PR_SET_CHILD_SUBREAPER``).
+The command inherits this process's standard streams. Its descendants are killed when it ends. It
+and they are killed when the lifeline closes (a pipe, by number, whose other end the host holds),
+and so when the host dies. CONFINEMENT is a ``confinement.Confinement`` as JSON.
 
-The exit status is the command's, or 128 plus the number of the signal that ended it, as in a shell,
-127 if the command can't run, or 126 if it can't be confined. The program runs without
-site-packages; ``fork_server.py`` has a guard, too, around each process that it forks.
+With namespaces (``apart``) the command is a child of their first process, which runs our code. When
+the guard ends, however it ends, the kernel kills that process and with it all others. Without
+namespaces the guard looks for descendants that left the command's group or session: it adopts
+orphans (``PR_SET_CHILD_SUBREAPER``).
+
+The exit status is the command's, or 128 plus the number of the signal that ended it, as in a shell;
+127 if the command can't run; or 126 if it can't be confined. The program runs without
+site-packages. ``fork_server.py`` also puts a guard around each process that it forks.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ CANT_CONFINE = 126
 CANT_RUN = 127
 
 CANT = "it can't be confined: "
-"""How the sentence begins that the process then leaves on its standard error."""
+"""Prefix of the reason that the process then writes to its standard error."""
 
 START = (
     "import sys; sys.path.append(sys.argv[1]); from bot.seat import guard; "
@@ -40,13 +42,13 @@ START = (
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command until it or the lifeline ends."""
+    """Run the command until it or the lifeline ends; return the exit status."""
     lifeline, confinement, *command = arguments
     return guard(lambda: _become(command), int(lifeline), Confinement(**json.loads(confinement)))
 
 
 def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) -> int:
-    """Fork a process that runs a function, until it or the lifeline ends; return its status."""
+    """Run a function in a forked process until that or the lifeline ends; return its status."""
     syscalls.adopt_orphans()
     woken = wake_for_children()
     try:
@@ -65,7 +67,7 @@ def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) ->
     _let_go_of_streams()
     status = _wait(child, lifeline, woken)
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)  # the best that can be done without /proc
+        os.killpg(child, signal.SIGKILL)  # all that can be done without /proc
     while _kill_children():
         reap()
     return status
@@ -91,7 +93,7 @@ def _cant_confine(error: Exception) -> int:
 
 
 def _stay_behind() -> None:
-    """Return in a child; in this process, the first of its world, end with that child."""
+    """Fork: return in the child; the parent, the first of its namespace, ends with the child."""
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
@@ -120,7 +122,7 @@ def wake_for_children() -> int:
 
 
 def _become(command: list[str]) -> None:
-    """Turn this process into the command; return only if it can't run."""
+    """Turn this process into the command; return only if the command can't run."""
     try:
         os.execvp(command[0], command)
     except OSError as error:
@@ -128,7 +130,7 @@ def _become(command: list[str]) -> None:
 
 
 def _let_go_of_streams() -> None:
-    """Close the command's streams here, so that they end with it."""
+    """Close this process's copies of the command's streams, so that they end with the command."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -147,7 +149,7 @@ def _wait(child: int, lifeline: int, woken: int) -> int:
 
 
 def reap() -> list[tuple[int, int]]:
-    """Reap ended children: their exit status, or a negative signal."""
+    """Reap ended children; list their ids and exit statuses, or minus the signal."""
     ended = []
     with contextlib.suppress(ChildProcessError):
         while (child := os.waitpid(-1, os.WNOHANG))[0]:
@@ -156,7 +158,7 @@ def reap() -> list[tuple[int, int]]:
 
 
 def _kill_children() -> bool:
-    """Kill all descendants; return whether there was any."""
+    """Kill all descendants and reap one child; return whether there were any."""
     pids = descendants(os.getpid())
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -184,7 +186,7 @@ def children() -> list[int]:
 
 
 def end(pids: Iterable[int]) -> None:
-    """Kill children of ours and reap them; their own children are then ours."""
+    """Kill and reap children of ours, which makes their children ours."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""One connection to a peer, at either end: a queue before its channel, a reader behind it."""
+"""One connection to a peer, for either end: a channel with a queue to send and a reader."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ KEPT_MESSAGES = 8
 class Link:
     """A channel with a queue and a reader; it answers pings.
 
-    ``on_message`` takes each other message, and its arrival in milliseconds. A ``PeerError`` is
-    answered, and the peer may go on unless that happens too often; other exceptions end ``run``.
-    The last messages are in ``recent`` if it ``remembers`` them.
+    ``on_message`` takes each other message, and its arrival in milliseconds. If it raises a
+    ``PeerError``, that is answered, and the peer may go on unless it happens too often; other
+    exceptions end ``run``. With ``remembers`` the last messages are in ``recent``.
     """
 
     def __init__(
@@ -45,17 +45,17 @@ class Link:
         self.recent: deque[str] = deque(maxlen=KEPT_MESSAGES if remembers else 0)
         self.heard_ms = now_ms()
         self.closing: str | None = None
-        """Why this end closes the connection, once it does."""
+        """Why this end closes the connection; None: it does not."""
         self._on_message = on_message
         self._outbox: asyncio.Queue[Message] = asyncio.Queue(OUTBOX_LIMIT)
         self._is_writing = False
         self._errors = 0
         self._running: asyncio.Task[Any] | None = None
         self._failure: Exception | None = None
-        """What a message that was taken as it arrived has raised."""
+        """An exception raised outside ``run``, which ``run`` raises."""
 
     def send(self, message: Message) -> None:
-        """Send a message, or queue it; cut off a peer with too many waiting."""
+        """Send or queue a message; cut off a peer for which too many wait."""
         if self._outbox.empty() and not self._is_writing and self.channel.send_now(message):
             return
         try:
@@ -76,7 +76,7 @@ class Link:
             while True:
                 self._take(await self.channel.receive())
                 if self.channel.has_more:
-                    await asyncio.sleep(0)  # let other peers in before a talkative one
+                    await asyncio.sleep(0)  # other peers get their turn before a talkative one
         except ChannelClosed as closed:
             self._running = None  # nothing else may end it now
             await self.channel.close()
@@ -91,20 +91,20 @@ class Link:
                 del failure  # it leads to this frame
         finally:
             self.channel.hand_over(None)
-            self._on_message = _ignore  # whoever takes messages has this link
+            self._on_message = _ignore  # break the cycle: its owner refers to this link
             self._running = None
             writer.cancel()
-            await asyncio.wait([writer])  # whoever cancels this meanwhile is heard
+            await asyncio.wait([writer])  # not ``await writer``: a cancellation meanwhile counts
 
     def _take_now(self, arrival: Arrival) -> None:
-        """Take a message outside ``run``, which ends with what that raises."""
+        """Take a message outside ``run``; if that raises, ``run`` raises it."""
         try:
             self._take(arrival)
         except Exception as error:
             self._fail(error)
 
     def _written(self, writer: asyncio.Task[None]) -> None:
-        """End ``run`` with what kept a message from being written."""
+        """If the writer failed, end ``run`` with its exception."""
         error = None if writer.cancelled() else writer.exception()
         if isinstance(error, Exception):
             self._fail(error)

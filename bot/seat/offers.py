@@ -1,7 +1,7 @@
-"""An offered game's names, resolved to rules, words and tables.
+"""Resolve the names in an offered game to rules, words and tables.
 
-The arbiter's names come from outside, so they name embedded data only, never paths. Tiles and a
-board that are given in full count before any of the same name.
+The arbiter's names come from outside, so they name embedded data only, never paths. Tiles or a
+board given in full override embedded ones of the same name.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _board_in_play(rules: RulesInPlay) -> BoardLayout:
 
 
 def _checked(name: str, suffix: str) -> str:
-    """Return a name of embedded data; ValueError otherwise: a file here is nobody's to read."""
+    """Return a name of embedded data; ValueError if it is not: an arbiter can't read files here."""
     if name not in embedded_names(suffix):
         raise ValueError(f"{name[:40]!r} is not known here")
     return name
@@ -101,10 +101,11 @@ def _checked(name: str, suffix: str) -> str:
 
 @lru_cache(maxsize=8)
 def rules_on_wire(rules: Rules) -> RulesInPlay:
-    """Return the engine's rules as a game's first message has them.
+    """Return the engine's rules as ``new_game`` has them.
 
-    Tiles and board are told in full unless they are those that every bot knows, so that a bot can
-    play that has no files of ours; and a bot that looks at names alone takes them for no others.
+    Tiles and board are sent in full unless every bot knows them, so that bots need no files of
+    ours. Unknown ones never get a known name, so that a bot that looks at names alone is not
+    misled.
     """
     tiles, layout, known = rules.distribution, rules.layout, RulesInPlay()
     alphabet = tiles.alphabet
@@ -142,7 +143,7 @@ def beginning(offer: NewGame, rules: Rules) -> Position:
     """Return the position that a game begins in, without racks.
 
     Raises:
-        Declined: ``unsupported_opening``, a text that is no position.
+        Declined: ``unsupported_opening``, if the text is not a position.
     """
     if offer.opening is None:
         return Position.empty(rules.layout)
@@ -154,7 +155,7 @@ def beginning(offer: NewGame, rules: Rules) -> Position:
 
 
 def preload(equipment: Equipment) -> None:
-    """Load a player's words and tables if possible; errors show later."""
+    """Load a player's words and tables if possible; errors are reported when a game is offered."""
     with suppress(Declined, ValueError, OSError):
         distribution = load_rules(equipment.rules).distribution
         _ = _load(equipment.lexicon, distribution).word_map
@@ -163,9 +164,10 @@ def preload(equipment: Equipment) -> None:
 
 
 def resources_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Resources:
-    """Return a game's words and tables; new words take seconds.
+    """Return a game's words and tables; words not loaded yet take seconds.
 
-    A bot that was given a file of words plays with these only, another with any embedded ones.
+    A bot that was given a word file plays with that only; another bot plays with any embedded
+    lexicon.
 
     Raises:
         Declined: ``unknown_lexicon``, or ``unsupported_rules`` if a table is not for these tiles.

@@ -1,10 +1,10 @@
 """A ``Player`` in a thread, and the wait for its answer.
 
-A thread can't be stopped from outside, so what counts is how long it is waited for:
+A thread can't be stopped from outside, so the wait for its answer is limited instead:
 
-* a built-in player that is late for ``Budget.last_ms`` or its own ``Budget.limit`` is overruled by
-  its best offer, the first being the static choice, made before the search;
-* a user's player is overruled only by an offer of its own. Without an offer its clock runs on.
+* If a built-in player is late for ``Budget.last_ms`` or its own ``Budget.limit``, its last offer is
+  played. The first offer is the static choice, made before the search.
+* If a user's player is late, its own last offer is played. Without an offer its clock runs on.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _NOTHING = frozenset(function for function in vars(Listener).values() if callable(function))
-"""What a player has of ``Listener`` that it does not override."""
+"""The methods of ``Listener``, which do nothing unless a player overrides them."""
 
 
 class PlayerThread:
@@ -53,7 +53,7 @@ class PlayerThread:
                 return
             try:
                 future.set_result(function(*args, **kwargs))
-            except BaseException as error:  # whatever it is, the waiter gets it
+            except BaseException as error:  # the waiter gets it, whatever it is
                 future.set_exception(_bearable(error))
 
         self._work.put(work)
@@ -87,15 +87,15 @@ class Bot:
     built_in: bool = False
     """Whether its players are built in, and may be overruled."""
     seed: int | None = None
-    """For its players' random choices; None: new for each game."""
+    """Seed of its players' random choices; None: a new seed for each game."""
     freeze: bool = False
     """Refuse compilation once a player is warm, since compiling in mid-game would stop the game for
     seconds; for a dedicated process."""
     loaded: asyncio.Future[Any] | None = None
     """Awaited before the first game is set up."""
     seek: Seek | None = None
-    """Its request to a server, and the number of games after which it says goodbye; None: it waits
-    for offers, and stays."""
+    """Its request to a server; it says goodbye after as many games. None: it waits for offers, and
+    stays."""
 
 
 class ThreadPlayer(SeatPlayer):
@@ -108,7 +108,7 @@ class ThreadPlayer(SeatPlayer):
         self._was_late = False
 
     async def start(self, view: View) -> None:
-        """Make the player, compile, load and warm up in its thread; its exceptions pass."""
+        """Make the player, compile, load and warm up in its thread; let exceptions pass."""
         await asyncio.wrap_future(self.thread.submit(self._warm_up, view))
 
     def _warm_up(self, view: View) -> None:
@@ -126,11 +126,11 @@ class ThreadPlayer(SeatPlayer):
             jit.freeze()
 
     async def choose(self, view: View, budget: Budget) -> Choice:
-        """Let the player choose; raise its errors, or TypeError if that is no ``Choice``."""
+        """Let the player choose; raise its errors, or TypeError if it returns no ``Choice``."""
         loop = asyncio.get_running_loop()
         news = asyncio.Event()
         if self._bot.built_in:
-            # In this thread: it takes a millisecond, less than waking another on a busy machine.
+            # In this thread: it takes a millisecond, less than waking another thread may take.
             budget.offer(static_choice(view))
         budget.on_change(lambda: loop.call_soon_threadsafe(news.set))
         answer = asyncio.wrap_future(self.thread.submit(self.player.choose, view, budget))
@@ -144,7 +144,11 @@ class ThreadPlayer(SeatPlayer):
             budget.cancel()
 
     async def challenge(self, view: View, play: Observed) -> Sequence[str]:
-        """Let the player say what it challenges; raise its errors."""
+        """Ask the player what it challenges; raise its errors.
+
+        Raises:
+            ValueError: it challenges a word that the play did not make.
+        """
         asked = asyncio.wrap_future(self.thread.submit(self.player.challenge, view, play))
         asked.add_done_callback(_look_away)
         words = list(await asyncio.shield(asked))
@@ -153,7 +157,7 @@ class ThreadPlayer(SeatPlayer):
         return words
 
     def _late(self) -> None:
-        """Say once where the player is: if it never returns, nothing else would tell its author."""
+        """Print, once, where the player is: if it never returns, nothing else tells its author."""
         if not self._was_late and (where := self.thread.stands_at()):
             self._was_late = True
             said = f"choose is late, and has offered nothing: it is at {where}"
@@ -210,7 +214,7 @@ class ThreadPlayer(SeatPlayer):
 
 
 def _what_to_write(view: View, choice: object) -> tuple[str, str]:
-    """Say what to write in place of what is no ``Choice`` of a move, and what that is."""
+    """Describe a wrong answer: what its author should write instead, and what it was."""
     what, wrapped = (choice.move, "Choice of ") if isinstance(choice, Choice) else (choice, "")
     if isinstance(what, Move):
         return "write Choice(move)", f"the move {view.text(what)} without Choice"
@@ -226,9 +230,10 @@ def _what_to_write(view: View, choice: object) -> tuple[str, str]:
 async def _wait(
     answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event, late: Callable[[], None]
 ) -> None:
-    """Wait for the answer until the last moment, which news may set anew, then for an offer.
+    """Wait for the answer until ``budget.last_ms``, then for the answer or an offer.
 
-    ``late`` is called when the last moment passes without one.
+    ``news`` is set at each offer or change of the budget. ``late`` is called if ``last_ms`` passes
+    without an offer.
     """
     while not answer.done():
         news.clear()
@@ -243,13 +248,13 @@ async def _wait(
 
 
 def _look_away(answer: asyncio.Future[Any]) -> None:
-    """Retrieve a late answer or exception that nobody awaits."""
+    """Retrieve a late exception, so that asyncio does not log that nobody did."""
     if not answer.cancelled():
         answer.exception()
 
 
 def _bearable(error: BaseException) -> Exception:
-    """Wrap an exception that would do more than fail in an event loop."""
+    """Wrap an exception that would stop an event loop, or that a future can't hold."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
     wrapped = RuntimeError(f"the player raised {error!r}")

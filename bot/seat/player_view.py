@@ -1,6 +1,6 @@
 """A game as its player may know it: messages in, ``View`` values out, without I/O.
 
-Turns missed while the connection was lost come with the next offer; repetitions are dropped.
+Turns missed while the connection was lost come with the next offer; repeated turns are dropped.
 """
 
 from __future__ import annotations
@@ -24,14 +24,20 @@ from .offers import beginning
 
 
 class MissedPlays(Exception):
-    """The arbiter is ahead of the events received; the game has to be asked for again."""
+    """Events of a game are missing; the bot has to ask for the game again."""
 
 
 class Watched:
-    """One game as seen from one seat; every method raises PeerError if a text makes no sense.
+    """One game as seen from one seat; methods raise PeerError if a message makes no sense.
 
-    ``offer`` has ``you`` set; ``seed`` is for the player's random choices. Declined if the offer's
-    opening makes no sense.
+    Args:
+        offer: the offer, in which ``you`` is set.
+        rules: its rules.
+        resources: words, tables and threads of the player.
+        seed: for the player's random choices.
+
+    Raises:
+        Declined: the opening makes no sense.
     """
 
     def __init__(self, offer: NewGame, rules: Rules, resources: Resources, seed: int) -> None:
@@ -57,10 +63,10 @@ class Watched:
             opponent_style=offer.known_style,
         )
         self.opening: View | None = None
-        """The game at its beginning, once begun; resumed midway, without the rack."""
+        """The view at the start, once begun; without a rack if the game was resumed midway."""
         self._deadline_ms = 0  # of the turn, as last received
         self.news: list[tuple[View, Observed]] = []
-        """Turns with the view after each; emptied once the player is told."""
+        """Turns, each with the view after it; the caller tells the player and clears the list."""
         self.seen = -1
         """The number of the last known event, -1 before the start."""
         self.open_play: Observed | None = None
@@ -69,7 +75,7 @@ class Watched:
         """The position before the last play."""
 
     def take_up(self, offer: NewGame) -> None:
-        """Take an offer and its turns; raise MissedPlays at a gap, after the turns before it."""
+        """Take an offer and its turns; at a gap raise MissedPlays, after the turns before it."""
         if offer.seq == 0:
             return
         if self.opening is None:
@@ -84,7 +90,7 @@ class Watched:
             self.view = replace(self.view, clocks=offer.clocks)
 
     def started(self, message: Started) -> None:
-        """Take the deal of the tiles."""
+        """Take the start: the rack, the bag and the clocks."""
         if message.rack is not None:
             self._hold(message.rack)
         self.view = replace(self.view, bag=message.bag, clocks=message.clocks)
@@ -140,7 +146,7 @@ class Watched:
         self.accept()
 
     def accept(self) -> None:
-        """Take the open play, if there is one, as one that stands."""
+        """Note that the open play, if any, stands."""
         if self.open_play is not None:
             self.news.append((self.view, self.open_play))
         self.open_play = None
@@ -156,11 +162,11 @@ class Watched:
         if message.rack is not None:
             self._hold(message.rack)
         if self.news and self.news[-1][1].seq == play.seq:
-            self.news.pop()  # told at once with what became of it
+            self.news.pop()  # the player hears of the play only as withdrawn
         self.news.append((self.view, taken_back))
 
     def _upheld(self, message: Played) -> None:
-        """Take the points for a challenge in vain; nothing else changes."""
+        """Take the points for a failed challenge; also the rack, if one came, and the clocks."""
         play = replace(self._last(message), bonus=message.score, scores=message.scores)
         view = self.view.with_last(play)
         position = replace(view.position, scores=message.scores)
@@ -176,7 +182,7 @@ class Watched:
         return self.view.history[-1]
 
     def turn(self, message: YourTurn) -> None:
-        """Take the arbiter's position, which overrides ours, and refusals lost on the way."""
+        """Take the arbiter's position, which overrides ours, and add refusals that were lost."""
         view = self.view
         try:
             read = read_cgp(message.position, view.rules)
@@ -197,11 +203,11 @@ class Watched:
         self._deadline_ms = message.deadline_ms
 
     def sent(self, seq: int, attempt: int, move: Move) -> None:
-        """Note a move that goes out."""
+        """Note a move that is sent."""
         self._sent[seq, attempt] = move
 
     def refused(self, message: Refused) -> Move | None:
-        """Take a refusal, whose cost the clock already shows; return the move, if known."""
+        """Take a refusal and its cost on the clock; return the refused move, if known."""
         clocks = list(self.view.clocks)
         clocks[self.seat] -= max(0, self._deadline_ms - message.deadline_ms)
         self._deadline_ms = message.deadline_ms

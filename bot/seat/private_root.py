@@ -1,7 +1,7 @@
-"""A root in which there is only what is shown; the guard imports this file without site-packages.
+"""A private root with only what is shown; the guard imports this file without site-packages.
 
-It is made in memory, in a namespace of mounts of our own, of folders of the host bound into it. The
-host's root is then let go of, so that no path leads there.
+The root is a file system in memory, in its own namespace of mounts, into which folders of the host
+are bound. Then the host's root is unmounted, so that no path leads there.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ TEMPORARY = "/var/tmp/own"
 """The folder for temporary files, empty at first."""
 
 _ROOM = "size=512m,nr_inodes=65536,mode=755"
-"""What all that is written takes at most, since it is kept in memory."""
+"""Mount options that limit what is written, since it is kept in memory."""
 
 _BASE = Path("/tmp")
 _OLD = Path("/.host")
-"""Where the host's root is while ours is being made."""
+"""Where the host's root is while the private root is being made."""
 
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/sys/devices/system"),
@@ -29,7 +29,7 @@ _SYSTEM = (
     *(f"/etc/{name}" for name in ("passwd", "group", "nsswitch.conf", "localtime", "timezone")),
     *(f"/etc/{name}" for name in ("hosts", "resolv.conf", "ssl/certs", "pki", "mime.types")),
 )
-"""What programs need that is much the same on all machines; none of it is secret."""
+"""What programs need of the system; none of it is secret."""
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "dri", "kfd")
 _MADE_HERE = ("dev", "proc")
@@ -40,9 +40,9 @@ _PLAIN = syscalls.MS_NOSUID | syscalls.MS_NODEV
 def make_root(
     reads: Sequence[str] | None, own: Sequence[str], copies: Sequence[str], hidden: Sequence[str]
 ) -> None:
-    """Move this process to a root of its own; the parameters are those of ``Confinement``.
+    """Move this process to a private root; the parameters are those of ``Confinement``.
 
-    It must be the first of a namespace of processes.
+    The process must be the first of a namespace of processes.
 
     Raises:
         OSError: the system does not allow it, or a file or folder can't be shown.
@@ -64,7 +64,7 @@ def make_root(
 
 
 def _shown(reads: Sequence[str] | None, own: Sequence[str]) -> Iterator[Path]:
-    """Yield what is shown, each folder before what is in it."""
+    """Yield what is shown, each folder before its contents."""
     if reads is None:
         yield from (path for path in Path("/").iterdir() if path.name not in _MADE_HERE)
     else:
@@ -125,7 +125,7 @@ def _show(source: Path, path: Path) -> None:
 
 
 def _cover(path: Path) -> None:
-    """Have a folder or a file be empty."""
+    """Make a folder or a file look empty."""
     if path.is_dir():
         syscalls.mount("tmpfs", str(path), _PLAIN, "size=1m,mode=755")
     else:
@@ -133,14 +133,14 @@ def _cover(path: Path) -> None:
 
 
 def _copy(source: Path, path: Path, changes: Path) -> None:
-    """Show a folder so that changes stay in this root."""
+    """Show a folder so that changes to it stay in this root."""
     for folder in (path, changes / "upper", changes / "work"):
         folder.mkdir(parents=True, exist_ok=True)
     lower = re.sub(r"([\\:,])", r"\\\1", str(_on_host(source)))
     options = f"lowerdir={lower},upperdir={changes}/upper,workdir={changes}/work,userxattr"
     try:
         syscalls.mount("overlay", str(path), _PLAIN, options)
-    except OSError:  # before Linux 5.11; then nothing can be written there
+    except OSError:  # before Linux 5.11, where the folder is read-only instead
         _show(_on_host(source), path)
         syscalls.make_read_only(str(path))
 

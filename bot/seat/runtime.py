@@ -1,4 +1,4 @@
-"""Basics of each process, imported first: a name on the wire, an event loop, a log, its pipes."""
+"""Basics that each process imports first: software name, event loop, log, pipes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTICE = "tilewire: "
 
 @cache
 def software() -> str:
-    """Return the program's name and version for the wire."""
+    """Return the program's name and version, for messages."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -33,7 +33,7 @@ def software() -> str:
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return uvloop's loop factory, or None."""
+    """Return uvloop's loop factory; None if uvloop is not installed."""
     try:
         from uvloop import new_event_loop
     except ImportError:
@@ -42,7 +42,7 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def log_to_stderr(level: str) -> None:
-    """Log to standard error from a level up: for people on a terminal, else logfmt."""
+    """Log to standard error from a level up: on a terminal for people to read, else as logfmt."""
     import structlog
 
     drawn = sys.stderr.isatty()
@@ -69,7 +69,7 @@ def log_to_stderr(level: str) -> None:
 
 
 class _Unfailing:
-    """Standard error, where a disk that is full or a reader that is gone ends nothing else."""
+    """Standard error, ignoring errors such as a full disk or a reader that is gone."""
 
     def write(self, text: str) -> None:
         """Write if that is possible."""
@@ -77,13 +77,13 @@ class _Unfailing:
             sys.stderr.write(text)
 
     def flush(self) -> None:
-        """Write what was written so far."""
+        """Flush if that is possible."""
         with suppress(OSError):
             sys.stderr.flush()
 
 
 def escaped(text: str) -> str:
-    """Escape what a terminal would obey, or not show; strangers choose what is logged of them."""
+    """Escape characters that are not printable, since strangers choose some of what is logged."""
     return "".join(it if it.isprintable() else repr(it)[1:-1] for it in text)
 
 
@@ -92,7 +92,7 @@ def _escaped_lines(text: str) -> str:
 
 
 def _escape_event(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Escape a log's values; other objects than text are shown by ``repr``, which escapes."""
+    """Escape the text values of a log event; others are shown by ``repr``, which escapes."""
     return {
         key: (_escaped_lines if key == "exception" else escaped)(value)
         if isinstance(value, str)
@@ -102,16 +102,16 @@ def _escape_event(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> 
 
 
 class _Escaped(logging.Formatter):
-    """What the library for WebSockets logs, tracebacks too."""
+    """Formats the log of the WebSocket library, with tracebacks escaped too."""
 
     def format(self, record: logging.LogRecord) -> str:
         return _escaped_lines(super().format(record))
 
 
 def set_pipes_aside() -> tuple[int, int]:
-    """Move the pipes to the host aside; return their numbers, to read and to write.
+    """Move the pipes to the host aside; return their descriptors, to read and to write.
 
-    Other reads of standard input then find it empty; other prints go to standard error.
+    Afterwards standard input is empty, and prints go to standard error.
     """
     reading, writing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

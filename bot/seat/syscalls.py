@@ -46,7 +46,7 @@ def _checked(result: int, call: str) -> None:
 
 
 def _prctl(option: int, value: int) -> bool:
-    """Set an attribute of this process, where there is such a thing."""
+    """Set an attribute of this process; return whether that worked, which it does on Linux only."""
     if sys.platform != "linux":
         return False
     zero = ctypes.c_ulong(0)
@@ -54,7 +54,7 @@ def _prctl(option: int, value: int) -> bool:
 
 
 def die_with_parent() -> None:
-    """Have this process killed when its parent ends."""
+    """Let the kernel kill this process when its parent ends."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -69,7 +69,7 @@ def hide_memory() -> None:
 
 
 def gain_nothing_by_exec() -> None:
-    """Have programs with the set-user-ID bit run as any other, from here on."""
+    """Ignore set-user-ID and set-group-ID bits of programs from now on, in descendants too."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -77,7 +77,7 @@ def gain_nothing_by_exec() -> None:
 
 
 def unshare(flags: int) -> None:
-    """Have namespaces of our own; of processes: for the children."""
+    """Move this process to new namespaces; with ``CLONE_NEWPID`` only its children."""
     _checked(_libc.unshare(flags), "unshare")
 
 
@@ -101,12 +101,12 @@ def mount(kind: str, target: str, flags: int = 0, options: str = "") -> None:
 
 
 def bind(source: str, target: str) -> None:
-    """Show a file or a folder, with all that is mounted in it, at another place too."""
+    """Also show a file or folder, with all that is mounted in it, at another place."""
     _mount(source, target, None, _MS_BIND | _MS_REC)
 
 
 def keep_mounts_to_ourselves() -> None:
-    """Have a namespace of mounts of our own, from which none comes out."""
+    """Move to a new namespace of mounts, which the host does not see."""
     unshare(CLONE_NEWNS)
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
 
@@ -138,7 +138,7 @@ def make_read_only(target: str) -> None:
 
 
 def move_root(new: str, old: str) -> None:
-    """Make a folder the root; ``old``, a folder in it, is where the root of before is then."""
+    """Make a folder the root, and move the old root to ``old``, a folder in it."""
     _checked(_libc.pivot_root(os.fsencode(new), os.fsencode(old)), "pivot_root")
     os.chdir("/")
 

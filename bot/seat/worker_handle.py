@@ -1,4 +1,4 @@
-"""The host's side of the worker processes that our players live in."""
+"""The host's side of the worker processes in which local players run."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from .worker_main import TOKEN, USES
 
 log = structlog.get_logger(__name__)
 
-# ``python -m MODULE``, but packages come from the given folder, not from the current
-# folder or PYTHONPATH, which may have a bot.py; -P keeps the current folder out.
+# As ``python -m MODULE``, but our packages come from the given folder: the current folder or
+# PYTHONPATH may have a bot.py. -P keeps the current folder out.
 _START = f"""
 import importlib.machinery, importlib.util, runpy, sys
 root, program = sys.argv.pop(1), sys.argv.pop(1)
@@ -42,12 +42,12 @@ _KILLED = 128 + signal.SIGKILL
 
 
 def worker_command(*arguments: str, module: str = "bot.seat.worker_main") -> list[str]:
-    """Return the command line of a worker, whatever the current folder contains."""
+    """Return the command line of a worker, which works whatever the current folder contains."""
     return [sys.executable, "-P", "-c", _START, str(ROOT), module, *arguments]
 
 
 class SeatProcess(ChildProcess):
-    """A worker of ours, on a pipe or dialling a server."""
+    """A worker, on a pipe or dialling a server."""
 
     def __init__(
         self,
@@ -84,12 +84,12 @@ class SeatProcess(ChildProcess):
             spec: the seat.
             equipment: the player's equipment.
             seed: for the player's random choices; None: new.
-            name: its name; by default the seat's.
+            name: the player's name; by default the seat's.
             connect: server to dial (``ws://…``) as a player; None: talk over a pipe.
             token: its secret for the server.
             notice: takes a sentence when something takes long, or the player's code failed.
-            printed: takes what it prints, also on standard error.
-            parent: what forks it; None: a process of its own.
+            printed: takes what it prints, on standard error too.
+            parent: the warm parent that forks it; None: start a new process.
 
         Raises:
             OSError: no process can be started.
@@ -129,9 +129,9 @@ class SeatProcess(ChildProcess):
             await self._channel.close()
 
     def heard_on_stderr(self, text: str) -> None:
-        """Pass on lines meant for the host's user, and all others."""
+        """Pass lines for the host's user to ``notice``, and all others to ``printed``."""
         *lines, self._rest = f"{self._rest}{text}".split("\n")
-        if len(self._rest) > MAX_LINE:  # it may never end
+        if len(self._rest) > MAX_LINE:  # the line may never end
             lines, self._rest = [*lines, self._rest], ""
         printed = []
         for line in lines:
@@ -148,7 +148,7 @@ class SeatProcess(ChildProcess):
 async def try_out(
     spec: SeatSpec, equipment: Equipment, notice: Callable[[str], None] | None = None
 ) -> str:
-    """Load a bot in a process of its own, and have the kernels compiled that it uses.
+    """Load a bot in a separate process, and compile the kernels that it uses.
 
     Return what is wrong with it, or an empty string. ``notice`` is as for ``SeatProcess.start``.
     """
@@ -171,7 +171,7 @@ _KERNELS = re.compile(r"(?<= )engine(?:\.[a-z_]+)+(?!\S)")
 
 
 async def _compile(modules: Sequence[str], notice: Callable[[str], None] | None) -> None:
-    """Have kernels in the cache; a bot is contained and can put nothing there."""
+    """Compile kernels into the cache; a contained bot can't put anything there."""
     if modules:
         command = worker_command("--bot", "static", "--compile", *modules)
         spawned = await spawn(command, environment=_environment(), pipes=False)
@@ -207,13 +207,13 @@ class ForkServer(SeatProcess):
     async def warm(
         cls, spec: SeatSpec, equipment: Equipment, notice: Callable[[str], None] | None = None
     ) -> ForkServer:
-        """Start a parent, and wait until it is warm; OSError if it does not get so far."""
+        """Start a parent and wait until it is warm; OSError if it ends before."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         arguments = [str(theirs.fileno()), *_arguments(spec, equipment), "--pipe"]
         with theirs:
             spawned = await spawn(
                 worker_command(*arguments, module="bot.seat.fork_server"),
-                # A library's threads could not be forked; a player has --threads of its own.
+                # A library's threads could not be forked; players have threads by --threads.
                 environment=_environment() | {"OPENBLAS_NUM_THREADS": "1"},
                 pipes=False,
                 handed=(theirs.fileno(),),
@@ -257,7 +257,7 @@ class ForkServer(SeatProcess):
 
 
 class _Ends:
-    """The pipes to a forked worker and its guard: one end of each is ours, the other theirs."""
+    """The ends of the pipes to a forked worker and its guard, ours and theirs."""
 
     def __init__(self, closing: contextlib.ExitStack, *, pipes: bool) -> None:
         self.ours: dict[str, int] = {}
@@ -278,26 +278,26 @@ class _Ends:
             raise
 
     async def spawned(self) -> Spawned:
-        """Wait until the guard says its number; OSError if it does not."""
+        """Wait until the guard sends its process id; OSError if it ends instead."""
         process = Forked()
         try:
             await process.meet(self.ours)
             if not process.pid:
                 raise OSError("the warm parent of the players' processes ended")
-        except BaseException:  # cancelled, too: whoever was forked ends with its lifeline
+        except BaseException:  # if cancelled, too: a forked process ends with its lifeline
             self.close()
             process.close()
             raise
         return Spawned(process, self.ours.pop("lifeline"))
 
     def close(self) -> None:
-        """Close those of our ends that nobody has taken over."""
+        """Close our ends that were not taken over."""
         while self.ours:
             os.close(self.ours.popitem()[1])
 
 
 class Forked:
-    """A forked worker under its guard, as ``Process`` has it."""
+    """A forked worker under its guard, as a ``Process``."""
 
     def __init__(self) -> None:
         self.pid = 0
@@ -309,7 +309,7 @@ class Forked:
         self._ended: asyncio.Task[int] | None = None
 
     async def meet(self, ends: dict[str, int]) -> None:
-        """Take over our ends of its pipes, all but the lifeline; ``pid`` stays 0 if it is gone."""
+        """Take over our ends of its pipes, except the lifeline; ``pid`` stays 0 if it is gone."""
         status = await self._reader(ends.pop("status"))
         self.pid = int(await status.readline() or 0)
         self.stderr = await self._reader(ends.pop("stderr"))

@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from .connection import BotRunner
 
 TOKEN = "TILEWIRE_TOKEN"
-"""The environment variable with the bot's secret; arguments are visible to all users."""
+"""Environment variable with the bot's secret; all users of the machine can see arguments."""
 
 SETTLE_S = 1.0
 USES = "tilewire uses: "
-"""Prefix of the line on standard error with the modules of kernels that a bot uses."""
+"""Prefix of the line on standard error that lists the modules whose kernels a bot uses."""
 
 NICENESS = 5
-"""Niceness of a seat's process, behind the host, whose event loop keeps the time."""
+"""Niceness of a seat's process, so that the host, whose event loop keeps the time, comes first."""
 
 _NEEDED = (
     *("bot.registry", "bot.seat.connection", "bot.seat.player_thread", "bot.seat_text"),
     *("protocol.websocket", "websockets.asyncio.client"),
 )
-"""What a worker imports sooner or later."""
+"""Modules that every worker imports, so that the warm parent imports them first."""
 
 
 class _Unusable(Exception):
@@ -58,7 +58,7 @@ class _Unusable(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a seat; never returns, since a busy search thread must not keep the process."""
+    """Run a seat; never returns: the process ends even if a search thread is busy."""
     options = _parser().parse_args(arguments)
     hosted = _is_hosted(options)
     if hosted:
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with contextlib.suppress(OSError):
             os.nice(NICENESS)
     elif hosted:
-        os.dup2(2, 1)  # the host keeps what a player prints
+        os.dup2(2, 1)  # the host keeps what a player prints, from standard error
     status = 1
     try:
         status = _run(options, pipe)
@@ -113,12 +113,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _is_hosted(options: argparse.Namespace) -> bool:
-    """Return whether it plays for the process that started it, and ends with that."""
+    """Return whether it plays for the process that started it, and ends when that does."""
     return options.pipe or options.connect is not None
 
 
 def _leave(status: int, *, with_group: bool) -> None:
-    """End this process now and, if it leads its group, ask its descendants to end."""
+    """End this process now; with ``with_group``, if it leads its group, send that SIGTERM too."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
@@ -142,7 +142,7 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
             return _compile(options.compile)
         equipment = _equipment(options)
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
-        # Never closed: that would wait for threads, which may be busy for ever.
+        # Never closed, since that would wait for threads, which may never end.
         runner = asyncio.Runner(loop_factory=loop_factory())
         return runner.run(_live(options, spec, equipment, dial))
     except (SeatError, _Unusable) as error:
@@ -151,7 +151,7 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
 
 
 def _try_out(spec: SeatSpec) -> int:
-    """Load a bot and make a player; say what is wrong with it."""
+    """Load a bot and make a player; print what is wrong with it, or which kernels it uses."""
     from bot.registry import SeatError, create_player
 
     try:
@@ -172,7 +172,7 @@ def _try_out(spec: SeatSpec) -> int:
 
 
 def _compile(modules: Sequence[str]) -> int:
-    """Have the kernels of modules in the cache."""
+    """Compile the kernels of modules into the cache."""
     from importlib import import_module
 
     from lexicons.jit import warm_up as compile_kernels
@@ -207,7 +207,7 @@ async def _live(
 
 
 def warm_up(arguments: Sequence[str]) -> None:
-    """Import and compile ours for a worker with these arguments; load its words and tables."""
+    """Import and compile our code for a worker with these arguments; load its words and tables."""
     from importlib import import_module
 
     for name in _NEEDED:
@@ -242,7 +242,7 @@ async def live(
     seek: Seek | None = None,
     hear: Callable[[Message], None] = lambda _message: None,
 ) -> None:
-    """Load a bot, and meanwhile ``talk``; return when the conversation has ended.
+    """Load a bot while ``talk`` runs; return when the conversation has ended.
 
     Raises:
         SeatError: the bot can't be loaded.
@@ -250,7 +250,7 @@ async def live(
     """
     from .player_thread import Bot, PlayerThread
 
-    # Not the loop's own threads, which it waits for in the end: compiling takes a minute.
+    # Not a thread of the loop, which waits for its threads at the end: compiling takes a minute.
     thread = PlayerThread("loading")
     loaded: asyncio.Future[Any] = asyncio.wrap_future(thread.submit(_load, spec, equipment))
     thread.close()
@@ -278,13 +278,13 @@ async def live(
     finally:
         talking.cancel()
         loaded.cancel()
-        await asyncio.wait({talking})  # a connection that is being made is let go of first
+        await asyncio.wait({talking})  # lets a connection that is being made be closed first
         await runner.games.settle(SETTLE_S)
         runner.check()
 
 
 def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
-    """Import the player and kernels, load words and tables: most of the start's time."""
+    """Import the player and kernels, load words and tables; most of the start-up time."""
     from bot.registry import check_options, load_factory
 
     factory = load_factory(spec)

@@ -1,4 +1,4 @@
-"""The opponent's possible racks: ``go infer``, and the belief of simulations."""
+"""The opponent's possible racks, for ``go infer`` and for the belief of simulations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .modes import Task
 from .position import Situation
 
 USUAL_RACKS = 200_000
-"""Racks looked at unless limited; an upper bound if leaves are listed."""
+"""Racks looked at if the ``go`` has no limit; an upper bound if leaves are listed."""
 MOST_RACKS = 1_000_000
 
 
@@ -33,7 +33,11 @@ def most_racks(task: Task) -> int:
 
 
 def inference_about(task: Task, view: View) -> Inference:
-    """Begin to infer the opponent's leave after its last move; ValueError if there is none."""
+    """Begin to infer the opponent's leave after its last move.
+
+    Raises:
+        ValueError: it has not moved, or its last move was challenged off.
+    """
     situation, settings = task.situation, task.settings
     theirs = [at for at, turn in enumerate(situation.turns) if turn.seat != situation.seat]
     if not theirs:
@@ -59,7 +63,7 @@ def inference_about(task: Task, view: View) -> Inference:
 
 
 def _returned(situation: Situation, turn: int) -> Counter[int]:
-    """Count the tiles that we gave back before the opponent drew; its leave can't contain them."""
+    """Count the tiles that we exchanged in the turn before, which its leave can't contain."""
     last = situation.turns[turn - 1] if turn else None
     if last is None or last.seat != situation.seat or not isinstance(last.move, Exchange):
         return Counter()
@@ -67,7 +71,10 @@ def _returned(situation: Situation, turn: int) -> Counter[int]:
 
 
 def believed(view: View, known: Rack, kept: LeavePrior | None) -> Belief | None:
-    """Return the belief from the inferred leave, if any, and the opponent's certain tiles."""
+    """Return the belief from the inferred leave, if any, and the tiles it certainly holds.
+
+    None if nothing is hidden or nothing is known.
+    """
     if not view.bag or view.position.racks[view.opponent]:
         return None
     if kept is not None:

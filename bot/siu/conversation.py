@@ -2,14 +2,14 @@
 
 No I/O, no clock, no thread: time is an argument, and slow work is done elsewhere.
 
-* Each ``go`` has exactly one ``bestmove``. An invalid ``go`` (no rack, no move that can be made, a
-  mode for another phase of the game) gets an error and ``bestmove none``; only without any position
-  there is nothing but the error, as the conformance suite has it.
-* A ``go`` during a search ends that as ``stop`` does, and begins after its ``bestmove``.
-* A search that does not end soon after it should is spoken for: its best move so far is said, and
-  what it may still say is not.
-* ``position`` during a search is for the next ``go``, and so is ``setoption``.
-* Options have no codes of their own among the draft's errors; theirs is ``unknown-command``.
+* Each ``go`` gets exactly one ``bestmove``. An invalid ``go`` (no rack, no legal move, a mode for
+  another phase of the game) gets an error and ``bestmove none``. A ``go`` without any position gets
+  the error only, as the conformance suite wants it.
+* A ``go`` during a search ends that search as ``stop`` does, and begins after its ``bestmove``.
+* If a search does not end soon after it should, its best move so far is written for it. Anything
+  that it reports later is dropped.
+* ``position`` and ``setoption`` during a search are for the next ``go``.
+* The draft has no error code for options, so they use ``unknown-command``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # these import numpy, which the handshake does not need
     from .position import Situation
 
 PATIENCE_MS = 20
-"""Time for a search to end by itself once due; an answer is due after 50 ms."""
+"""Time for a search to end by itself once it should; the answer is due within 50 ms."""
 
 LAST_RESORT = "pass"
 """A move that is legal in any position."""
@@ -49,8 +49,12 @@ _SHOWN = 200  # characters
 
 
 Effect: TypeAlias = Answer | Settings | Task | Bare
-"""An answer to write; settings to load, then ``loaded``; a search to begin, with news to ``told``
-and its end to ``ended``; ``STOP``: end the search begun last; ``QUIT``: end the engine, now."""
+"""What the caller has to do.
+
+An answer: write it. Settings: load them, then call ``loaded``. A task: begin the search, pass its
+reports to ``told`` and its end to ``ended``. ``STOP``: end the search begun last. ``QUIT``: end the
+engine at once.
+"""
 
 
 @dataclass
@@ -63,9 +67,9 @@ class _Search:
     """None: the ``go`` is invalid."""
     best: str | None = None
     is_told_whence: bool = False
-    """Whether the provenance of its figures was written."""
+    """Whether its ``Provenance`` was written."""
     due_ms: int | None = None
-    """Deadline after which its best move so far is written for it."""
+    """When its best move so far is written for it; None: no deadline yet."""
     is_ending: bool = False
 
 
@@ -87,7 +91,7 @@ class Conversation:
 
     @property
     def wakes_ms(self) -> int | None:
-        """When to call ``tick`` next, if nothing happens before."""
+        """When to call ``tick``, if nothing happens before; None: not at all."""
         search = self._searches[0] if self._searches else None
         return None if search is None or search.best is None else search.due_ms
 
@@ -101,7 +105,7 @@ class Conversation:
         return self._done()
 
     def loaded(self, settings: Settings, fault: str = "") -> list[Effect]:
-        """Note that settings are loaded; after a fault, return to the last loaded data only."""
+        """Note that settings are loaded; after a fault, go back to the data loaded last."""
         if fault:
             self._fault("unknown-command", f"setoption: {fault}")
             self._settings = self._settings.without(settings, self._good or Settings())
@@ -127,12 +131,12 @@ class Conversation:
         return self._done()
 
     def at_once(self, number: int, whence: Provenance, best: str) -> list[Effect]:
-        """Take a fallback move for a search without a best move yet."""
+        """Take a first best move for a search that has none yet."""
         known = self._is_on(number) and self._searches[0].best is not None
         return [] if known else self.told(number, (whence,), best)
 
     def ended(self, number: int, best: str | None) -> list[Effect]:
-        """Note the end of a search; without a move it has failed."""
+        """Note the end of a search; ``best`` is None if it failed."""
         if self._is_on(number):
             self._finish(best or self._searches[0].best or NOTHING)
         return self._done()
@@ -268,7 +272,7 @@ class Conversation:
     def _moves(
         self, search: _Search, texts: Sequence[str], situation: Situation, named: dict[Move, str]
     ) -> tuple[Move, ...]:
-        """Read moves to compare; report impossible moves, and skip them."""
+        """Read moves to compare; skip impossible moves with an error in the preface."""
         moves = []
         for text in texts:
             try:

@@ -1,8 +1,8 @@
 """The process around the conversation: lines in, lines out, searches meanwhile.
 
-Threads read lines, write lines and search. None waits for another, so a line is answered during a
-search, and a front end that does not read can't prevent the end. A further thread provides each
-search's first move, while the searching thread may still be busy with an abandoned search.
+Threads read lines, write lines and search. None waits for another, so lines are answered during a
+search, and a front end that does not read can't prevent the end. Another thread finds each search's
+first move, since the searching thread may still be busy with an abandoned search.
 
 The end of the input or the output ends the engine.
 """
@@ -33,16 +33,16 @@ if TYPE_CHECKING:  # these import numpy and numba
     from .searches import Searcher
 
 MAX_LINE = 1 << 20
-"""Bytes of a line; the rest of a longer line is dropped."""
+"""Longest line, in bytes; the rest of a longer line is dropped."""
 
 UNREAD = 2_000
 """Unread lines after which search results are dropped."""
 
 LAST_WORDS_S = 0.2
-"""Time at the end for the front end to read the last lines."""
+"""Time for the front end to read the last lines before the end."""
 
 SWITCH_S = 0.001
-"""Switch interval of threads: a few of the usual 5 ms delay ``bestmove`` after ``stop``."""
+"""Switch interval of threads: with the usual 5 ms ``bestmove`` would come late after ``stop``."""
 
 _News: TypeAlias = Callable[[], Sequence[Effect]]
 
@@ -97,7 +97,7 @@ class _Shell:
         self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
         self._budget: Budget | None = None  # of the search begun last
         self._imports = threading.Lock()
-        """Concurrent imports in two threads may deadlock: an error in Python."""
+        """Held while importing: concurrent imports in two threads may deadlock, a bug in Python."""
         self._is_over = False
         writer.broken = partial(self._news.put, _leave)
 
@@ -163,7 +163,7 @@ class _Shell:
         self._news.put(_leave)
 
     def _search(self) -> None:
-        work = self._work.get()  # no heavy import before the first task
+        work = self._work.get()  # heavy imports wait for the first task
         searcher = self._bring_in()(self._name.replace(" ", "/"), self._progress)
         work(searcher)  # the searcher is warm from then on
         _start("siu first moves", self._find_first_moves, searcher)

@@ -23,7 +23,7 @@ HONOURED: dict[Mode, str] = {
     "peg": "searchmoves alsosearchmoves movetime firstwin useinference threads infinite",
     "auto": "movetime threads infinite useinference",  # it always infers
 }
-"""Parameters of ``go`` that each mode uses; all others are reported as ignored."""
+"""Parameters of ``go`` that each mode uses; others are reported as ignored."""
 
 NOTHING = "none"
 """The best move of an inference, or if there is no move to choose."""
@@ -43,7 +43,7 @@ class Task:
 
     number: int
     game: int
-    """The number of the game; knowledge of other games is dropped."""
+    """The number of the game; what is known from other games is dropped."""
     mode: Mode
     go: Go
     """The ``go`` without ignored parameters."""
@@ -55,20 +55,22 @@ class Task:
     """The front end's names of moves."""
     threads: int = 1
     ends_ms: int | None = None
-    """Latest end; None: by itself or when stopped."""
+    """Latest end, by ``now_ms``; None: it ends by itself or when stopped."""
 
     @property
     def waits(self) -> bool:
-        """Whether ``bestmove`` waits for ``stop`` or the end of the time, without another limit."""
+        """Whether ``bestmove`` waits for ``stop`` or the end of the time, even if all is done."""
         limited = self.go.iterations is not None or self.go.stopcondition is not None
         timed = self.go.movetime_ms is not None and not limited
         return self.go.infinite or (timed and not self.settings.stop_early)
 
 
 def honoured(go: Go, most_threads: int) -> tuple[Go, tuple[str, ...]]:
-    """Return a ``go`` without the parameters that its mode ignores or that are invalid; and those.
+    """Return a ``go`` without the parameters that its mode ignores or that are invalid.
 
-    They come by name, after the words of the line that are no parameters.
+    Returns:
+        The ``go``, and the names of what was left out: first words that are not parameters, then
+        parameters.
     """
     plain, most = Go(), {"stopcondition": _CERTAIN, "threads": most_threads}
     names, dropped = list(go.ignored), {}

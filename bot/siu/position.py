@@ -1,12 +1,12 @@
 """``position cgp … moves …``: a game and each player's knowledge of it.
 
-The engine plays for the player on turn at the end. Knowledge of racks comes from the CGP, from
-racks that moves reveal, from phonies taken back, and from ``rack.…`` at the end. Words are not
-checked: they may be of another lexicon.
+The engine plays for the player on turn at the end. Racks are known from the CGP, from moves that
+reveal them, from phonies taken back, and from ``rack.…`` at the end. Words are not checked: they
+may be from another lexicon.
 
-Of operations ``ld``, ``bdn``, ``var``, ``bb``, ``etl``, ``mcnz``, ``mcnp``, ``mex`` and ``oru`` are
-obeyed, ``lex`` if the words exist, ``cr`` if there is such a rule. Tiles bring the numbers of their
-rule set.
+Of the CGP's operations ``ld``, ``bdn``, ``var``, ``bb``, ``etl``, ``mcnz``, ``mcnp``, ``mex`` and
+``oru`` are obeyed, ``lex`` if the lexicon exists, and ``cr`` if there is such a rule. The tiles
+(``ld``) also set the other numbers, from the rule set of their name.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _WHOLE_NUMBERS = {
 }
 
 _BOARD_OF_VARIANT = {"classic": None, "classic_super": "super"}
-"""By Macondo's name of the variant, the board where ``bdn`` names none; None: that of the tiles."""
+"""The board if ``bdn`` names none, by Macondo's name of the variant; None: the tiles' own."""
 
 WHOLE_RACK = ("sim", "peg", "auto")
-"""Modes that need the whole rack on turn while there is a bag."""
+"""Modes that need the whole rack of the player on turn while the bag has tiles."""
 
 
 class BadMove(ValueError):
@@ -61,13 +61,13 @@ class Turn:
 
     seat: int
     move: Move | int
-    """A number is the count of an exchange with unknown tiles."""
+    """A number: an exchange of so many unknown tiles."""
     phony: bool
     score: int
     before: Position
     """Without racks."""
     held: Rack
-    """Tiles that the player certainly held, as known before the move."""
+    """Tiles that the player certainly held before the move."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Situation:
     last: Position
     """The last position, without racks."""
     certain: tuple[tuple[Rack, Rack], ...]
-    """Certain tiles by turn, and at the end: each by seat."""
+    """Tiles that each seat certainly held, by seat: before each turn, and at the end."""
     notes: tuple[str, ...] = ()
     """Ignored requests of the CGP, such as ``lex CSW21``."""
 
@@ -99,7 +99,7 @@ class Situation:
 
     @cached_property
     def position(self) -> Position:
-        """The position with the known rack on turn, and the opponent's if wholly known.
+        """The position with the known rack of the player on turn, and the opponent's if complete.
 
         With an empty bag the opponent's rack is left out: it is the unseen tiles.
         """
@@ -115,12 +115,15 @@ class Situation:
         return bag_count(self.position, self.rules)
 
     def seen(self, turn: int) -> Position:
-        """Return the position before a turn or at the end, with our rack if wholly known."""
+        """Return the position before a turn, or at the end, with our rack if it is complete."""
         position = self.turns[turn].before if turn < len(self.turns) else self.last
         return replace(position, racks=with_seat(((), ()), self.seat, self._own(turn)))
 
     def _own(self, turn: int) -> Rack:
-        """Return our rack before a turn, () unless wholly known; a later turn may reveal it."""
+        """Return our rack before a turn, () unless complete; a later turn may reveal it.
+
+        At the end, or if the bag is empty by then, return what is known of it.
+        """
         end = len(self.turns)
         for at in range(turn, end + 1):
             rack = self.certain[at][self.seat]
@@ -131,7 +134,7 @@ class Situation:
         return () if bag_count(self.last, self.rules) else rack
 
     def read_move(self, text: str) -> tuple[Move, str]:
-        """Read a move, whatever words it forms; return it and its name, or raise ValueError."""
+        """Read a legal move or a phony, and return it and its text; otherwise raise ValueError."""
         board, rules = self.position.board, self.rules
         alphabet = rules.distribution.alphabet
         read = parse_cgp_move(text, board, alphabet, rules.rack_size)
@@ -158,10 +161,10 @@ def read_position(command: SetPosition, settings: Settings) -> Situation:
     """Read a game.
 
     Raises:
-        ValueError: the CGP is invalid, or asks for what does not exist.
+        ValueError: the CGP is invalid, or names tiles, a board or a variant that don't exist.
         BadMove: a move can't be read or is impossible.
     """
-    operations = dict(reversed(read_operations(command.cgp)))  # of two of a name the first counts
+    operations = dict(reversed(read_operations(command.cgp)))  # of two with a name the first counts
     rules, lexicon, notes = _terms(operations, settings)
     start = read_cgp(command.cgp, rules)
     if "oru" in operations:

@@ -20,14 +20,14 @@ Told: TypeAlias = Callable[[Sequence[Answer], str | None], None]
 
 
 class Report:
-    """Reports one search; named moves are written as the front end wrote them."""
+    """Reports one search; moves that the front end named are written as it wrote them."""
 
     def __init__(self, task: Task, told: Told) -> None:
         self._task, self._told = task, told
         self._board = task.situation.position.board
         self._alphabet = task.situation.rules.distribution.alphabet
         self._shown: set[Move] = set()
-        """Moves with a reported result, to be kept up to date."""
+        """Moves with a reported result, which later reports update."""
         self._before: Sequence[Answer] = ()
         self._began = time.perf_counter()
 
@@ -48,7 +48,7 @@ class Report:
         self._told(answers, None if best is None else self.text(best))
 
     def tell_news(self, answers: Sequence[Answer], best: Move) -> None:
-        """Report the answers that the last call did not have."""
+        """Report the answers that were not in the last call of this method."""
         self.tell(*(answer for answer in answers if answer not in self._before), best=best)
         self._before = answers
 
@@ -74,7 +74,7 @@ class Report:
         )
 
     def counted(self, nodes: int, depth: int | None = None) -> InfoText:
-        """Write the amount of work, and its speed since the report began."""
+        """Write the amount of work, and its speed since this ``Report`` was made."""
         ms = max(round(1_000 * (time.perf_counter() - self._began)), 1)
         how_deep = "" if depth is None else f"depth {depth} "
         return InfoText(f"{how_deep}time {ms} nodes {nodes} nps {1_000 * nodes // ms}")

@@ -1,4 +1,4 @@
-"""Loaded data of a search: words, leaves and win probabilities; and a game as a view."""
+"""The loaded data of a search (words, leaves, win probabilities), and its game as a view."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Kit:
     def view(
         self, task: Task, turn: int | None = None, history: Iterable[Observed | None] = ()
     ) -> View:
-        """Return the view of the player on turn at the end, as before a turn; None: at the end.
+        """Return the view, before ``turn``, of the player that is on turn at the end.
 
-        ``history`` has the turns before it, None if challenged off.
+        ``turn`` None is the end. ``history`` has the turns before it; None if challenged off.
         """
         situation = task.situation
         is_end = turn is None or turn == len(situation.turns)
@@ -60,9 +60,9 @@ class Kit:
 
 
 def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[str], None]) -> Kit:
-    """Load the data of settings, for games by some rules.
+    """Load the data that settings name, for games by some rules.
 
-    ``engine`` is our name in provenances; ``progress`` takes a sentence when something takes long.
+    ``engine`` is our name in the provenance; ``progress`` takes a sentence before slow work.
 
     Raises:
         ValueError: a file is invalid, or for other tiles.
@@ -82,7 +82,7 @@ def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[
 
 
 def _identified(name: str) -> str:
-    """Return a table's name in one word; a trained table's with its lexicon."""
+    """Return a table's name as one word; for the trained table, with its lexicon."""
     return f"{TRAINED}-{TRAINED_ON}" if name == TRAINED else _word(name_of(name))
 
 
@@ -95,7 +95,8 @@ def chosen(
 ) -> list[RankedMove]:
     """Return the moves to compare, each once, the highest equity first.
 
-    They are the ``count`` best, or if given ``only`` these, whatever words they form, and ``also``.
+    They are the moves of ``only``, if given, else the ``count`` best; and those of ``also``. The
+    words of given moves are not checked.
     """
     generator = generator_for(view)
     best = [] if only else best_candidates(generator, view.position, count)
@@ -105,7 +106,7 @@ def chosen(
 def with_asked(
     generator: Generator, position: Position, best: Sequence[RankedMove], asked: Sequence[Move]
 ) -> list[RankedMove]:
-    """Return moves with the requested moves, each once, the highest equity first."""
+    """Return the best and the requested moves, each once, the highest equity first."""
     there = {ranked.move for ranked in best}
     others = [move for move in dict.fromkeys(asked) if move not in there]
     ranked = ranked_moves(generator, position, others) if others else []

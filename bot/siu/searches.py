@@ -1,6 +1,6 @@
 """The searches, a method for each mode of ``go``; one thread runs them in turn.
 
-A search reports the provenance of its figures first, then results and its best move so far.
+A search first reports its ``Provenance``, then results and its best move so far.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ FOR_EVER_MS = 10**15
 class Follower:
     """Keeps ``champion`` informed of the game that ``go auto`` plays.
 
-    The player is kept while each position continues the last one of the same game for the same
-    player on turn, so that inferences are not repeated.
+    The player is kept, so that inferences are not repeated, while each position continues the last
+    position of the same game with the same player on turn.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Follower:
 
 
 def _history(situation: Situation) -> Iterator[Observed | None]:
-    """Yield turns as a player at the table sees them; None if challenged off."""
+    """Yield turns as the player on turn saw them; None for a turn challenged off."""
     for at, turn in enumerate(situation.turns):
         if turn.phony:
             yield None
@@ -111,7 +111,7 @@ def _history(situation: Situation) -> Iterator[Observed | None]:
 
 
 class Searcher:
-    """Makes searches, and keeps results that the next may use; ``name`` is ours in provenances."""
+    """Makes searches, and keeps results for later ones; ``name`` is ours in provenances."""
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
         self._name = name
@@ -126,7 +126,7 @@ class Searcher:
     # --- getting ready ----------------------------------------------------------------------------
 
     def load(self, settings: Settings, rules: Rules | None = None) -> Kit:
-        """Load the data of settings, the first time also compile; raises as ``load_kit``."""
+        """Load the data of settings; the first time also compile. Raises as ``load_kit``."""
         rules = rules or rules_for(load_distribution(settings.distribution))
         key = (settings.lexicon, settings.leaves, settings.win_probabilities, rules)
         with self._loading:
@@ -141,7 +141,7 @@ class Searcher:
         return kit
 
     def _rehearse(self, settings: Settings) -> None:
-        """Make a short search of each kind, so that everything is loaded."""
+        """Make a short search in each mode, so that everything is loaded."""
         early = _some_situation(settings)
         for go, situation in (
             *((go, early) for go in (Go("gen"), Go("infer"), Go("sim", iterations=2), Go("auto"))),
@@ -159,13 +159,19 @@ class Searcher:
     # --- searching --------------------------------------------------------------------------------
 
     def at_once(self, task: Task) -> tuple[Provenance, str]:
-        """Return the best move by static equity, in any thread; raises as ``load`` does."""
+        """Return the provenance and the best move by static equity; safe in any thread.
+
+        Raises as ``load``.
+        """
         kit = self._kit_for(task)
         (first, *_) = chosen(kit.view(task), 1, task.only)
         return kit.provenance, Report(task, lambda _answers, _best: None).text(first.move)
 
     def search(self, task: Task, budget: Budget, told: Told) -> str:
-        """Search until time is over or nothing is left to do; return the best move."""
+        """Search until time is over or nothing is left to do; return the best move.
+
+        ``none`` after an inference, or if no move can be chosen.
+        """
         try:
             kit = self._kit_for(task)
             report = Report(task, told)
@@ -195,7 +201,7 @@ class Searcher:
         view, go = kit.view(task), task.go
         usual = usual_stages(view.bag)[0]
         settings = SearchSettings(
-            plies=go.depth or usual.plies,  # one stage: all that is told is of one simulation
+            plies=go.depth or usual.plies,  # one stage, so that all reports are of one simulation
             iterations=go.iterations,
             rule="top-two" if go.iterations is None else "equal",
         )
@@ -222,7 +228,7 @@ class Searcher:
         return simulation.leader.move
 
     def _kept(self, task: Task) -> LeavePrior | None:
-        """Return the last inference's result, if it is wanted and was about this position."""
+        """Return the last inference's result, if wanted and if it was about this position."""
         about = (task.situation.key, task.situation.rules)
         if not task.go.useinference or self._inferred is None or self._inferred[:2] != about:
             return None
@@ -295,7 +301,8 @@ _MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Budget, Report], Move | Non
 def certainty(simulation: Simulation) -> float:
     """Return a lower bound of the probability that the leader is the best, 0 to 1.
 
-    It adds up rivals' chances (Bonferroni), except of those equal to the leader in every sample.
+    It subtracts the sum of the rivals' chances (Bonferroni). Rivals equal to the leader in every
+    sample don't count.
     """
     if not simulation.is_sampled:
         return 0.0
@@ -322,7 +329,7 @@ def _some_situation(settings: Settings) -> Situation:
 
 
 def _late_situation(settings: Settings, bag: int) -> Situation:
-    """Return a turn with a number of tiles in the bag, for a rehearsal.
+    """Return a position with a number of tiles in the bag, for a rehearsal.
 
     All other tiles lie on the board, row by row with free rows between; they form no words.
     """

@@ -1,7 +1,7 @@
 """The engine's options: names, values, and the settings that they change.
 
-Data are embedded, by path, or in data folders: a name is looked up in each folder and in the
-subfolders of MAGPIE and Macondo, whatever its case. Contents are checked on loading.
+Data are embedded, given by path, or in data folders. A name is looked up, in any case, in each
+folder and its subfolders as MAGPIE and Macondo have them. Contents are checked on loading.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _OTHERS_NAMES = {
     ("board", "supercrosswordgame"): "super",
     ("letter distribution", "english_super"): "english-super",
 }
-"""What other programs call embedded data, in lower case; CGP's own example has CrosswordGame."""
+"""Other programs' names of embedded data, in lower case; CGP's own example has CrosswordGame."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings; each search keeps those of its beginning."""
+    """Settings; a search keeps the settings that it began with."""
 
     lexicon: str = "scowl"
     """An embedded lexicon's name or a path."""
@@ -59,14 +59,14 @@ class Settings:
     """``trained``, ``formula`` or a path; None: the players' default."""
     data: tuple[Path, ...] = ()
     names_only: bool = False
-    """Whether the folders are fixed and files named, never given by path, so that a front end
+    """Whether data folders are fixed and data are named, never given by path, so that a front end
     learns nothing of other files, not even from error messages."""
     threads: int = 1
     """Most threads of a search, and the default of ``go``."""
     seed: int = 0
     lines: int = 15
     candidates: int = 0
-    """Number of moves simulated; 0: as ``usual_stages`` has it."""
+    """Number of moves simulated; 0: as in ``usual_stages``."""
     usual_ms: int = 5_000
     """Time after which a search without a limit ends."""
     stop_early: bool = True
@@ -124,7 +124,7 @@ class Settings:
         raise ValueError(f"no {what} is called {text[:60]!r}; there are: {listed}")
 
     def limit_ms(self, go: Go) -> int | None:
-        """Return the time limit of a search; None: until it ends by itself or is stopped."""
+        """Return the time limit of a search; None: it ends by itself or is stopped."""
         if go.movetime_ms is not None or go.mode == "gen":
             return go.movetime_ms
         limited = go.infinite or go.iterations is not None or go.stopcondition is not None
@@ -136,7 +136,7 @@ def _embedded(what: str) -> Sequence[str]:
         return ("CrosswordGame", "super")
     if what == "letter distribution":
         return sorted(embedded_names(".csv"))
-    # These two import numpy, which a front end's handshake need not wait for.
+    # These imports load numpy, which would delay the handshake.
     if what == "lexicon":
         from lexicons.store import lexicon_names
 
@@ -158,13 +158,13 @@ def _files(folders: Sequence[Path], wanted: Callable[[Path], bool]) -> Iterator[
 class _Row(NamedTuple):
     option: Option
     field: str
-    """Empty: the option has a single value."""
+    """The field of ``Settings``; empty: the option has a single value."""
     read: Callable[[Settings, str], Any]
     show: Callable[[Any], str] = str
 
 
 def options(settings: Settings) -> tuple[Option, ...]:
-    """Return the options, with their present values as defaults."""
+    """Return the options, with the present settings as defaults."""
     return tuple(
         replace(
             row.option,
@@ -175,7 +175,7 @@ def options(settings: Settings) -> tuple[Option, ...]:
 
 
 def with_option(settings: Settings, name: str, value: str | None) -> Settings:
-    """Set an option; if it or its value is unknown, ValueError lists the possible ones."""
+    """Set an option; ValueError, which lists the possible ones, if it or its value is unknown."""
     rows = _rows(settings)
     row = next((row for row in rows if row.option.name.casefold() == name.casefold()), None)
     if row is None:

@@ -1,6 +1,6 @@
 """``go endgame`` and ``go peg``: the end of a game, proven as far as time allows.
 
-One solver serves both and is kept across positions, within the memory of ``EndgameHash``.
+Both share one solver, which is kept from position to position, with ``EndgameHash`` MiB of memory.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from .resources import with_asked
 
 
 def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> EndgameSolver:
-    """Return a solver with the memory that is set; ValueError if not available or too small.
+    """Return a solver with ``EndgameHash`` MiB, and as many of the threads as that is enough for.
 
-    It has as many threads as that serves.
+    Raises:
+        ValueError: the memory is not available or too small.
     """
     size = task.settings.endgame_mb
     enough = (count for count in range(task.threads, 1, -1) if least_memory(count) <= size << 20)
@@ -48,7 +49,10 @@ def solve_endgame(
 ) -> Move | None:
     """Solve an endgame: report its best line on the way, and return the best move.
 
-    ValueError if the position can't be solved; the message gives the reason.
+    Return None if none of ``searchmoves`` is legal.
+
+    Raises:
+        ValueError: the position can't be solved; the message gives the reason.
     """
     deepest, only = task.go.depth, _choice(task, view, report)
     if task.only and not only:
@@ -64,7 +68,7 @@ def solve_endgame(
     best, _ = solution.to_play(view.spread)
     counted = report.counted(solution.nodes, solution.depth)
     report.tell(counted, InfoText(f"string {_certainty(solution)}"), best=best)
-    # The line takes a while, and time may be over.
+    # The line last: finding it takes a while, and time may be over.
     line, best = _endgame_line(solver, view, report)
     report.tell(line, best=best)
     return best
@@ -94,7 +98,7 @@ def solve_preendgame(
         if is_due:
             outcomes = compared.outcomes()
             report.tell_news(_peg_lines(task, outcomes, report), outcomes[0].move)
-        # A single candidate is evaluated all the same.
+        # A single candidate is settled at once, but is evaluated all the same.
         is_chosen = compared.is_settled and len(candidates) > 1
         if is_chosen or (
             task.go.firstwin and (leader := compared.leader()).proven and leader.win == 1.0
@@ -136,9 +140,9 @@ def _candidates(generator: Generator, task: Task) -> list[RankedMove]:
 
 
 def _endgame_line(solver: EndgameSolver, view: View, report: Report) -> tuple[InfoEndgame, Move]:
-    """Return the line of the best move with its gain, and that move.
+    """Return the line of the move to play, with its gain, and that move.
 
-    It is the one that a player would play: while the best is a guess, a move proven to win.
+    While the best move is a guess, the move to play is one proven to win, if any.
     """
     solution = solver.solution
     move, gain = solution.to_play(view.spread)
@@ -156,7 +160,7 @@ def _certainty(solution: Solution) -> str:
 
 
 def _peg_lines(task: Task, outcomes: Sequence[Outcome], report: Report) -> tuple[Answer, ...]:
-    """Write how often the best and requested moves win; winning draws are too many to list."""
+    """Write how often the best and requested moves win, without the draws with which they win."""
     wanted, lines = {*task.only, *task.also}, list[Answer]()
     for rank, outcome in enumerate(outcomes):
         if outcome.cases and (rank < task.settings.lines or outcome.move in wanted):

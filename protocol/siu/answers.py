@@ -76,7 +76,7 @@ class Done(Answer, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Provenance(Answer):
-    """The source of a search's figures; comes before them (section 7)."""
+    """The sources of a search's figures, written before them (section 7)."""
 
     TEMPLATE = (
         "info string provenance engine={0.engine} leaves={0.leaves} winpct={0.winpct} "
@@ -102,7 +102,7 @@ class InfoGen(Answer):
 
 @dataclass(frozen=True, slots=True)
 class InfoSim(Answer):
-    """A move's result of simulation so far."""
+    """A move's simulation result so far."""
 
     TEMPLATE = (
         "info sim move {0.move} wp {0.win:.2f} wpse {0.win_error:.2f} "
@@ -112,7 +112,7 @@ class InfoSim(Answer):
     win: float
     """In per cent."""
     win_error: float
-    """Standard error of ``win``."""
+    """Standard error of ``win``, in per cent."""
     equity: float
     """In points."""
     equity_error: float
@@ -144,7 +144,7 @@ class InfoEndgame(Answer):
 
 @dataclass(frozen=True, slots=True)
 class InfoPeg(Answer):
-    """The draws with which a move wins, draws and loses."""
+    """A move's outcomes: the draws with which it wins, ties and loses."""
 
     move: str
     wins: tuple[str, ...] = ()

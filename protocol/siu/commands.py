@@ -76,12 +76,13 @@ class SetPosition(Line):
 
 @dataclass(frozen=True, slots=True)
 class Go(Line):
-    """Begins a search; the first limit reached ends it (section 6)."""
+    """Begins a search, which the first limit reached ends (section 6)."""
 
     mode: Mode = "auto"
     searchmoves: tuple[str, ...] = ()
     """If any, compare only these."""
     alsosearchmoves: tuple[str, ...] = ()
+    """Compare these too."""
     depth: int | None = None
     """Turns to look ahead."""
     iterations: int | None = None
@@ -93,7 +94,7 @@ class Go(Line):
     threads: int | None = None
     infinite: bool = False
     ignored: tuple[str, ...] = ()
-    """Words of the line that are invalid there."""
+    """Invalid words of the line."""
 
     def line(self) -> str:
         """Return the line."""
