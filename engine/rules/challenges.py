@@ -63,8 +63,8 @@ def judge(
 ) -> Ruling:
     """Judge a challenge of a play that made ``words``, of which the challenger ``named`` some.
 
-    If none is named, all are judged; with the unit ``turn`` all are judged in any case. ``named``
-    has each word once. ``is_word`` takes tiles without ``BLANK_FLAG``.
+    If none is named, all are judged; with the unit ``turn`` all are judged in any case. A word
+    named twice counts once. ``is_word`` takes tiles without ``BLANK_FLAG``.
 
     Raises:
         ValueError: the rule has no challenges, or the play did not make a named word.
@@ -73,7 +73,7 @@ def judge(
         raise ValueError("under the void rule nothing can be challenged")
     if not set(named) <= set(words):
         raise ValueError("a word is challenged that the play did not make")
-    judged = tuple(words) if unit == "turn" or not named else tuple(named)
+    judged = tuple(words) if unit == "turn" or not named else tuple(dict.fromkeys(named))
     if wrong := phonies(judged, is_word):
         return Ruling(stands=False, words=wrong, game_lost=rule == "triple")
     points = _POINTS.get(rule, 0) * (len(judged) if unit == "word" else 1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from engine.rules.challenges import judge
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position, bag_count, unseen
 from engine.rules.rules import (
@@ -392,6 +393,14 @@ def test_passes_may_end_a_game_before_other_scoreless_turns_do() -> None:
     assert stalled(over, limited) == "4 passes in a row"
     assert why_not(over, limited) == "the game is over, after 4 passes in a row"
     assert stalled(replace(over, scoreless_turns=6), limited) == "6 scoreless turns in a row"
+
+
+def test_a_word_challenged_twice_counts_once() -> None:
+    words = tiles("AB"), tiles("CD")
+    ruling = judge("5-point", "word", words, (words[0], words[0]), lambda word: True)
+    assert (ruling.points, ruling.words) == (5, words[:1])
+    ruling = judge("5-point", "word", words, (words[0], words[0]), lambda word: False)
+    assert ruling.words == words[:1]
 
 
 def test_a_number_of_exchanges_is_not_negative() -> None:
