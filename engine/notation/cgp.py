@@ -112,6 +112,7 @@ def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, 
                 f"operation {shown(f'{name} {argument}')} cannot be written: a name is one word, "
                 "and neither ';' nor a line end may stand in an operation"
             )
+        _read_operation(f"{name} {argument}", 1)
         parts.append(f"{name} {argument}".strip() + ";")
     return " ".join(parts)
 

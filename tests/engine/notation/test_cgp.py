@@ -158,6 +158,12 @@ def test_an_operation_that_could_not_be_read_is_not_written(
         write_cgp(position, rules, [operation])
 
 
+def test_an_operation_that_would_be_read_as_two_is_not_written(rules: Rules) -> None:
+    position = read_cgp(cgp(), rules)
+    with pytest.raises(NotationError, match=r"a ';' is missing before 'ld'"):
+        write_cgp(position, rules, [("lex", "NWL18 ld english")])
+
+
 @st.composite
 def positions(draw: st.DrawFn, rules: Rules) -> Position:
     """Draw a board grown by plays that the geometry allows, and racks from what is left."""
