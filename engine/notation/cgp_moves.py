@@ -7,7 +7,7 @@
 ``pass``                                a pass, or a turn lost by a challenge
 ``phony.8D.WORDs``                      a placement that was challenged off
 ``8D.WORDs.DORSW?X.5.1``                with the rack that it was played from, points that a
-                                        challenge earned, and whether it cost the challenger a turn
+                                        challenge earned, and 1 if it cost the challenger a turn
 ``rack.ABCDEFG``                        no move: what the player on turn holds
 ======================================  ==========================================================
 
@@ -98,8 +98,8 @@ def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int =
             return CgpMove(
                 _placement(first, word, board, alphabet),
                 _rack(more[:1], text, alphabet, rack_size),
-                challenge_points=_number(more[1:2], text),
-                turn_lost=bool(_number(more[2:3], text)),
+                challenge_points=_number(more[1:2], text, 999),
+                turn_lost=bool(_number(more[2:3], text, 1)),
             )
     raise _no_move(text)
 
@@ -138,10 +138,12 @@ def _rack(texts: list[str], whole: str, alphabet: Alphabet, rack_size: int) -> R
     return read_rack(texts[0], f"the rack in {shown(whole)}", alphabet, rack_size)
 
 
-def _number(texts: list[str], whole: str) -> int:
-    if texts and not _WHOLE.fullmatch(texts[0]):
-        raise NotationError(f"{shown(texts[0])} in {shown(whole)} is no number")
-    return int(texts[0]) if texts else 0
+def _number(texts: list[str], whole: str, most: int) -> int:
+    if not texts:
+        return 0
+    if not _WHOLE.fullmatch(texts[0]) or int(texts[0]) > most:
+        raise NotationError(f"{shown(texts[0])} in {shown(whole)} is not a number from 0 to {most}")
+    return int(texts[0])
 
 
 def _no_move(text: str) -> NotationError:

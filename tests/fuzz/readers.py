@@ -224,7 +224,7 @@ def _read_move(content: bytes, _: Path) -> None:
     text, board = content.decode(errors="surrogateescape"), samples.view().position.board
     for read in (
         lambda: parse_move(text, board, _ALPHABET),
-        lambda: parse_cgp_move(text, board, _ALPHABET),
+        lambda: parse_cgp_move(text, board, _ALPHABET, 7),
         lambda: parse_cgp_rack(text, _ALPHABET, 7),
         lambda: parse_exchange_count(text),
         lambda: parse_seat(text),

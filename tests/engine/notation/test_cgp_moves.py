@@ -56,7 +56,7 @@ ACROSS, DOWN = Direction.ACROSS, Direction.DOWN
 )
 def test_both_ways(text: str, move: Move | int, rules: Rules, lay: Lay) -> None:
     board, alphabet = lay(("8D", "F")), rules.distribution.alphabet
-    assert parse_cgp_move(text, board, alphabet) == CgpMove(move)
+    assert parse_cgp_move(text, board, alphabet, 7) == CgpMove(move)
     assert format_cgp_move(move, board, alphabet) == text
 
 
@@ -76,7 +76,7 @@ def test_both_ways(text: str, move: Move | int, rules: Rules, lay: Lay) -> None:
     ],
 )
 def test_what_else_is_read(text: str, expected: CgpMove, rules: Rules, lay: Lay) -> None:
-    assert parse_cgp_move(text, lay(("8D", "F")), rules.distribution.alphabet) == expected
+    assert parse_cgp_move(text, lay(("8D", "F")), rules.distribution.alphabet, 7) == expected
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,8 @@ def test_what_else_is_read(text: str, expected: CgpMove, rules: Rules, lay: Lay)
         (".-", "is not a move"),
         ("8D.XARM", "8D holds F, not X"),
         ("8D.FARM.ABCDEFGH", "is 8 tiles; a rack holds 7"),
-        ("8D.FARM.A.five", "'five' in '8D.FARM.A.five' is no number"),
+        ("8D.FARM.A.five", "'five' in '8D.FARM.A.five' is not a number from 0 to 999"),
+        ("8D.FARM.A.5.7", "'7' in '8D.FARM.A.5.7' is not a number from 0 to 1"),
         ("8D.FARM.A.5.0.0", "is not a move"),
         ("Q8.AB", "is off the board"),
         ("8N.ABC", "runs off the board"),
@@ -103,7 +104,7 @@ def test_what_else_is_read(text: str, expected: CgpMove, rules: Rules, lay: Lay)
 )
 def test_what_is_no_move(text: str, sentence: str, rules: Rules, lay: Lay) -> None:
     with pytest.raises(NotationError, match=sentence) as caught:
-        parse_cgp_move(text, lay(("8D", "F")), rules.distribution.alphabet)
+        parse_cgp_move(text, lay(("8D", "F")), rules.distribution.alphabet, 7)
     assert len(str(caught.value)) < 300
 
 
@@ -130,11 +131,11 @@ def test_any_text_is_a_move_or_a_sentence(text: str) -> None:
     rules = standard_rules()
     board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet
     try:
-        read = parse_cgp_move(text, board, alphabet)
+        read = parse_cgp_move(text, board, alphabet, 7)
     except NotationError:
         return
     written = format_cgp_move(read.move, board, alphabet)
-    assert parse_cgp_move(written, board, alphabet).move == read.move
+    assert parse_cgp_move(written, board, alphabet, 7).move == read.move
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_any_text_is_a_move_or_a_sentence(text: str) -> None:
 )
 def test_turns_with_challenges_both_ways(text: str, rules: Rules, lay: Lay) -> None:
     board, alphabet = lay(("8D", "F")), rules.distribution.alphabet
-    assert format_cgp_turn(parse_cgp_move(text, board, alphabet), board, alphabet) == text
+    assert format_cgp_turn(parse_cgp_move(text, board, alphabet, 7), board, alphabet) == text
 
 
 def test_the_challenge_rule_both_ways(rules: Rules) -> None:
