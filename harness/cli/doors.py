@@ -30,14 +30,12 @@ class Doors(NamedTuple):
 
 
 def open_doors(settings: Mapping[str, Any], tell: Callable[[str], None]) -> Doors:
-    """Read the files that a server's settings name, and check port and admission; or fail."""
+    """Read the files that a server's settings name, and check its admission; or fail."""
     with sentences():
         passes_on = settings.get("standby", False)
         check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
         tokens = KnownTokens(settings["tokens"], tell) if "tokens" in settings else None
         admins = KnownTokens(settings["admins"], tell) if "admins" in settings else None
-    if not 0 <= (port := settings["port"]) < 1 << 16:
-        raise CommandFailed(f"port must be 0 to 65535, and 0 is any that is free (got {port})")
     return Doors(tokens, admins, _certificate(settings.get("tls_cert"), settings.get("tls_key")))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter, Token
+from msgspec import Meta
 
 from engine.rules.position import bag_count
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
 
 USUAL_MEMORY = 256 << 20
-MOST_CANDIDATES = 300
 
 _UNITS = {"K": 10, "M": 20, "G": 30}  # powers of two
 
@@ -106,7 +106,7 @@ def preendgame(
     *,
     time: options.PositiveDuration = 10_000,
     model: Literal["rational", "pessimistic", "static"] = "rational",
-    candidates: options.Count | None = None,
+    candidates: Annotated[int, Meta(ge=1, le=300)] | None = None,
     top: options.Count = 15,
     memory: Memory = USUAL_MEMORY,
     threads: options.ThreadsOption = 1,
@@ -136,8 +136,6 @@ def preendgame(
             half), wins, draws and losses, and the spread that is gained to the end of the game;
             null where no case was looked at.
     """
-    if candidates is not None and candidates > MOST_CANDIDATES:
-        raise CommandFailed(f"--candidates {candidates}: {MOST_CANDIDATES} can be compared at most")
     rules = board.load()
     lexicon = options.lexicon_for(lexicon, rules.distribution)
     position = read_position(what, rules, lexicon, has_choice=True)

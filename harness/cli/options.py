@@ -223,6 +223,8 @@ BotOption: TypeAlias = Annotated[
 BotSeedOption: TypeAlias = Annotated[
     int, Parameter(help="Seed of the bot's own choices."), Meta(ge=0)
 ]
+PortOption: TypeAlias = Annotated[int, Meta(ge=0, le=65_535)]
+"""A port to listen on; 0 for any that is free."""
 GamesOption: TypeAlias = Annotated[Count, Parameter(help="How many games.")]
 JsonOption: TypeAlias = Annotated[bool, Parameter(negative="")]
 """Each command's own help says what the object holds."""

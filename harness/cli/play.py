@@ -22,7 +22,7 @@ from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.figures import plain
 from harness.matches.config import told_apart
-from harness.server.admission import Admission
+from harness.server.admission import Admission, check_admission
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.ladder.settings import ServerTime
 from harness.server.play import Offered
@@ -33,13 +33,11 @@ from protocol.parts import TimeControl
 
 from . import options
 from .browser import open_in_browser
-from .doors import open_doors
 from .failing import CommandFailed, sentences
 from .house import House
 from .serving import (
     RESERVE_BYTES,
     read_bots,
-    tell,
     time_control,
     try_out,
     until_stopped,
@@ -69,7 +67,7 @@ def play(
     name: str | None = None,
     time: options.TimeOption = 25 * 60_000,
     increment: options.IncrementOption = 0,
-    port: int = 0,
+    port: options.PortOption = 0,
     db: Path = Path("play.db"),
     terminal: Annotated[bool, Parameter(negative="")] = False,
     no_browser: Annotated[bool, Parameter(negative="")] = False,
@@ -99,7 +97,8 @@ def play(
     specs, opponent = _bots(bot)
     person = _person(name, specs)
     games = max(2, usable_cores())
-    open_doors({"admission": Admission(), "max_games": games, "port": port}, tell)
+    with sentences():
+        check_admission(Admission(), games)
     equipment = tables.for_rules(options.load_rule_set(rules)).equipment(threads, rules=rules)
     try_out({name: spec for name, spec in specs.items() if name not in HANDICAPS}, equipment)
     abouts = {each: about(spec) for each, spec in specs.items()}

@@ -81,7 +81,7 @@ class ServerSettings(TableWords, total=False):
 
     host: str
     """The address to listen on. [default: 127.0.0.1]"""
-    port: int
+    port: options.PortOption
     """The port; 0 for any. [default: 8484]"""
     db: str
     """The journal: a file, or postgresql://USER@HOST/DATABASE. [default: tilewire.db]"""

@@ -156,7 +156,7 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
         ("endgame", OUT.replace("CT/AET", "AACETT/").replace("7A7", "15"), (), "the game is over"),
         ("endgame", OUT, ("--memory", "1M"), "1,048,576 bytes of memory"),
         ("preendgame", OUT, (), "the bag is empty: use tilewire endgame"),
-        ("preendgame", OUT, ("--candidates", "301"), "--candidates 301: 300 can be compared"),
+        ("preendgame", OUT, ("--candidates", "301"), "--candidates must be at most 300"),
     ],
 )
 def test_what_can_not_be_solved(

@@ -54,6 +54,8 @@ WRONG = [
     ("match greedy greedy --margin -1s", "--margin: '-1s' is no duration"),
     ("match greedy greedy --increment inf", "--increment: 'inf' is no duration"),
     ("serve --port 80.7", "--port must be a whole number (got '80.7')"),
+    ("serve --port 65536", "--port must be at most 65,535 (got 65536)"),
+    ("play --port 65536", "--port must be at most 65,535 (got 65536)"),
     ("serve --port http", "--port must be a whole number (got 'http')"),
     ("serve --max-games 0", "--max-games must be at least 1 (got 0)"),
     ("serve --max-games 1.5", "--max-games must be a whole number (got '1.5')"),
