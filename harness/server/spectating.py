@@ -65,8 +65,8 @@ class Spectating:
         host = self.hosting.find(game)
         if host is None:
             raise PeerError("unknown_game", f"no game {game!r} is on", retry="no", game=game)
-        for ended in [each for each in self._watched if each.book.ended]:
-            ended.unwatch(link.send)
-            self._watched.discard(ended)
+        for over in [each for each in self._watched if each.game not in self.hosting.games]:
+            over.unwatch(link.send)
+            self._watched.discard(over)
         self._watched.add(host)
         host.watch(link.send, self.viewer)
