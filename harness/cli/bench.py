@@ -22,6 +22,7 @@ from .options import (
     LeavesOption,
     PositiveDuration,
     RulesLexiconOption,
+    SeedOption,
     TableOptions,
     ThreadsOption,
     WinprobOption,
@@ -82,8 +83,7 @@ class _Playing:
     threads: Annotated[
         ThreadsOption, Parameter(help="Threads; games are the same with any number of them.")
     ] = 1
-    seed: Annotated[int, Meta(ge=0)] = 0
-    """For the bags, and all else that chance does."""
+    seed: SeedOption = 0
     json_: JsonOption = False
     """Print one JSON object."""
 
@@ -438,7 +438,7 @@ def soak(
     seconds: Annotated[float, Meta(ge=10, le=86_400)] = 7_200.0,
     resume: Annotated[bool, Parameter(negative="")] = False,
     ladder: Annotated[bool, Parameter(negative="")] = False,
-    seed: Annotated[int, Meta(ge=0)] = 1,
+    seed: SeedOption = 1,
     json_: JsonOption = False,
 ) -> None:
     """Watch a server for hours while bots come, play, misbehave and leave, and others attack it.
@@ -451,7 +451,6 @@ def soak(
         seconds: How long a piece is.
         resume: Add a piece to those in the folder, on the same journal.
         ladder: Have the server run a ladder, on which the bots are rated.
-        seed: For what bots and attackers do.
         json_: Print a list of JSON objects, one for each piece.
     """
     from harness.lab.bench import soak as soaking

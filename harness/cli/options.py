@@ -195,7 +195,7 @@ WorkersOption: TypeAlias = Annotated[int, Meta(ge=1, le=MOST_THREADS)]
 """Processes at once; each command writes its own help."""
 ClusterOption: TypeAlias = Annotated[
     str | None,
-    Parameter(help="Have the workers of this Dask scheduler, tcp://host:port, play the pairs."),
+    Parameter(help="Have the workers of this Dask scheduler, tcp://host:port, do the work."),
 ]
 PonderOption: TypeAlias = Annotated[
     bool,

@@ -20,10 +20,12 @@ from harness import figures
 
 from .failing import CommandFailed, print_json, sentences, take_time
 from .options import (
+    ClusterOption,
     JsonOption,
     LeavesOption,
     RulesLexiconOption,
     RulesOption,
+    SeedOption,
     WorkersOption,
     lexicon_for,
     load_given,
@@ -61,10 +63,8 @@ class StudyRun:
     leaves: LeavesOption = None
     workers: WorkersOption = 1
     """How many games or positions at once, each in a process and on a core of its own."""
-    cluster: str | None = None
-    """The address of a Dask scheduler, tcp://host:port, whose workers do it instead."""
-    seed: Annotated[int, Meta(ge=0)] = 0
-    """For the bags and all else that chance does."""
+    cluster: ClusterOption = None
+    seed: SeedOption = 0
     out: Annotated[Path | None, Parameter(name="--out")] = None
     """Where results are kept, a line of JSON each; the same command resumes it."""
     json_: JsonOption = False

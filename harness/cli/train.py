@@ -19,9 +19,11 @@ from harness import figures
 
 from .failing import CommandFailed
 from .options import (
+    ClusterOption,
     JsonOption,
     LeavesOption,
     RulesLexiconOption,
+    SeedOption,
     ThreadsOption,
     WordsDistributionOption,
     WorkersOption,
@@ -69,8 +71,9 @@ class _Terms:
     rules: StudyRulesOption = None
     lexicon: RulesLexiconOption = "scowl"
     distribution: WordsDistributionOption = None
-    seed: Annotated[int, Meta(ge=0)] = 0
-    """For all that chance does; the same seed learns the same."""
+    seed: Annotated[
+        SeedOption, Parameter(help="Seed of all that is drawn; the same seed learns the same.")
+    ] = 0
 
     def load(self) -> tuple[Lexicon, Rules]:
         from engine.rules.rule_sets import rules_for
@@ -100,8 +103,7 @@ class _Playing(_Terms):
 
     workers: WorkersOption = 1
     """Processes on this machine; they make no difference to what is learned."""
-    cluster: str | None = None
-    """The address of a Dask scheduler, tcp://host:port, whose workers play instead."""
+    cluster: ClusterOption = None
 
 
 @app.command
