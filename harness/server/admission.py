@@ -31,8 +31,8 @@ from protocol.intake import Bucket, Rates
 MOST_REMEMBERED = 10_000
 """Most addresses, and most names, whose budgets are remembered."""
 
-REFUSED_LOGIN = 10
-"""What a login that is refused as ``forbidden`` costs its address, in handshakes."""
+WRONG_TOKEN = 10
+"""What a login with a wrong token costs its address, in handshakes."""
 
 NEWCOMER_S = 0.1
 """Seconds' worth of traffic that a connection may owe to go on when its address has none left."""
@@ -373,10 +373,10 @@ class Admissions:
             why = "there is room for players with a game only"
             raise PeerError("busy", why, retry="later", close=1013)
 
-    def note_refused(self, caller: Caller) -> None:
-        """Charge an address for a login that was refused as ``forbidden``."""
+    def note_wrong_token(self, caller: Caller) -> None:
+        """Charge an address for a login with a wrong token."""
         now = self.clock()
-        self._handshakes.bucket(caller.at.block, now).spend(REFUSED_LOGIN, now)
+        self._handshakes.bucket(caller.at.block, now).spend(WRONG_TOKEN, now)
 
     # --- what they ask for ----------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ from .players import Player
 from .relay import relay
 from .spectating import Spectating
 from .tables import Tables
-from .tokens import Gatekeeper, KnownTokens, check_listed, forbidden
+from .tokens import Gatekeeper, KnownTokens, WrongToken, check_listed, forbidden
 from .web import Web
 
 if TYPE_CHECKING:
@@ -328,8 +328,9 @@ class MatchServer:
         """
         log.info("turned away", peer=channel.peer, code=error.code)
         self._metrics.turned_away(error.code)
+        if isinstance(error, WrongToken):
+            self._admissions.note_wrong_token(caller)
         if error.code == "forbidden":
-            self._admissions.note_refused(caller)
             self.tell(f"{channel.peer} was turned away: {error.reply.message}")
         with contextlib.suppress(ChannelClosed):
             await channel.send(error.reply)

@@ -233,19 +233,17 @@ class Gatekeeper:
             PeerError: ``forbidden``; the connection is to be closed.
         """
         if not self.may_come(name):
-            sent = (
-                "no token was sent; this server wants one"
-                if token is None
-                else "the token is no unused invitation"
-            )
-            raise forbidden(f"nobody called {name!r} is known here, and {sent}")
+            unknown = f"nobody called {name!r} is known here"
+            if token is None:
+                raise forbidden(f"{unknown}, and no token was sent; this server wants one")
+            raise WrongToken(f"{unknown}, and the token is not an unused invitation")
         known_hash = self._hash_of(name)
         if known_hash is None:
             return False
         if token is None:
             raise forbidden(f"the name {name!r} needs its token, and none was sent")
         if not hmac.compare_digest(known_hash, hash_token(token)):
-            raise forbidden(f"the name {name!r} needs its token, and this is not it")
+            raise WrongToken(f"the name {name!r} needs its token, and this is not it")
         return True
 
     def may_come(self, name: str) -> bool:
@@ -269,14 +267,22 @@ def check_listed(hashes: Mapping[str, str], name: str, token: str | None, what: 
     Raises:
         PeerError: ``forbidden``; the connection is to be closed.
     """
-    known = hashes.get(name, "")
-    if token is None or not hmac.compare_digest(known, hash_token(token)):
-        raise forbidden(f"{name!r} is no {what} with this token")
+    if token is None:
+        raise forbidden(f"the {what} {name!r} needs its token, and none was sent")
+    if not hmac.compare_digest(hashes.get(name, ""), hash_token(token)):
+        raise WrongToken(f"no {what} {name!r} has this token")
 
 
 def host_of(peer: str) -> str:
     """Return the address of a peer, without its port."""
     return peer.rpartition(":")[0]
+
+
+class WrongToken(PeerError):
+    """The refusal of a login with a wrong token."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("forbidden", message, close=1008)
 
 
 def forbidden(message: str) -> PeerError:

@@ -307,7 +307,7 @@ async def test_without_a_file_of_admins_nobody_is_one(tmp_path: Path) -> None:
 
 async def test_admins_only_and_admins_do_nothing_else(tmp_path: Path) -> None:
     async with running(tmp_path) as there:
-        with pytest.raises(ChannelClosed, match="'hannah' is no admin with this token"):
+        with pytest.raises(ChannelClosed, match="no admin 'hannah' has this token"):
             await there.do("list", token="x")
         with pytest.raises(CommandFailed, match="kick needs a name"):
             await there.do("kick")

@@ -117,7 +117,7 @@ def test_an_address_that_opens_sockets_too_fast_is_refused() -> None:
 
 def test_a_wrong_token_costs_as_much_as_ten_sockets() -> None:
     house = House(handshakes_per_s=4)
-    house.gate.note_refused(house.came())
+    house.gate.note_wrong_token(house.came())
     for _ in range(9):
         house.came()
     assert house.gate.enter("192.0.2.1") == TOO_FAST

@@ -10,10 +10,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from bot_players import Passes
+from bot_table import MemoryChannel
 from passing_seats import Passer
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
@@ -28,6 +30,7 @@ from harness.lab.bench.client import Client
 from harness.server.admission import Admission
 from harness.server.analysis.messages import SUBPROTOCOL as ANALYSIS
 from harness.server.server import MatchServer
+from harness.server.spectating import Spectating
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
 from lexicons.jit import warm_up
@@ -35,7 +38,18 @@ from lexicons.store import load_lexicon
 from protocol import accepting
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
-from protocol.messages import Error, GameOver, Hello, Message, NewGame, Seek, Seeking, Watch
+from protocol.messages import (
+    Error,
+    GameOver,
+    Goodbye,
+    Hello,
+    Message,
+    NewGame,
+    Seek,
+    Seeking,
+    StandingList,
+    Watch,
+)
 from protocol.metered import ServerEnd
 from protocol.websocket import dial
 
@@ -295,6 +309,34 @@ async def test_a_spectator_who_goes_from_game_to_game_is_freed(
         await client.close()
 
 
+async def test_a_spectator_who_goes_to_another_game_still_hears_how_the_last_ended() -> None:
+    def show(spectator: Any, _viewer: object) -> None:
+        spectators.append(spectator)
+        spectator(Goodbye(code="shown", message="the game so far"))
+
+    spectators: list[Any] = []
+    games = {
+        game: SimpleNamespace(
+            game=game, book=SimpleNamespace(ended=True), watch=show, unwatch=spectators.remove
+        )
+        for game in ("a", "b", "c")
+    }
+    hosting = SimpleNamespace(games=dict(games), find=games.get)
+    eve, channel = MemoryChannel.pair()
+    spectating = Spectating(cast("Any", hosting), StandingList)
+    serving = asyncio.create_task(spectating.serve(cast("Any", channel)))
+    await eve.receive()
+    for game, watched in (("a", 1), ("b", 2), ("c", 2)):  # of "a" its last record is not told yet
+        await eve.send(Watch(game=game))
+        await eve.receive()
+        assert len(spectators) == watched
+        if game == "b":
+            del hosting.games["a"]
+    await eve.close()
+    await serving
+    assert not spectators
+
+
 @pytest.mark.parametrize("running", [Admission(spectators=1)], indirect=True)
 async def test_spectators_have_so_many_places(running: Running) -> None:
     first = await Client.login(running.url, "s1", "spectator")
@@ -342,6 +384,19 @@ async def test_a_page_that_does_not_read_is_cut_off_and_the_game_goes_on(
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()
+
+
+@pytest.mark.parametrize("running", [Admission(handshakes_per_s=2)], indirect=True)
+async def test_of_refused_logins_only_a_wrong_token_costs_its_address_ten(running: Running) -> None:
+    for _ in range(5):
+        with pytest.raises(ChannelClosed, match="1008 forbidden"):
+            await Client.login(running.url, "greedy")
+    ann = await Client.login(running.url, "ann", token="s" * 32)
+    with pytest.raises(ChannelClosed, match="1008 forbidden"):
+        await Client.login(running.url, "ann", token="x")
+    with pytest.raises(ChannelClosed, match="HTTP 503"):
+        await Client.login(running.url, "bob")
+    await ann.close()
 
 
 @pytest.mark.parametrize("running", [Admission(seeks_per_minute=2)], indirect=True)

@@ -11,7 +11,14 @@ from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.seats.seats import GuestSeat
 from harness.server.players import Players
-from harness.server.tokens import Gatekeeper, KnownTokens, hash_token, new_token, read_token_file
+from harness.server.tokens import (
+    Gatekeeper,
+    KnownTokens,
+    WrongToken,
+    hash_token,
+    new_token,
+    read_token_file,
+)
 from protocol.errors import PeerError
 
 SECRET = "s" * 32
@@ -101,14 +108,15 @@ async def test_a_claim_outlives_the_host(address: Address) -> None:
 async def test_with_a_token_file_only_its_names_may_play(journal: Journal, file: Path) -> None:
     gate = Gatekeeper(journal, KnownTokens(file, print))
     await gate.admit("bob", "b")
-    await turned_away(gate, "bob", None)
-    await turned_away(gate, "bob", "x")
+    assert not isinstance(await turned_away(gate, "bob", None), WrongToken)
+    assert isinstance(await turned_away(gate, "bob", "x"), WrongToken)
     for token, why in (
-        ("e", "the token is no unused invitation"),
+        ("e", "the token is not an unused invitation"),
         (None, "no token was sent; this server wants one"),
     ):
         error = await turned_away(gate, "eve", token)
         assert error.reply.message == f"nobody called 'eve' is known here, and {why}"
+        assert isinstance(error, WrongToken) == (token is not None)
     assert journal.token_hash("eve") is None
 
 
