@@ -145,7 +145,8 @@ class Direction:
         """Check that somebody may log in to play.
 
         Raises:
-            PeerError: ``forbidden``; the connection is to be closed.
+            PeerError: ``forbidden``, or ``busy`` if no more can enter; the connection is to be
+                closed.
         """
         if self._entrant(name) is None:
             if name in self._schedule.config.names:
@@ -153,7 +154,8 @@ class Direction:
             if not self._may_join:
                 raise forbidden(f"{name!r} is not registered in this tournament")
             if self.entrants >= MOST_LISTED:
-                raise forbidden(f"no more than {MOST_LISTED:,} can enter")
+                full = f"no more than {MOST_LISTED:,} can enter"
+                raise PeerError("busy", full, retry="no", close=1013)
             if wrong := _wrong_name(name):
                 raise forbidden(wrong)
 

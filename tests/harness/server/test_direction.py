@@ -389,6 +389,15 @@ async def test_strangers_are_refused(
             await Client.login(there.url, name, role, token=token)
 
 
+async def test_a_full_tournament_forbids_nothing_but_has_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.server.direction.MOST_LISTED", 2)
+    async with event(tmp_path, "ann", "bob", open_=True) as there:
+        with pytest.raises(ChannelClosed, match="1013 busy"):
+            await Client.login(there.url, "cem")
+
+
 async def test_no_bot_is_lent_during_a_tournament(tmp_path: Path) -> None:
     async with event(tmp_path, "ann", "bob") as there:
         channel = await dial(f"{there.url}/static")
