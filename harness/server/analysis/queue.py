@@ -228,6 +228,8 @@ class AnalysisQueue:
 
     async def _step(self, job: Job, engine: Engine) -> None:
         """Analyse the next position of a request."""
+        if job.is_over:  # it was ended while the process started
+            return
         job.engine = engine
         try:
             if job.turns is None and not await self._read(job, engine):

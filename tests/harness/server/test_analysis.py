@@ -43,16 +43,25 @@ CGP = f"{EMPTY} AEINRST/ 0/0 0"
 class Fake:
     """An engine that waits to be let on before each turn; a sheet is as many turns as its text."""
 
+    read: list[bytes] = field(default_factory=list)
     done: list[tuple[bytes, int]] = field(default_factory=list)
     go_on: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
     cgp: str = CGP
     stops: int = 0
     killed: bool = False
 
+    may_start: asyncio.Event = field(default_factory=asyncio.Event)
+
     async def start(self) -> Fake:
         return self
 
+    async def start_late(self) -> Fake:
+        await self.may_start.wait()
+        return self
+
     async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        if task.line is None:
+            self.read.append(task.data)
         if task.data == b"broken":
             return {"refused": "line 2: that is no move"}
         if task.line is None:
@@ -161,6 +170,22 @@ async def test_a_request_can_be_ended_while_it_waits_and_in_mid_turn(
     assert first.kinds == ["game", "done"]
     assert second.told[-1] == ("done", {"stopped": True})
     assert third.told[-1] == ("done", {"stopped": False})
+
+
+async def test_a_request_that_is_ended_while_its_process_starts_is_not_read(
+    queue: AnalysisQueue, engine: Fake
+) -> None:
+    queue.start = engine.start_late
+    ended = await Visitor(queue, b"abc").ask()
+    while queue._waiting:
+        await asyncio.sleep(0)
+    queue.cancel(ended.job)
+    engine.may_start.set()
+    other = await Visitor(queue, b"x", "192.0.2.2").ask()
+    engine.go_on.release()
+    await other.over.wait()
+    assert engine.read == [b"x"]
+    assert ended.kinds == ["done"]
 
 
 async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
