@@ -182,9 +182,7 @@ class AnalysisQueue:
                     await self._step(job, engine)
                 except Exception as error:  # whatever it was, other requests go on
                     log.error("analysis failed", reason=plain(str(error) or repr(error)))
-                    is_slow = isinstance(error, TimeoutError)
-                    why = "games keep this server's cores busy" if is_slow else "the engine failed"
-                    job.end("error", code="no_engine", message=f"{why}; try again")
+                    job.end("error", code="no_engine", message=self._why_failed(job, error))
                     if engine is not None:
                         await engine.kill()
                         engine = None
@@ -194,6 +192,15 @@ class AnalysisQueue:
         finally:
             if engine is not None:
                 await engine.kill()
+
+    def _why_failed(self, job: Job, error: Exception) -> str:
+        """Return why a request failed, and what to do."""
+        if not isinstance(error, TimeoutError):
+            return "the engine failed; try again"
+        if job.asked.rollouts is not None and job.turns is not None:
+            most_s = job.task(self.settings.seconds).seconds + GRACE_S
+            return f"the turn took longer than {most_s:.0f} s; ask for fewer rollouts"
+        return "games keep this server's cores busy; try again"
 
     async def _next(self) -> Job:
         """Wait for a request, and take it out of the queue."""

@@ -91,12 +91,14 @@ class Visitor:
     data: bytes
     address: str = "192.0.2.1"
     line: int | None = None
+    rollouts: int | None = None
     told: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     is_told: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def ask(self) -> Visitor:
-        self.job = Job(Analyse(id=1, data=self.data, line=self.line), self.address, self.tell)
+        asked = Analyse(id=1, data=self.data, line=self.line, rollouts=self.rollouts)
+        self.job = Job(asked, self.address, self.tell)
         await self.queue.submit(self.job)
         return self
 
@@ -210,9 +212,13 @@ async def test_a_server_whose_cores_are_busy_says_so(
     queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.server.analysis.queue.GRACE_S", -1.0)
-    waits = await Visitor(queue, b"a").ask()
-    await waits.over.wait()
-    assert waits.told[-1][1]["message"] == "games keep this server's cores busy; try again"
+    for rollouts, message in (
+        (None, "games keep this server's cores busy; try again"),
+        (20_000, "the turn took longer than 0 s; ask for fewer rollouts"),
+    ):
+        waits = await Visitor(queue, b"a", rollouts=rollouts).ask()
+        await waits.over.wait()
+        assert waits.told[-1][1]["message"] == message
     monkeypatch.undo()
     engine.go_on.release()
     again = await Visitor(queue, b"a").ask()
