@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from msgspec import Meta
 
 from bot.cores import usable_cores
-from bot.equipment import tables_for
+from bot.equipment import Equipment, tables_for
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import rules_on_wire
 from bot.seat_text import LONGEST_NAME, parse_seat
@@ -250,16 +250,7 @@ def configure(
     """
     rules = options.load_rule_set(settings.get("rules", "english"))
     rules = replace(rules, challenge=settings.get("challenge", rules.challenge))
-    tables = options.TableOptions(
-        settings.get("lexicon") or options.own_lexicon(rules),
-        settings.get("leaves"),
-        settings.get("winprob"),
-    )
-    equipment = tables.equipment(
-        settings.get("threads", 1),
-        ponder=settings.get("ponder", False),
-        rules=settings.get("rules", "english"),
-    )
+    equipment = _equipment(settings, rules)
     concurrency, seed = settings.get("concurrency", 1), settings.get("seed")
     with sentences():
         specs = [_seat(text) for text in seats]
@@ -269,11 +260,7 @@ def configure(
         control = _time_control(settings, hosts + ([] if guests_at is None else [guests_at]))
         check_time_control(control)
         _check_concurrency(concurrency, equipment.threads, specs, directed=guests_at is not None)
-        if seed is not None and not all(spec.starts_afresh for spec in specs):
-            raise CommandFailed(
-                "--seed would let a seat that goes on after a game work out the draws; it is for "
-                "seats that start afresh on this machine"
-            )
+        _check_fresh_starts(specs, settings)
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
             SeatMaker(spec, name, equipment).check(words)
@@ -282,20 +269,10 @@ def configure(
         seed = secrets.randbits(63)
     _check_rounds(settings)
     test = _test(settings)
-    games = settings.get("games", 2 if test is None else MOST_TESTED)
-    if test is not None and games < 2 * FEWEST_PAIRS:
-        options.say(
-            f"a test decides nothing before {FEWEST_PAIRS} pairs, so --games {games} leaves it open"
-        )
-    if test is not None and not all(spec.starts_afresh for spec in specs):
-        raise CommandFailed(
-            "a sequential test goes by pairs of games with equal draws; both seats have to start "
-            "afresh on this machine"
-        )
     config = TournamentConfig(
         seats=tuple(map(_anywhere, specs)),
         names=names,
-        games=games,
+        games=_games(settings, test),
         time=control,
         lexicon=equipment.lexicon,
         lexicon_checksum=words.checksum,
@@ -316,6 +293,36 @@ def configure(
         ponder=equipment.ponder,
     )
     return config, words
+
+
+def _equipment(settings: Settings, rules: Rules) -> Equipment:
+    """Return what seats of this machine are given."""
+    tables = options.TableOptions(
+        settings.get("lexicon") or options.own_lexicon(rules),
+        settings.get("leaves"),
+        settings.get("winprob"),
+    )
+    return tables.equipment(
+        settings.get("threads", 1),
+        ponder=settings.get("ponder", False),
+        rules=settings.get("rules", "english"),
+    )
+
+
+def _check_fresh_starts(specs: Sequence[SeatSpec], settings: Settings) -> None:
+    """Check that all seats start afresh for each game, if the settings need that, or fail."""
+    if all(spec.starts_afresh for spec in specs):
+        return
+    if "seed" in settings:
+        raise CommandFailed(
+            "--seed would let a seat that goes on after a game work out the draws; it is for "
+            "seats that start afresh on this machine"
+        )
+    if settings.keys() & {"sprt", "sprt_spread"}:
+        raise CommandFailed(
+            "a sequential test goes by pairs of games with equal draws; both seats have to start "
+            "afresh on this machine"
+        )
 
 
 def _check_rounds(settings: Settings) -> None:
@@ -401,6 +408,18 @@ def _test(settings: Settings) -> SequentialTest | None:
             )
         except ValueError as error:
             raise ValueError(f"--{given[0].replace('_', '-')}: {error}") from None
+
+
+def _games(settings: Settings, test: SequentialTest | None) -> int:
+    """Return how many games to play; print a notice if they can't decide the test."""
+    if test is None:
+        return settings.get("games", 2)
+    games = settings.get("games", MOST_TESTED)
+    if games < 2 * FEWEST_PAIRS:
+        options.say(
+            f"a test decides nothing before {FEWEST_PAIRS} pairs, so --games {games} leaves it open"
+        )
+    return games
 
 
 def taken_up(
