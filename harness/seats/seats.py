@@ -179,7 +179,8 @@ class ProcessSeat(_LinkSeat):
     def send(self, message: Message) -> None:
         """Send a message; a completed game makes the process reusable."""
         if isinstance(message, GameOver):
-            self._clean = message.outcome in ("out", "zeroes") and self._link is not None
+            is_complete = message.outcome in ("out", "zeroes", "challenge")
+            self._clean = is_complete and self._link is not None
         super().send(message)
 
     async def _kill(self) -> None:

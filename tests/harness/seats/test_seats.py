@@ -12,7 +12,8 @@ from harness.arbiter.seat import Came, Gone, Happening
 from harness.seats import seats
 from harness.seats.seats import ProcessSeat, RemoteSeat, Worker, greeted, last_words
 from protocol.channel import Channel, ChannelClosed
-from protocol.messages import Error, Ping, Pong
+from protocol.messages import Error, GameOver, Ping, Pong
+from protocol.parts import Outcome
 
 EVERY_MS, STALL_MS = 20, 200
 
@@ -64,6 +65,37 @@ async def test_a_host_that_stands_still_takes_nobody_for_hung(
         assert heard.empty()
     await seat.stop()
     await process
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_reused"),
+    [("out", True), ("zeroes", True), ("challenge", True), ("resign", False)],
+)
+async def test_the_process_of_a_completed_game_is_reused(outcome: Outcome, is_reused: bool) -> None:
+    ours, _ = MemoryChannel.pair()
+    heard: asyncio.Queue[Happening] = asyncio.Queue()
+    idle: list[Worker] = []
+
+    async def start() -> Worker:
+        return Worker(ours, pool=idle)
+
+    seat = ProcessSeat("one", start)
+    seat.start(heard.put_nowait)
+    async with asyncio.timeout(10):
+        assert await heard.get() == Came()
+    seat.send(
+        GameOver(
+            game="g",
+            seq=3,
+            outcome=outcome,
+            winner=0,
+            scores=(1, 0),
+            racks=("", ""),
+            message="over",
+        )
+    )
+    await seat.stop()
+    assert bool(idle) == is_reused
 
 
 async def test_a_remote_bot_that_is_not_there_is_waited_for_and_said_once() -> None:
