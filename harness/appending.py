@@ -11,10 +11,15 @@ def append_line(file: int, line: bytes, path: Path) -> None:
     """Append a line to an open file whole or not at all: half a line would spoil the next.
 
     Raises:
-        OSError: the line can't be written; the error names ``path`` if only a part could be.
+        OSError: the line can't be written; the error names ``path``.
     """
     end = os.lseek(file, 0, os.SEEK_END)
-    if os.write(file, line) != len(line):
+    try:
+        written = os.write(file, line)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    if written != len(line):
         os.ftruncate(file, end)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 

@@ -303,12 +303,13 @@ def test_seats_that_make_no_sense(tmp_path: Path, options: str, sentence: str) -
         engine_for(spec, Context("ann", "scowl", LEXICON))
 
 
-def test_a_line_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    """Where the disk is full in the middle of it."""
+@pytest.mark.parametrize("room", [20, 10])
+def test_a_line_is_written_whole_or_not_at_all(tmp_path: Path, room: int) -> None:
+    """Where the disk is full in the middle of it, or before it."""
     files, limits = Files(tmp_path, "a", "b"), resource.getrlimit(resource.RLIMIT_FSIZE)
     files.open()
     files.say("x 0 ready")
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
     try:
         with pytest.raises(OSError, match="/a'"):
             files.say("x 3 8D RAINIEST")
