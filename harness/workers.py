@@ -156,6 +156,7 @@ class _Processes(Workers):
         finally:
             if under_way:  # the caller stopped early, or a share failed
                 self._renew()
+            path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """End the processes at once, even in mid-work."""
@@ -177,8 +178,7 @@ class _Processes(Workers):
     def _write(self, common: object) -> Path:
         packed = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
         path = self._folder / hashlib.sha256(packed).hexdigest()
-        if not path.exists():
-            path.write_bytes(packed)
+        path.write_bytes(packed)
         return path
 
 

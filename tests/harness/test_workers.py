@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -105,6 +106,15 @@ def test_another_round_has_another_ground() -> None:
         for ground in ("first", "second"):
             with pytest.raises(LookupError, match=f"^{ground} 5$"):
                 list(workers.work_through(worker_tasks.refuse, ground, [5]))
+
+
+def test_no_file_is_left_of_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with open_workers(2) as workers:
+        for _ in workers.work_through(worker_tasks.square, "ground", range(5)):
+            pass
+        (folder,) = tmp_path.iterdir()
+        assert list(folder.iterdir()) == []
 
 
 def test_an_exception_that_cant_be_sent_is_told_in_words() -> None:
