@@ -201,15 +201,11 @@ def serve(
         return read_config(config) | cast("ServerFile", given or {})
 
     said = read()
-    settings = _defaults() | said
     if tournament is not None:
         clocks = {"time": time, "increment": increment, "first_move": first_move}
-        others = said.keys() - _WITH_A_TOURNAMENT | ({"ladder"} if ladder else set())
-        if others := others | {name for name, ms in clocks.items() if ms is not None}:
-            raise CommandFailed(
-                f"not beside --tournament: {', '.join(sorted(others))}; words, clock and bots of "
-                f"a tournament are in {tournament}, and it has no ladder"
-            )
+        others = {name for name, ms in clocks.items() if ms is not None}
+        _check_for_tournament(said, others | ({"ladder"} if ladder else set()), tournament)
+        settings = _defaults() | said
         _run_tournament(settings, tournament, out, drain / 1_000, lambda: _defaults() | read())
         return
     if out is not None:
@@ -217,13 +213,7 @@ def serve(
     clock = {"initial_ms": time, "increment_ms": increment, "first_move_ms": first_move}
 
     def read_all() -> ServerFile:
-        said = _defaults() | read()
-        said["time"] = time_control(said["time"], clock, said["host"])
-        said["tables"] = _tables(said["tables"], said["host"])
-        if ladder or "ladder" in said:
-            said["ladder"] = _ladder(said.get("ladder", LadderSettings()), said["host"])
-        _bots(said)
-        return said
+        return _completed(read(), clock, ladder=ladder)
 
     settings = read_all()
     _check_hosts(settings)
@@ -241,6 +231,26 @@ def serve(
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         house = House(specs, equipment, kinds, settings.get("seed"))
         options.run(_serve(settings, drain / 1_000, doors, house, specs, read_all))
+
+
+def _completed(said: ServerFile, clock: Mapping[str, int | None], *, ladder: bool) -> ServerFile:
+    """Return settings with all defaults, and clocks as they are on this address; or fail."""
+    settings = _defaults() | said
+    settings["time"] = time_control(settings["time"], clock, settings["host"])
+    settings["tables"] = _tables(settings["tables"], settings["host"])
+    if ladder or "ladder" in settings:
+        settings["ladder"] = _ladder(settings.get("ladder", LadderSettings()), settings["host"])
+    _bots(settings)
+    return settings
+
+
+def _check_for_tournament(said: ServerFile, others: set[str], tournament: Path) -> None:
+    """Check that settings and ``others``, options that are given too, go with a tournament."""
+    if others := others | said.keys() - _WITH_A_TOURNAMENT:
+        raise CommandFailed(
+            f"not beside --tournament: {', '.join(sorted(others))}; words, clock and bots of "
+            f"a tournament are in {tournament}, and it has no ladder"
+        )
 
 
 def _check_hosts(settings: ServerFile) -> None:
