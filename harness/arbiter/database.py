@@ -29,6 +29,11 @@ class JournalError(Exception):
     """The journal can't be read or written; the message names it and the reason."""
 
 
+def unfinished_copy(name: str) -> JournalError:
+    """Return the error of a journal marked ``UNFINISHED``."""
+    return JournalError(f"{name} is a copy that was not finished; make another")
+
+
 class InUse(JournalError):
     """Another host has the journal open; ``serving`` is its advertised address, or ``""``."""
 
@@ -100,7 +105,7 @@ class Database(Protocol):
         """Read the journal as it is at this moment, while a host may write it.
 
         Raises:
-            JournalError: it is no journal, or of another version.
+            JournalError: it is no journal, of another version, or an unfinished copy.
             Unreadable: it can't be read at all.
         """
 

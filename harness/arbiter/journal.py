@@ -21,7 +21,7 @@ import structlog
 
 from protocol.parts import Style
 
-from .database import UNFINISHED, Address, JournalError, Statement, Value, Work
+from .database import Address, JournalError, Statement, Value, Work
 from .journal_reading import Damaged, KeptGame, database_at, games_at, raise_damage, rows_at
 from .lease import LeaseLost
 from .records import ClockNote, Opened, Record
@@ -80,8 +80,6 @@ class Journal:
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()  # which prolongs a lease while this reads
         try:
-            if self.rows(f"SELECT 1 FROM state WHERE key = '{UNFINISHED}'"):
-                raise JournalError(f"{self.name} is a copy that was not finished; make another")
             self._names: dict[str, str] = dict(self.rows("SELECT name, hash FROM names"))
             self._read_styles()
         except BaseException:

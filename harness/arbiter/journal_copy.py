@@ -20,8 +20,8 @@ from .journal_file import (
     SCHEMA,
     SCHEMA_VERSION,
     UNREADABLE,
+    check_journal,
     check_structure,
-    check_version,
     reading,
 )
 from .journal_reading import database_at, rows_at
@@ -39,12 +39,12 @@ def copy_journal(path: Path, to: Path) -> Copied:
     """Copy a journal to a file that only its owner can read, and check the copy.
 
     Raises:
-        JournalError: it is no journal, or nothing of it can be read.
+        JournalError: it is no journal, an unfinished copy, or nothing of it can be read.
         OSError: the copy can't be written.
     """
     try:
         with reading(path) as source, replacing(to) as fresh:
-            check_version(source, path)
+            check_journal(source, path)
             os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             damage = _copy(source, fresh, path)
             if damage is not None:
@@ -67,7 +67,7 @@ CHUNK = 1_000
 def carry_journal(address: Address, to: Address) -> Copied:
     """Copy a journal from one database to another, which has none yet or an empty one.
 
-    A host can't open a copy that was not finished.
+    A copy that was not finished can't be opened, read or copied.
 
     Raises:
         JournalError: it is no journal or can't be read, or the copy can't be written.
@@ -84,7 +84,7 @@ def carry_journal(address: Address, to: Address) -> Copied:
                 except Exception as error:
                     raise JournalError(f"{target.name} can't be written: {error}") from None
 
-            write([("INSERT INTO state VALUES (?, '') ON CONFLICT DO NOTHING", [(UNFINISHED,)])])
+            write([("INSERT INTO state VALUES (?, '')", [(UNFINISHED,)])])
             for table in _TABLES:
                 rows = reader.rows(f"SELECT * FROM {table}")
                 while chunk := list(islice(rows, CHUNK)):
@@ -93,8 +93,8 @@ def carry_journal(address: Address, to: Address) -> Copied:
             paused = list(reader.rows("SELECT key, value FROM state WHERE key = 'paused'"))
             write(
                 [
+                    ("DELETE FROM state WHERE key = ?", [("paused",), (UNFINISHED,)]),
                     ("INSERT INTO state VALUES (?, ?)", paused),
-                    ("DELETE FROM state WHERE key = ?", [(UNFINISHED,)]),
                 ]
             )
             ((games,),) = rows_at(to, "SELECT count(*) FROM games")

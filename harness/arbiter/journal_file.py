@@ -20,7 +20,16 @@ from typing import Any
 
 from bot.seat.containment import hide, unhide
 
-from .database import InUse, JournalError, Reader, Unreadable, Value, Work
+from .database import (
+    UNFINISHED,
+    InUse,
+    JournalError,
+    Reader,
+    Unreadable,
+    Value,
+    Work,
+    unfinished_copy,
+)
 
 SCHEMA_VERSION = 2
 
@@ -99,7 +108,7 @@ class SqliteFile:
             with reading(self.path) as connection:
                 connection.execute(f"PRAGMA cache_size = -{READ_KB}")
                 connection.execute("BEGIN")
-                check_version(connection, self.path)
+                check_journal(connection, self.path)
                 yield _Connection(connection)
         except UNREADABLE as error:
             raise Unreadable(str(error)) from None
@@ -183,8 +192,8 @@ class SqliteStore:
         if free >= self._reserve:
             return None
         return (
-            f"{free >> 20} MB are free on the disk of {self._path}; "
-            f"no game begins with less than {self._reserve >> 20} MB"
+            f"only {free >> 20} MB are free on the disk of {self._path}; "
+            f"a new game needs {self._reserve >> 20} MB"
         )
 
     def size(self) -> int:
@@ -278,35 +287,39 @@ def check(path: Path, acknowledged: int) -> None:
     """Check that a journal has all that was acknowledged, and is whole; change nothing.
 
     Raises:
-        JournalError: it lacks commits, is damaged, of another version, or no journal.
+        JournalError: it lacks commits, is damaged, of another version, an unfinished copy, or no
+            journal.
         sqlite3.Error, UnicodeDecodeError: it can't be read at all.
     """
     commits = 0
     if path.exists():
         with reading(path, "ro") as connection:
-            check_version(connection, path)
+            check_journal(connection, path)
             commits = commits_of(connection)
             if path.stat().st_size <= CHECKED_BYTES:
                 check_structure(connection, path)
     if commits < acknowledged:
         lock = f"{path.name}-lock"
         raise JournalError(
-            f"{path} lacks the last {acknowledged - commits} commits that were acknowledged: "
-            f"{path.name}-wal is gone or damaged, or this is an older copy; put back what belongs "
-            f"here, or delete {lock} to go on without them (games that are on go on from an "
-            "earlier move)"
+            f"{path} lacks the last {acknowledged - commits} acknowledged commits: "
+            f"{path.name}-wal is missing or damaged, or this is an older copy. Restore the right "
+            f"files, or delete {lock} to go on without those commits (running games then resume "
+            "from an earlier move)"
         )
 
 
-def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that a database is a journal of this version, or empty."""
+def check_journal(connection: sqlite3.Connection, path: Path) -> None:
+    """Check that a database is empty or a journal of this version, and no unfinished copy."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version not in (0, SCHEMA_VERSION):
         raise JournalError(
             f"{path} is a journal of version {version}; this program reads version {SCHEMA_VERSION}"
         )
     if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        raise JournalError(f"{path} is a database of something else, not a journal")
+        raise JournalError(f"{path} is another program's SQLite database, not a journal")
+    with suppress(*UNREADABLE):  # an earlier version had no such table; damage is found later
+        if connection.execute("SELECT 1 FROM state WHERE key = ?", (UNFINISHED,)).fetchone():
+            raise unfinished_copy(str(path))
 
 
 def check_structure(connection: sqlite3.Connection, path: Path) -> None:
@@ -318,8 +331,8 @@ def check_structure(connection: sqlite3.Connection, path: Path) -> None:
     if found != "ok":
         what = found.splitlines()[-1]
         raise JournalError(
-            f"{path} is damaged ({what}); put a backup in its place, or what can be read of it: "
-            f"'tilewire backup {path} FILE' writes that"
+            f"{path} is damaged ({what}); restore a backup, or save what can be read with "
+            f"'tilewire backup {path} FILE' and use that"
         )
 
 

@@ -18,7 +18,17 @@ from urllib.parse import urlsplit, urlunsplit
 import structlog
 
 from . import lease
-from .database import InUse, JournalError, NoAnswer, Reader, Unreadable, Value, Work
+from .database import (
+    UNFINISHED,
+    InUse,
+    JournalError,
+    NoAnswer,
+    Reader,
+    Unreadable,
+    Value,
+    Work,
+    unfinished_copy,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -472,8 +482,9 @@ def _connect(url: str) -> psycopg.Connection:
 
 
 def _version(connection: psycopg.Connection, name: str) -> int | None:
-    """Return the version of the journal, or None if there is none; JournalError if it is another.
+    """Return the version of the journal, or None if there is none.
 
+    JournalError if it is another version, or an unfinished copy.
     A query of a missing table would end the transaction, so the table is looked up first.
     """
     if connection.execute("SELECT to_regclass('tilewire.state')").fetchone() == (None,):
@@ -486,6 +497,8 @@ def _version(connection: psycopg.Connection, name: str) -> int | None:
             f"this program reads version {SCHEMA_VERSION}: run the program that wrote it, or name "
             "another database"
         )
+    if connection.execute("SELECT FROM state WHERE key = %s", (UNFINISHED,)).rowcount:
+        raise unfinished_copy(name)
     return SCHEMA_VERSION
 
 

@@ -18,6 +18,7 @@ from postgres import tamper
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import SqliteStore
+from harness.arbiter.journal_reading import read_games
 from harness.arbiter.records import Began, ClockNote, Commitments, Failed, Record, Thought
 from protocol.parts import Belief, Candidate, LeaveChance, Search
 
@@ -317,7 +318,7 @@ def test_a_database_of_something_else_is_refused_and_left_as_it_is(path: Path) -
     other.execute("CREATE TABLE bookmarks (url TEXT)")
     other.close()
     before = path.read_bytes()
-    with pytest.raises(JournalError, match="is a database of something else, not a journal"):
+    with pytest.raises(JournalError, match="is another program's SQLite database, not a journal"):
         Journal(path)
     assert path.read_bytes() == before
 
@@ -349,6 +350,16 @@ async def test_a_record_that_can_not_be_read_is_said(address: Address) -> None:
     with pytest.raises(JournalError, match=r"/(games\.db|test\d+): game g can't be read: "):
         again.unfinished()
     again.close()
+
+
+def test_an_unfinished_copy_is_neither_opened_nor_read(address: Address) -> None:
+    Journal(address).close()
+    tamper(address, "INSERT INTO state VALUES ('unfinished', '')")
+    sentence = r"/(games\.db|test\d+) is a copy that was not finished; make another"
+    with pytest.raises(JournalError, match=sentence):
+        Journal(address)
+    with pytest.raises(JournalError, match=sentence):
+        list(read_games(address))
 
 
 def test_only_its_owner_reads_a_journal(path: Path) -> None:

@@ -13,10 +13,10 @@ from match_samples import opened
 from postgres import Cluster, tamper
 
 from harness.arbiter import journal_copy
-from harness.arbiter.database import Address, JournalError
+from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import SCHEMA
-from harness.arbiter.journal_reading import KeptGame, read_games
+from harness.arbiter.journal_reading import KeptGame, read_games, rows_at
 from harness.arbiter.records import ClockNote, Failed
 
 GAMES = 40
@@ -99,6 +99,15 @@ def test_a_disk_that_is_full_is_not_taken_for_the_journals_damage(
     assert not (tmp_path / "copy.db").exists()
 
 
+def test_an_unfinished_copy_is_not_copied(
+    tilewire: CommandLine, journal: Path, tmp_path: Path
+) -> None:
+    tamper(journal, "INSERT INTO state VALUES ('unfinished', '')")
+    assert tilewire("backup", journal, tmp_path / "copy.db") == 1
+    assert tilewire.err == f"tilewire: {journal} is a copy that was not finished; make another\n"
+    assert not (tmp_path / "copy.db").exists()
+
+
 def test_what_is_no_journal_is_not_copied(tilewire: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "diary.db").write_text("Dear diary, " * 1_000)
     assert tilewire("backup", tmp_path / "diary.db", tmp_path / "copy.db") == 1
@@ -154,6 +163,21 @@ def test_a_journal_moves_to_postgresql_and_back(
     assert tilewire.err == f"tilewire: {url} has a journal already; name another\n"
 
 
+@pytest.mark.parametrize("pauses", [[], ["a storm"]])
+def test_the_pause_of_the_journal_replaces_that_of_its_new_place(
+    journal: Path, tmp_path: Path, pauses: list[str]
+) -> None:
+    for why in pauses:
+        tamper(journal, f"INSERT INTO state VALUES ('paused', '{why}')")
+    there = tmp_path / "there.db"
+    Journal(there).close()
+    tamper(there, "INSERT INTO state VALUES ('paused', 'a flood')")
+    assert journal_copy.carry_journal(journal, there).games == GAMES
+    assert rows_at(there, "SELECT value FROM state WHERE key = 'paused'") == [
+        (why,) for why in pauses
+    ]
+
+
 def test_a_journal_that_can_not_be_moved_is_said(
     tilewire: CommandLine, journal: Path, cluster: Cluster
 ) -> None:
@@ -163,8 +187,10 @@ def test_a_journal_that_can_not_be_moved_is_said(
     tamper(journal, "INSERT INTO names VALUES ('eve', 'a' || char(0))")  # no text of PostgreSQL's
     assert tilewire("backup", journal, url) == 1
     assert f"{url} can't be written: " in tilewire.err
-    with pytest.raises(JournalError, match=r"test\d+ is a copy that was not finished"):
-        Journal(url)
+    sentence = f"tilewire: {url} is a copy that was not finished; make another\n"
+    for arguments in (("backup", url, journal.with_name("copy.db")), ("games", url)):
+        assert tilewire(*arguments) != 0
+        assert tilewire.err == sentence
     journal.write_text("Dear diary, " * 1_000)
     assert tilewire("backup", journal, url) == 1
     assert "file is not a database" in tilewire.err
