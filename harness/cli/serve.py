@@ -200,8 +200,8 @@ def serve(
     def read() -> ServerFile:
         return read_config(config) | cast("ServerFile", given or {})
 
-    said = read()
     if tournament is not None:
+        said = read()
         clocks = {"time": time, "increment": increment, "first_move": first_move}
         others = {name for name, ms in clocks.items() if ms is not None}
         _check_for_tournament(said, others | ({"ladder"} if ladder else set()), tournament)
