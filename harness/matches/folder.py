@@ -61,6 +61,8 @@ class Returned(Struct, frozen=True, tag="returned", tag_field="decision"):
     """An entrant that was absent or had withdrawn is back."""
 
     entrant: int
+    after: int | None = None
+    """Number of results so far; None if an earlier version decided it."""
 
 
 class Missed(Struct, frozen=True, tag="missed", tag_field="decision"):
@@ -127,6 +129,8 @@ class MeasuredLuck(Struct, frozen=True):
 
     number: int
     luck: Luck | None
+    game: str = ""
+    """The game's id; empty if an earlier version measured it."""
 
 
 class FolderContents:
@@ -154,8 +158,11 @@ class FolderContents:
         """Entrants who play no more."""
         self._count()
         measured = _read(self._lucks, MeasuredLuck, "the luck of a game")
-        self.lucks: dict[int, Luck | None] = {line.number: line.luck for line in measured}
-        """The luck of games by number, where it was measured; None where racks are not known."""
+        games = {result.number: result.game for result in self.results if not result.void}
+        self.lucks: dict[str, Luck | None] = {
+            line.game or games.get(line.number, ""): line.luck for line in measured
+        }
+        """The luck of games by id, where it was measured; None where racks are not known."""
 
     def counting(self) -> list[GameResult]:
         """Return the results with corrections applied."""
@@ -222,10 +229,10 @@ class MatchFolder(FolderContents):
         self.decisions.append(decision)
         self._count()
 
-    def add_luck(self, number: int, luck: Luck | None) -> None:
+    def add_luck(self, result: GameResult, luck: Luck | None) -> None:
         """Store the luck of a game."""
-        _append(self._lucks, MeasuredLuck(number, luck))
-        self.lucks[number] = luck
+        _append(self._lucks, MeasuredLuck(result.number, luck, result.game))
+        self.lucks[result.game] = luck
 
     def __enter__(self) -> Self:
         return self

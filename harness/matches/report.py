@@ -60,7 +60,7 @@ def match_table(
     results: Sequence[GameResult],
     width: int = WIDTH,
     test: SequentialTest | None = None,
-    lucks: Mapping[int, Luck | None] | None = None,
+    lucks: Mapping[str, Luck | None] | None = None,
 ) -> RenderableType:
     """Return the result of a match as a table; ``results`` give the histogram."""
     below = _verdict(stats, results)
@@ -72,7 +72,7 @@ def match_table(
 def further_rows(
     results: Sequence[GameResult],
     test: SequentialTest | None,
-    lucks: Mapping[int, Luck | None] | None,
+    lucks: Mapping[str, Luck | None] | None,
 ) -> list[tuple[str, str]]:
     """Return rows for what was asked for beyond the result: less luck, a sequential test."""
     shown = luck_rows(_less_luck(results, lucks)) if lucks else []
@@ -390,7 +390,7 @@ def table_text(
     results: Sequence[GameResult],
     columns: int = WIDTH,
     test: SequentialTest | None = None,
-    lucks: Mapping[int, Luck | None] | None = None,
+    lucks: Mapping[str, Luck | None] | None = None,
 ) -> str:
     """Return the table of a match as text, at most ``WIDTH`` columns wide."""
     width = max(40, min(columns, WIDTH))
@@ -438,8 +438,8 @@ def summary(config: TournamentConfig, files: FolderContents) -> dict[str, Any]:
     }
 
 
-def _less_luck(results: Sequence[GameResult], lucks: Mapping[int, Luck | None]) -> CorrectedMatch:
-    return corrected(results, [lucks.get(result.number) for result in results], luck_weights())
+def _less_luck(results: Sequence[GameResult], lucks: Mapping[str, Luck | None]) -> CorrectedMatch:
+    return corrected(results, [lucks.get(result.game) for result in results], luck_weights())
 
 
 def write_summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:

@@ -24,6 +24,9 @@ FORFEITS: frozenset[Outcome] = frozenset(
 )
 """Outcomes that decide a game against one side, whatever the score."""
 
+NOT_OFFERED = "not offered"
+"""The note of a walkover."""
+
 Side = Annotated[int, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0)]
 
@@ -175,7 +178,7 @@ def walkover(
         winner=None if all(gone) else gone.index(False),
         turns=0,
         seconds=0.0,
-        note="not offered",
+        note=NOT_OFFERED,
         round=planned.round,
     )
 

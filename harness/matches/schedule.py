@@ -30,7 +30,7 @@ class Schedule:
         self._afresh = self.config.afresh()
         self._games = self._pairs = 0
         self.rounds: list[Round] = []
-        self._turn = 1 if self.depends_on_results else len(self._cycle(0))
+        self._rounds_per_cycle = 1 if self.depends_on_results else len(self._cycle(0))
         """Rounds per cycle, in which each pairing occurs once; they all get the same openings."""
         self._known = self._paired_before() if self.depends_on_results else self._fixed()
         self._before = sum(isinstance(decision, Paired) for decision in files.decisions)
@@ -61,7 +61,7 @@ class Schedule:
             case "swiss":
                 return self.config.rounds
             case _:
-                return self.config.rounds * self._turn
+                return self.config.rounds * self._rounds_per_cycle
 
     def next_round(self, absent: Collection[int] = ()) -> Iterator[PlannedGame] | None:
         """Pair the next round without ``absent`` entrants; return its games, None at the end.
@@ -77,7 +77,7 @@ class Schedule:
                 self._files.decide(Paired(paired.number, pairings, paired.byes))
         if paired is None:
             return None
-        pairs = len(self.rounds) // self._turn * -(-self.config.games // 2)
+        pairs = len(self.rounds) // self._rounds_per_cycle * -(-self.config.games // 2)
         self.rounds.append(paired)
         return (
             game for pairing in paired.pairings for game in self._planned(pairing, paired, pairs)

@@ -37,17 +37,15 @@ from harness.seats.seats import ENDED, TURNED_AWAY, GuestSeat
 from harness.workers import Cluster, WorkersError
 from lexicons.store import Lexicon
 
+from .absences import NO_SHOWS, Absences
 from .cluster import play_pair
 from .config import MatchError, TournamentConfig
-from .folder import Absent, Corrected, MatchFolder, Missed, Returned, Withdrawn
+from .folder import Corrected, MatchFolder, Missed
 from .pairings import Round
 from .results import GameResult, PlannedGame, game_record, game_result, walkover
 from .schedule import Schedule
 
 log = structlog.get_logger(__name__)
-
-NO_SHOWS = 2
-"""Games missed in a row after which an entrant plays no more."""
 
 HOST_ERRORS = 3
 """Host failures of one game before the tournament is given up."""
@@ -132,32 +130,17 @@ class Tournament:
         """Units to play later: results annulled, players busy with another game, or on hold."""
         self._todo: Iterator[list[PlannedGame]] = iter(())
         """Units of work: single games, pairs on a cluster, or all games of a directed pairing."""
-        self._on = 0
+        self._units_under_way = 0
         """Units that are being played."""
         self._busy = Counter[int]()
         """Number of units that each entrant is playing."""
         self._changed = asyncio.Event()
         self._all_begun = asyncio.Event()
-        self._halves: dict[int, KeptGame] = {}
+        self._unfinished: dict[int, KeptGame] = {}
         """Unfinished games of the journal, by number."""
-        self._absent = Counter[int]()
-        """Games in a row that each entrant has missed."""
         self._voids = Counter(result.number for result in files.counting() if result.void)
         """How often each game was void, by number."""
-        self.absentees: dict[int, str] = {}
-        """Why entrants that missed too many games play no more, by entrant: until the tournament is
-        resumed or, if directed, until they return."""
-        for result in files.results if directed else ():
-            self._count_absences(result)
-        for decision in files.decisions:
-            match decision:
-                case Absent(entrant=entrant, why=why):
-                    self.absentees[entrant] = why
-                case Withdrawn(entrant=entrant):
-                    self.absentees.pop(entrant, None)
-                case Returned(entrant=entrant):
-                    self.absentees.pop(entrant, None)
-                    self._absent[entrant] = 0
+        self._absences = Absences(files, directed=directed)
         self._games = files.path / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
@@ -181,7 +164,7 @@ class Tournament:
             place = hall or await self._room(stack)
             self._recall(place.journal)
             if self._directed:
-                self._take_up()
+                self._plan_begun_rounds()
             try:
                 async with asyncio.TaskGroup() as tables:
                     async for _ in self._tables():
@@ -214,10 +197,10 @@ class Tournament:
         waits_for_rounds = self._directed or self.schedule.depends_on_results
         while not self._enough():
             if games := self._next_unit():
-                self._on += 1
+                self._units_under_way += 1
                 self._busy.update(games[0].players)
                 return games
-            if self._hold() or (self._on and waits_for_rounds):
+            if self._hold() or (self._units_under_way and waits_for_rounds):
                 await self._changed.wait()
             elif not self._next_round():
                 if not self._directed:
@@ -226,9 +209,9 @@ class Tournament:
         self._all_begun.set()
         return []
 
-    def _take_up(self) -> None:
+    def _plan_begun_rounds(self) -> None:
         """Plan all rounds that had begun, since their games may be unfinished or be corrected."""
-        last = max((*self._files.counted, *self._files.missed, *self._halves), default=0)
+        last = max((*self._files.counted, *self._files.missed, *self._unfinished), default=0)
         units: list[list[PlannedGame]] = []
         while self.schedule.had_begun(last) and (planned := self.schedule.next_round()) is not None:
             units += self._units(planned)
@@ -257,7 +240,7 @@ class Tournament:
 
     def _is_on(self, games: Sequence[PlannedGame]) -> bool:
         """Return whether any of these games was unfinished when the tournament was resumed."""
-        return any(each.number in self._halves for each in games)
+        return any(each.number in self._unfinished for each in games)
 
     def has_result(self, number: int) -> bool:
         """Return whether a game has a result that counts, or was missed by both entrants."""
@@ -293,12 +276,17 @@ class Tournament:
         if self.has_result(planned.number):
             return False
         gone = [self._is_gone(entrant) for entrant in planned.players]
-        if self._directed and planned.number in self._halves:
+        if self._directed and planned.number in self._unfinished:
             return True  # a game under way continues, whoever has withdrawn
         if any(gone) and self._directed:
             a, b = (self.schedule.config.names[entrant] for entrant in planned.players)
             self._store(walkover(planned, self._set_up(planned).game, (a, b), gone))
         return not any(gone)
+
+    @property
+    def absentees(self) -> dict[int, str]:
+        """Why entrants that missed too many games play no more, by entrant."""
+        return self._absences.reasons
 
     def _is_gone(self, entrant: int) -> bool:
         return entrant in self.absentees or (self._directed and entrant in self._files.withdrawn)
@@ -313,15 +301,13 @@ class Tournament:
     def welcome_back(self, entrant: int) -> None:
         """Let an entrant that missed games play again from the next round on."""
         if entrant in self.absentees:
-            self._files.decide(Returned(entrant))
-            del self.absentees[entrant]
-            self.look_again()
-        self._absent[entrant] = 0
+            self.take_back(entrant)
+        else:
+            self._absences.forget(entrant)
 
     def take_back(self, entrant: int) -> None:
-        """Let an entrant that had withdrawn play again, whatever it missed before."""
-        self._files.decide(Returned(entrant))
-        self._absent[entrant] = 0
+        """Let an entrant that was absent or had withdrawn play again."""
+        self._absences.end(entrant)
         self.look_again()
 
     def correct(self, correction: Corrected) -> None:
@@ -350,7 +336,7 @@ class Tournament:
             finally:
                 for planned in games:
                     self.playing.pop(planned.number, None)
-                self._on -= 1
+                self._units_under_way -= 1
                 self._busy.subtract(games[0].players)
                 self.look_again()
 
@@ -407,13 +393,16 @@ class Tournament:
         for kept in journal.finished():
             planned = PlannedGame(**kept.label)
             if planned.number not in self._files.counted and kept.game not in known:
-                self._keep(planned, _restored(kept, self._files, self._lexicon))
-        self._halves = {kept.label["number"]: kept for kept in journal.unfinished()}
+                book = _restored(kept, self._files, self._lexicon)
+                result = self._keep(planned, book)
+                if self._directed:
+                    self._watch_absences(planned, book, result)
+        self._unfinished = {kept.label["number"]: kept for kept in journal.unfinished()}
 
     async def _open_book(self, journal: Journal, planned: PlannedGame) -> Scorebook:
-        half = self._halves.pop(planned.number, None)
-        if half is not None:
-            return _restored(half, self._files, self._lexicon)
+        unfinished = self._unfinished.pop(planned.number, None)
+        if unfinished is not None:
+            return _restored(unfinished, self._files, self._lexicon)
         opened = self._set_up(planned)
         await journal.create(opened, asdict(planned))
         return Scorebook(opened, self._lexicon)
@@ -467,45 +456,32 @@ class Tournament:
     @staticmethod
     def _give_up(planned: PlannedGame, book: Scorebook) -> NoReturn:
         assert book.ended is not None
-        raise MatchError(
-            f"game {planned.number} came to nothing {HOST_ERRORS} times: {book.ended.message}"
-        )
+        raise MatchError(f"game {planned.number} failed {HOST_ERRORS} times: {book.ended.message}")
 
     def _transcript(self, number: int, void: str | None = None) -> Path:
         """Return the path of a transcript; the id of a ``void`` game tells it from its replay's."""
         name = f"{number:05d}" if void is None else f"{number:05d}.{void}"
         return self._games / f"{name}.faults.txt"
 
-    def _count_absences(self, result: GameResult) -> None:
-        """Count the games that each entrant has missed in a row."""
-        for seat in result.sides:
-            entrant = self.schedule.config.names.index(seat.name)
-            missed = "no_show" in seat.faults
-            self._absent[entrant] = self._absent[entrant] + 1 if missed else 0
-
     def _watch_absences(self, planned: PlannedGame, book: Scorebook, result: GameResult) -> None:
-        """Leave out further games of an entrant that misses too many.
+        """Leave out further games of an entrant that has missed too many.
 
         Raises:
             MatchError: it is a match without a director, which can't go on.
         """
         assert book.ended is not None
-        self._count_absences(result)
-        for seat in (0, 1):
-            entrant = planned.entrant(seat)
-            if self._absent[entrant] >= NO_SHOWS and entrant not in self.absentees:
-                faults = self._transcript(planned.number, result.game if result.void else None)
-                clue = f"; {faults} has its last words" if book.evidence else ""
-                name = book.opened.players[seat]
+        for seat, name in enumerate(book.opened.players):
+            entrant, faults = planned.entrant(seat), result.sides[planned.side_of(seat)].faults
+            if "no_show" in faults and self._absences.missed_too_many(entrant, name):
+                transcript = self._transcript(planned.number, result.game if result.void else None)
+                clue = f"; {transcript} has its last words" if book.evidence else ""
                 reason = _last_words(book, name) or book.ended.message
-                why = f"{name} did not come to {NO_SHOWS} games in a row: {reason}{clue}"
+                why = f"{name} missed {NO_SHOWS} games in a row: {reason}{clue}"
                 if self._config.is_match and not self._directed:
                     raise MatchError(why)
-                self.absentees[entrant] = why
-                if self._directed:
-                    self._files.decide(Absent(entrant, why))
-                else:
-                    log.warning("entrant absent", name=book.opened.players[seat], reason=why)
+                self._absences.begin(entrant, why)
+                if not self._directed:
+                    log.warning("entrant absent", name=name, reason=why)
 
 
 def _last_words(book: Scorebook, name: str) -> str:
@@ -528,9 +504,9 @@ def measure_luck(
         ValueError: a table of leaves or win probabilities can't be read.
     """
     lacking = {
-        result.game: result.number
-        for result in files.results
-        if not result.void and result.number not in files.lucks
+        result.game: result
+        for result in files.counting()
+        if not result.void and result.game not in files.lucks
     }
     if not lacking:
         return
@@ -540,8 +516,8 @@ def measure_luck(
     tables = tables_for(config.equipment, lexicon.distribution)
     meter = Luckmeter(lexicon, rules_in_play(config.rules_in_play), *tables)
     for kept in read_games(files.path / "match.db"):
-        if (number := lacking.get(kept.game)) is not None:
-            files.add_luck(number, meter.of(_restored(kept, files, lexicon).game))
+        if (result := lacking.get(kept.game)) is not None:
+            files.add_luck(result, meter.of(_restored(kept, files, lexicon).game))
 
 
 def _restored(kept: KeptGame, files: MatchFolder, lexicon: Lexicon) -> Scorebook:

@@ -225,7 +225,7 @@ def test_a_bot_that_fails_before_its_games_is_told_what_it_raised(tmp_path: Path
     assert done.returncode == 1
     said, _, clue = done.stderr.splitlines()[-1].partition("; ")
     assert said == (
-        "tilewire: Breaks did not come to 2 games in a row: TypeError: Breaks.warm_up() takes 2 "
+        "tilewire: Breaks missed 2 games in a row: TypeError: Breaks.warm_up() takes 2 "
         "positional arguments but 3 were given"
     )
     # Of the second game, or of the first once more if the other player was not ready either.

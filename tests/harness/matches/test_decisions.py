@@ -12,6 +12,7 @@ from harness.matches.folder import (
     Absent,
     Corrected,
     Decision,
+    FolderContents,
     Joined,
     MatchFolder,
     Missed,
@@ -23,7 +24,7 @@ from harness.matches.folder import (
     with_joined,
 )
 from harness.matches.report import summary
-from harness.matches.results import PlannedGame, walkover
+from harness.matches.results import Luck, PlannedGame, walkover
 from harness.matches.schedule import Schedule
 from harness.matches.standings import standings
 
@@ -91,6 +92,26 @@ def test_a_result_that_is_made_void_leaves_its_number_to_another_game(tmp_path: 
         assert [(of.name, of.points, of.games) for of in table] == [("B", 1, 1), ("A", 0, 1)]
         files.decide(Corrected(1, "again", (260, 250)))
         assert standings(config, files)[0].name == "A"
+
+
+def test_a_game_that_is_played_again_has_not_the_luck_of_the_one_before(tmp_path: Path) -> None:
+    config, luck = swiss("A", "B"), Luck((20.0, 0.0), (0.1, 0.0))
+    with MatchFolder(tmp_path) as files:
+        files.append(won(1, "A", "B", 400, 300))  # type: ignore[arg-type]
+        files.add_luck(files.results[0], luck)
+        assert summary(config, files)["luck"]["unknown"] == 0
+        files.decide(Corrected(1, "g1", None))
+        files.append(game(1, (250, 260), game="again", sides=(seat("A", 250), seat("B", 260))))
+    files = FolderContents(tmp_path)
+    assert files.lucks == {"g1": luck}
+    assert summary(config, files)["luck"]["unknown"] == 1
+
+
+def test_luck_that_an_earlier_version_measured_is_known_by_its_number(tmp_path: Path) -> None:
+    with MatchFolder(tmp_path) as files:
+        files.append(game(7, (400, 300)))
+    (tmp_path / "luck.jsonl").write_text('{"number":7,"luck":null}\n')
+    assert FolderContents(tmp_path).lucks == {"g7": None}
 
 
 def test_who_joins_late_has_no_points_for_the_rounds_before(tmp_path: Path) -> None:

@@ -22,8 +22,15 @@ from harness.arbiter.seat import Seat
 from harness.matches import cluster
 from harness.matches.cluster import Pair, play_pair
 from harness.matches.config import MatchError
-from harness.matches.folder import Absent, Corrected, MatchFolder, Returned, Withdrawn
-from harness.matches.results import PlannedGame
+from harness.matches.folder import (
+    Absent,
+    Corrected,
+    Decision,
+    MatchFolder,
+    Returned,
+    Withdrawn,
+)
+from harness.matches.results import GameResult, PlannedGame, walkover
 from harness.matches.tournament import HOST_ERRORS, Tournament
 from harness.workers import Cluster
 from lexicons.store import load_lexicon
@@ -54,7 +61,7 @@ async def test_a_pair_is_given_up_with_the_reason_of_the_game_that_is_named(tmp_
             lambda _result: None,
             cluster=cast("Cluster", Broken()),
         )
-        with pytest.raises(MatchError, match=r"game 1 came to nothing 3 times: .*reason 1"):
+        with pytest.raises(MatchError, match=r"game 1 failed 3 times: .*reason 1"):
             await tournament.play()
 
 
@@ -86,38 +93,81 @@ def test_a_worker_of_several_threads_plays_their_pairs_in_one_loop(
 
 
 class Deserted:
-    """A hall in which seat 1 does not come."""
+    """A hall to which B does not come."""
 
     def __init__(self, folder: Path) -> None:
         self.journal = Journal(folder / "match.db")
 
     async def host(self, book: Scorebook, _seats: tuple[Seat, Seat]) -> None:
-        book.end("no_show", 0, "nobody came", 0, [accusation(1, "no_show", "it did not come")])
+        away = book.opened.players.index("B")
+        missed = accusation(away, "no_show", "it did not come")
+        book.end("no_show", 1 - away, "nobody came", 0, [missed])
 
 
-async def test_who_has_returned_may_miss_a_game_after_a_resumption(tmp_path: Path) -> None:
-    names, missed = ("A", "B"), seat("B", 0, faults=("no_show",))
-    config = match_config(
-        seats=("guest:A", "guest:B"), names=names, games=1, rounds=9, format="round-robin"
-    )
+def missed_by_b(number: int) -> GameResult:
+    sides = seat("A", 0), seat("B", 0, faults=("no_show",))
+    return game(number, (0, 0), sides=sides, outcome="no_show", winner=0)
+
+
+def walkover_for_b(number: int) -> GameResult:
+    return walkover(PlannedGame(number, number, 0), f"g{number}", ("A", "B"), (True, False))
+
+
+BACK_BEFORE_GAME_3 = (Absent(1, "did not come"), Returned(1, after=2))
+
+
+@pytest.mark.parametrize(
+    ("results", "decisions", "is_absent"),
+    [
+        ([missed_by_b(1), missed_by_b(2)], (Absent(1, "did not come"), Returned(1)), False),
+        ([missed_by_b(1), missed_by_b(2)], BACK_BEFORE_GAME_3, False),
+        ([missed_by_b(1), missed_by_b(2), missed_by_b(3)], BACK_BEFORE_GAME_3, True),
+        ([missed_by_b(1), walkover_for_b(2)], (), True),
+        ([missed_by_b(1)], (Corrected(1, "g1", (300, 320)),), False),
+        ([missed_by_b(1)], (), True),
+    ],
+)
+async def test_missed_games_count_after_a_resumption_as_before(
+    tmp_path: Path, results: list[GameResult], decisions: tuple[Decision, ...], is_absent: bool
+) -> None:
     hall = Deserted(tmp_path)
     with MatchFolder(tmp_path) as files:
-        for number in (1, 2):
-            sides = seat("A", 0), missed
-            files.append(game(number, (0, 0), sides=sides, outcome="no_show", winner=0))
-        files.decide(Absent(1, "did not come"))
-        files.decide(Returned(1))
+        for result in results:
+            files.append(result)
+        for decision in decisions:
+            files.decide(decision)
         tournament = Tournament(
-            config,
+            match_config(seats=("guest:A", "guest:B"), names=("A", "B"), games=1, rounds=9),
             load_lexicon(),
             files,
             lambda _result: None,
-            enough=lambda: len(files.results) == 3,
+            enough=lambda: len(files.results) > len(results),
             directed=True,
         )
         await tournament.play(hall)
-        assert files.results[-1].number == 3
-        assert tournament.absentees == {}
+        assert files.results[-1].number == len(results) + 1
+        assert list(tournament.absentees) == [1] * is_absent
+    hall.journal.close()
+
+
+async def test_a_game_that_was_missed_just_before_a_kill_counts(tmp_path: Path) -> None:
+    hall, lexicon = Deserted(tmp_path), load_lexicon()
+    opened = new_game(("B", "A"), lexicon, TimeControl(), Draws.fresh())
+    book = Scorebook(opened, lexicon)
+    ended = book.end("no_show", 1, "nobody came", 0, [accusation(0, "no_show", "it did not come")])
+    await hall.journal.create(opened, asdict(PlannedGame(2, 2, 1)))
+    await hall.journal.append(opened.game, [ended], last=True)
+    with MatchFolder(tmp_path) as files:
+        files.append(missed_by_b(1))
+        tournament = directed(tmp_path, files, "A", "B", rounds=9)
+        playing = asyncio.create_task(tournament.play(hall))
+        for _ in range(50):
+            await asyncio.sleep(0)
+        playing.cancel()
+        await asyncio.wait([playing])
+        assert files.results[1].game == opened.game
+        assert tournament.absentees == {1: "B missed 2 games in a row: nobody came"}
+        assert files.decisions[0] == Absent(1, tournament.absentees[1])
     hall.journal.close()
 
 
