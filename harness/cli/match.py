@@ -39,7 +39,7 @@ from .match_settings import (
     check_luck,
     configure,
     read_settings,
-    taken_up,
+    resumed_config,
     try_out,
 )
 
@@ -86,7 +86,7 @@ def match(
     options.log_to_stderr(verbose)
     settings = cast("Settings", given or {})
     if resume is not None:
-        terms = taken_up(resume, "match", settings, anew=bool(seat_a or config or out))
+        terms = resumed_config(resume, "match", settings, anew=bool(seat_a or config or out))
         go_on(terms, resume, cluster, as_json=json_, luck=luck, page=page)
         return
     seats = [seat for seat in (seat_a, seat_b) if seat is not None]

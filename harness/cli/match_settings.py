@@ -422,7 +422,7 @@ def _games(settings: Settings, test: SequentialTest | None) -> int:
     return games
 
 
-def taken_up(
+def resumed_config(
     folder: Path, kind: Literal["match", "tournament"], settings: Settings, *, anew: bool
 ) -> TournamentConfig:
     """Read the configuration to resume in a folder, with more games or rounds if these are set.

@@ -14,7 +14,7 @@ from .match_settings import (
     TournamentSettings,
     configure,
     read_settings,
-    taken_up,
+    resumed_config,
 )
 
 
@@ -45,7 +45,7 @@ def tournament(
     options.log_to_stderr(verbose)
     settings = cast("Settings", given or {})
     if resume is not None:
-        terms = taken_up(resume, "tournament", settings, anew=bool(seats or out))
+        terms = resumed_config(resume, "tournament", settings, anew=bool(seats or out))
         go_on(terms, resume, cluster, as_json=json_, page=page)
         return
     entrants = list(seats)
