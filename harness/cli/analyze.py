@@ -9,7 +9,7 @@ from engine.rules.rules import Rules
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import Judge, interruptible, mind_words, read_game, read_position
+from .positions import Judge, interruptible, note_unknown_words, read_game, read_position
 
 if TYPE_CHECKING:
     from harness.analysis.review import Turn
@@ -54,7 +54,7 @@ def analyze(
     tables = tables.for_rules(rules)
     turns, is_review = _turns(what, rules, tables.lexicon)
     judge = Judge.load(tables, rules)
-    mind_words(judge.words, *(turn.position.board for turn in turns))
+    note_unknown_words(judge.words, *(turn.position.board for turn in turns))
     from harness.analysis.findings import Settings
 
     from .findings_view import review_game, show_position

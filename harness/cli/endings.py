@@ -13,7 +13,7 @@ from engine.rules.position import bag_count
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import Judge, mind_words, read_position, time_to_think
+from .positions import Judge, note_unknown_words, read_position, time_to_think
 
 if TYPE_CHECKING:
     from engine.endgame.solver import EndgameSolver
@@ -94,7 +94,7 @@ def endgame(
     with sentences():
         position = with_both_racks(position, rules)
         solver.begin(position, first_win=first_win)
-    mind_words(words, position.board)
+    note_unknown_words(words, position.board)
     with time_to_think(time) as budget:
         proof = prove_endgame(solver, position, rules, budget, first_win=first_win)
     print_answer(proof, rules, as_json=json_)
@@ -150,7 +150,7 @@ def preendgame(
             "analyze"
         )
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
-    mind_words(judge.words, position.board)
+    note_unknown_words(judge.words, position.board)
     generator = judge.generator()
     solver = _solver(judge.words, rules, memory, threads)
     from harness.analysis.endings import compare_moves

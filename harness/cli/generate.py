@@ -16,7 +16,7 @@ from .options import (
     TableOptions,
     lexicon_for,
 )
-from .positions import Judge, mind_words, read_position
+from .positions import Judge, note_unknown_words, read_position
 
 
 def generate(
@@ -57,7 +57,7 @@ def generate(
     if not position.racks[position.on_turn]:
         raise CommandFailed("the rack of the player on turn is not given")
     judge = Judge.load(TableOptions(lexicon, leaves), rules)
-    mind_words(judge.words, position.board)
+    note_unknown_words(judge.words, position.board)
     from engine.movegen.evaluation import PLAIN, Evaluation
     from harness.analysis.questions import rank_moves
 

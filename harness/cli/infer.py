@@ -15,7 +15,7 @@ from engine.rules.rules import Rules
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import GameFile, Judge, mind_words, read_game, read_position
+from .positions import GameFile, Judge, note_unknown_words, read_game, read_position
 from .study_run import check_writable
 
 MOST_RACKS = 200_000
@@ -97,7 +97,7 @@ def infer(
         observed = observe(asked.position, asked.move, rules, judge.words)
         most, seconds = racks or MOST_RACKS, None if time is None else time / 1_000
         inferred = infer(judges, observed, player, racks=most, seconds=seconds, seed=seed)
-    mind_words(judge.words, asked.position.board)
+    note_unknown_words(judge.words, asked.position.board)
     if plot is not None:
         with sentences(f"--plot {plot} can't be written: ", (OSError,)):
             draw_inference(inferred, rules, plot, top=top, line=asked.line, nick=asked.nick)

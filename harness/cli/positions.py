@@ -124,7 +124,7 @@ def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = F
     return position
 
 
-def mind_words(words: Lexicon, *boards: Board) -> None:
+def note_unknown_words(words: Lexicon, *boards: Board) -> None:
     """Print a notice of words on the boards that a lexicon lacks: one may be misspelt."""
     from harness.matches.openings import unknown_words
 
