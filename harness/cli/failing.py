@@ -189,7 +189,7 @@ class _Signals:
     def __init__(self) -> None:
         self.told = 0
         """The number of the first signal that came; 0 for none."""
-        self.in_good_hands = threading.Event()
+        self.ends_itself = threading.Event()
         """Set once the command is sure to end by itself; then the process is left to it."""
         self.loop = -1
         """The descriptor that an event loop gets the numbers of signals by; -1 without a loop."""
@@ -198,10 +198,10 @@ class _Signals:
         os.set_blocking(self._reading, False)
         os.set_blocking(self._writing, False)
         signal.signal(signal.SIGTERM, _terminate)
-        self.wake_up()
+        self.use_wakeup_pipe()
         threading.Thread(target=self._watch, name="signals", daemon=True).start()
 
-    def wake_up(self) -> int:
+    def use_wakeup_pipe(self) -> int:
         """Have Python write signals to this object's pipe; return the descriptor used before."""
         return signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
 
@@ -220,10 +220,10 @@ class _Signals:
 
     def _watch(self) -> None:
         while True:
-            waits = _GRACE_S if self.told and not self.in_good_hands.is_set() else None
+            waits = _GRACE_S if self.told and not self.ends_itself.is_set() else None
             if select.select([self._reading], [], [], waits)[0]:
                 self.hear()
-            elif not self.in_good_hands.is_set():
+            elif not self.ends_itself.is_set():
                 os._exit(128 + self.told)
 
 
@@ -247,7 +247,7 @@ def _tell_unraisable(ignored: sys.UnraisableHookArgs, /) -> None:
 def take_time() -> None:
     """Let a command that was told to end take its time, since it only prints what it knows."""
     if (ours := _Signals.ours) is not None:
-        ours.in_good_hands.set()
+        ours.ends_itself.set()
 
 
 def told_to_end() -> int:
@@ -264,7 +264,7 @@ def beside_a_loop() -> Iterator[None]:
     if (ours := _Signals.ours) is None:
         yield
         return
-    ours.loop = before = ours.wake_up()
+    ours.loop = before = ours.use_wakeup_pipe()
     try:
         yield
     finally:
