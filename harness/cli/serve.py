@@ -50,7 +50,7 @@ from .serving import (
     advertised,
     is_any,
     read_bots,
-    spare_memory,
+    return_freed_memory,
     tell,
     time_control,
     try_out,
@@ -195,7 +195,7 @@ def serve(
             [default: tournaments/TIME]
     """
     options.log_to_stderr(verbose)
-    spare_memory()
+    return_freed_memory()
 
     def read() -> ServerFile:
         return read_config(config) | cast("ServerFile", given or {})

@@ -50,7 +50,7 @@ TRIM_EVERY_S = 10.0
 """Interval at which freed memory goes back to the system; giving back 75 MB takes 10 ms."""
 
 
-def spare_memory(every_s: float = TRIM_EVERY_S) -> None:
+def return_freed_memory(every_s: float = TRIM_EVERY_S) -> None:
     """Have memory that an attack needed go back to the system; glibc would keep it for the next.
 
     Call this before there are threads. They share one heap, since what is freed in a thread's own

@@ -10,13 +10,13 @@ import pytest
 
 ATTACKED = """
 import threading, time
-from harness.cli.serving import spare_memory
+from harness.cli.serving import return_freed_memory
 
 def resident_mb():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096 >> 20
 
-spare_memory(every_s=0.01)
+return_freed_memory(every_s=0.01)
 before = resident_mb()
 left = []
 
