@@ -29,6 +29,7 @@ from .moves import MAX_PLACED
 NO_CROSSING = -1
 _BORDER = 2
 BORDERED = MAX_SIDE + _BORDER
+MAX_LINES = 2 * BORDERED  # rows and columns
 # A tile changes itself, its four neighbours and two ends of crossing words, in both directions:
 # there is room to undo a full board.
 _CHANGES = 16 * MAX_SIDE * MAX_SIDE

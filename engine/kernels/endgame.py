@@ -257,7 +257,7 @@ def _take_back(search: EndgameRecord, state: Any) -> None:
 def _leave(search: EndgameRecord, frame: FrameRecord) -> None:
     enough = frame.best > frame.alpha
     if search.ply or not search.is_restricted:
-        _write_down(search, frame, enough)
+        _store_bound(search, frame, enough)
     search.value = frame.best
     search.solved = frame.solved
     if search.ply:
@@ -270,7 +270,7 @@ def _leave(search: EndgameRecord, frame: FrameRecord) -> None:
 
 
 @helper
-def _write_down(search: EndgameRecord, frame: FrameRecord, enough: Any) -> None:
+def _store_bound(search: EndgameRecord, frame: FrameRecord, enough: Any) -> None:
     """Store a bound, if in range; an unproven one replaces a proven one only if it is tighter."""
     if abs(frame.best) >= UNKNOWN:
         search.line_cache.overflowed = True

@@ -19,8 +19,8 @@ from .board import BoardRecord
 from .endgame_stack import EndgameRecord, FrameRecord
 from .line_cache import ENTRY_WORDS, HALF, LOWER, fits_in, hash_line, placements_along
 from .moves import PASS_MOVE
+from .racks import NOT_OUT
 from .replies import (
-    NOT_OUT,
     best_reply,
     best_way_out,
     clear_replies,

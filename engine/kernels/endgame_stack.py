@@ -15,9 +15,9 @@ from lexicons.alphabet import BLANK
 from lexicons.bits import mixed, wrapping_add, wrapping_sub
 from lexicons.jit import helper, record_dtype
 
-from .board import BoardRecord, other_direction
+from .board import MAX_LINES, BoardRecord, other_direction
 from .crosses import first_square
-from .line_cache import LINE_CACHE, MAX_LINES
+from .line_cache import LINE_CACHE
 from .moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, move_tile, tile_count
 from .replies import REPLIES
 

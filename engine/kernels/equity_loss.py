@@ -28,12 +28,19 @@ from lexicons.word_map import KEYS, may_be_word
 from .board import is_empty
 from .crosses import cross_everywhere
 from .moves import EXCHANGE, MAX_PLACED, keep_only
-from .racks import LATE_TILES, NEVER, POINT, extended, opening_cost, place_of
+from .racks import (
+    LATE_TILES,
+    NEVER,
+    POINT,
+    SIZES,
+    SUBRACK_COUNT,
+    extended,
+    opening_adjustment,
+    place_of,
+)
 from .shadow_movegen import try_subrack
 from .shadow_slots import SLOTS_A_LINE, update_slots
 
-_SIZES = MAX_PLACED + 1
-_SUBRACK_COUNT = 1 << MAX_PLACED
 _ONE = np.uint64(1)
 _TYPICAL = 2  # points of a tile; slots are ordered by what such tiles bring
 
@@ -53,7 +60,7 @@ class SlotOrder(NamedTuple):
             np.zeros(room, np.int64),
             np.zeros(room + 1, np.int64),
             np.zeros(room, np.uint64),
-            np.zeros(_SIZES + 1, np.int64),
+            np.zeros(SIZES + 1, np.int64),
         )
 
 
@@ -80,7 +87,8 @@ class SubrackTable(NamedTuple):
 def begin_losses(state_array: Any, words_array: Any, move: np.uint64, order: SlotOrder) -> int:
     """Prepare ``find_losses`` for the state's board; ``order`` is modified in place.
 
-    Return the cost, 0 or less, of a packed first play's vowels (``engine.movegen.evaluation``).
+    Return what a packed first play's vowels add to its equity, 0 or less
+    (``engine.movegen.evaluation``).
     """
     state, words = state_array[0], words_array[0]
     cross_everywhere(state.board, words)
@@ -89,7 +97,7 @@ def begin_losses(state_array: Any, words_array: Any, move: np.uint64, order: Slo
     state.rack.opening = state.evaluation.opening_vowel != 0 and is_empty(state.board)
     if move >= EXCHANGE or not state.rack.opening:
         return 0
-    return opening_cost(state.board, state.evaluation, move)  # type: ignore[no-any-return]
+    return opening_adjustment(state.board, state.evaluation, move)  # type: ignore[no-any-return]
 
 
 @helper
@@ -97,7 +105,7 @@ def _order_slots(state: Any, order: SlotOrder) -> None:
     """Sort the slots by size and playthrough; the most promising of a group come first."""
     slots = state.slots
     groups, filled = 0, 0
-    for size in range(1, _SIZES):
+    for size in range(1, SIZES):
         order.first[size] = groups
         begin = filled
         for line in range(1, 2 * state.board.side):
@@ -115,7 +123,7 @@ def _order_slots(state: Any, order: SlotOrder) -> None:
                 order.keys[groups] = key
                 order.groups[groups] = at
                 groups += 1
-    order.first[_SIZES] = groups
+    order.first[SIZES] = groups
     order.groups[groups] = filled
 
 
@@ -170,10 +178,10 @@ def find_losses(
     """
     state, words = state_array[0], words_array[0]
     size = racks.shape[1]
-    kept = np.zeros(_SUBRACK_COUNT, np.int32)
-    codes = np.zeros(_SUBRACK_COUNT, np.uint64)
-    late = np.zeros(_SIZES, np.int64)
-    for tiles in range(1, _SIZES):
+    kept = np.zeros(SUBRACK_COUNT, np.int32)
+    codes = np.zeros(SUBRACK_COUNT, np.uint64)
+    late = np.zeros(SIZES, np.int64)
+    for tiles in range(1, SIZES):
         left = bag - tiles + MAX_PLACED
         if 0 <= left < LATE_TILES:
             late[tiles] = state.evaluation.late[left]
@@ -182,7 +190,7 @@ def find_losses(
     bounds = np.zeros(len(order.slots), np.int64)
     chosen = np.zeros(len(order.slots), np.int64)
     for row in range(len(racks)):
-        if 2 * (table.used[0] + _SUBRACK_COUNT) > len(table.codes):
+        if 2 * (table.used[0] + SUBRACK_COUNT) > len(table.codes):
             return row
         rack = racks[row]
         repeats = _look_up(leaves, rack, size, kept, codes)

@@ -250,7 +250,7 @@ def _through_right(search: GaddagRecord, node: Any, sums: Any, place: Any) -> An
 @helper
 def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
     held, packed = search.whole, _NOTHING
-    candidates = _turn(search, place, node, held, packed, sums)
+    candidates = _build_past_anchor(search, place, node, held, packed, sums)
     # Read once: stores may alias these fields.
     nodes, shift, blanks, whole = search.nodes, search.shift, search.blanks, search.whole
     depth = _NOTHING
@@ -268,7 +268,7 @@ def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
         if ends_word(child, shift) and first != search.anchor:
             multiplier = search.cells[first].multiplier
             complete(search, first, multiplier, left, tiles, total)
-        fitting = _turn(search, following, child, left, tiles, total)
+        fitting = _build_past_anchor(search, following, child, left, tiles, total)
         if fitting:
             if candidates:
                 _wait(search.left[depth], candidates, place, node, held, packed, sums)
@@ -278,7 +278,9 @@ def _build_left(search: GaddagRecord, place: Any, node: Any, sums: Any) -> None:
 
 
 @helper
-def _turn(search: GaddagRecord, place: Any, node: Any, held: Any, packed: Any, sums: Any) -> Any:
+def _build_past_anchor(
+    search: GaddagRecord, place: Any, node: Any, held: Any, packed: Any, sums: Any
+) -> Any:
     """Build to the right of the anchor if the left part may end; return what fits on its left."""
     if node & SEPARATOR:
         after = search.anchor + _ONE

@@ -21,7 +21,7 @@ from lexicons.bits import GOLDEN, lowest_set, wrapping_add, wrapping_mul
 from lexicons.jit import helper, record_dtype
 from lexicons.memory import put_word, word_at
 
-from .board import BORDERED, BoardRecord
+from .board import BoardRecord
 from .gaddag_movegen import GADDAG_SEARCH, list_line
 from .moves import (
     BLANK_CODE,
@@ -33,7 +33,6 @@ from .moves import (
     tile_count,
 )
 
-MAX_LINES = 2 * BORDERED
 ENTRY_WORDS = 3
 """64-bit words of a placement: the packed move; its tiles as a count, and in the upper half the
 places of the line that it covers; its points, and in the upper half those of its tiles."""

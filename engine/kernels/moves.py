@@ -36,9 +36,8 @@ PASS_MOVE = np.uint64(1 << 61)
 TILES_MASK = np.uint64((1 << COLUMN_SHIFT) - 1)
 BLANK_CODE = np.uint64(1 << (TILE_BITS - 1))
 LETTER_MASK = BLANK_CODE - np.uint64(1)
+CODE_MASK = np.uint64((1 << TILE_BITS) - 1)  # of one tile
 MAX_KEPT = 128
-
-_TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
 
 TOP_MOVES = record_dtype(
     [
@@ -66,7 +65,7 @@ def tile_count(move: Any) -> Any:
 @helper
 def move_tile(move: Any, at: Any) -> Any:
     """Return the code of tile ``at``, from 0: its letter, with ``BLANK_CODE`` for a blank."""
-    return move >> np.uint64(TILE_BITS * (MAX_PLACED - 1 - at)) & _TILE_MASK
+    return move >> np.uint64(TILE_BITS * (MAX_PLACED - 1 - at)) & CODE_MASK
 
 
 @helper

@@ -36,11 +36,12 @@ from .moves import LETTER_MASK, MAX_PLACED, TILE_BITS, move_tile, tile_count
 
 SUBRACK_COUNT = 1 << MAX_PLACED
 POINT = 1_000  # thousandths
+NOT_OUT = 10  # points: cost of not going out (``engine.movegen.evaluation``)
 PASS_EQUITY = -1_000 * POINT  # below every other move; no table has the worth of all seven tiles
 LATE_TILES = 16
+SIZES = MAX_PLACED + 1
 LANES = 40  # 35 subracks, rounded up to whole vectors
 NEVER = -(1 << 29)  # below every equity; sums with it fit 32 bits
-_SIZES = MAX_PLACED + 1
 _KNOWN = 512  # remembered answers; a rack asks for about a hundred
 _ONE = np.uint64(1)
 
@@ -73,18 +74,18 @@ EVALUATION = record_dtype(
 )
 SUBRACKS = record_dtype(
     [
-        ("count", np.int64, (_SIZES,)),
-        ("subrack", np.uint8, (_SIZES, LANES)),
-        ("keys", np.uint64, (_SIZES, LANES)),  # of their letters (``lexicons.word_map``)
-        ("blanks", np.uint8, (_SIZES, LANES)),
-        ("equity_term", np.int32, (_SIZES, LANES)),  # of playing them; NEVER in lanes not in use
-        ("values", np.int32, (_SIZES, _SIZES, LANES)),  # [size, n]: of their tiles, dearest first
-        ("holding", np.uint64, (_SIZES, MAX_PLACED)),  # [size, n]: lanes with the rack's nth tile
-        ("alone", np.uint64, (_SIZES,)),  # lanes that may be a word, or one tile
-        ("best_terms", np.int32, (2, _SIZES)),  # [0]: of those ``alone``; [1]: of all
-        ("dearest", np.int32, (_SIZES,)),  # values of the rack's tiles, dearest first, then 0
-        ("order", np.int64, (_SIZES,)),  # the rack's tiles in that order
-        ("names", np.int64, (_SIZES,)),  # the letters of blanks being tried
+        ("count", np.int64, (SIZES,)),
+        ("subrack", np.uint8, (SIZES, LANES)),
+        ("keys", np.uint64, (SIZES, LANES)),  # of their letters (``lexicons.word_map``)
+        ("blanks", np.uint8, (SIZES, LANES)),
+        ("equity_term", np.int32, (SIZES, LANES)),  # of playing them; NEVER in lanes not in use
+        ("values", np.int32, (SIZES, SIZES, LANES)),  # [size, n]: of their tiles, dearest first
+        ("holding", np.uint64, (SIZES, MAX_PLACED)),  # [size, n]: lanes with the rack's nth tile
+        ("alone", np.uint64, (SIZES,)),  # lanes that may be a word, or one tile
+        ("best_terms", np.int32, (2, SIZES)),  # [0]: of those ``alone``; [1]: of all
+        ("dearest", np.int32, (SIZES,)),  # values of the rack's tiles, dearest first, then 0
+        ("order", np.int64, (SIZES,)),  # the rack's tiles in that order
+        ("names", np.int64, (SIZES,)),  # the letters of blanks being tried
         ("turn", np.int64),  # racks filled in so far
         ("known_key", np.uint64, (_KNOWN,)),  # answers of ``lanes_completing``: the playthrough,
         ("known_turn", np.int64, (_KNOWN,)),  # … ``turn`` × 8 plus the size,
@@ -195,18 +196,21 @@ def use_evaluation(evaluation: EvaluationRecord, other: EvaluationRecord) -> Non
 
 
 @helper
-def opening_cost(board: BoardRecord, evaluation: EvaluationRecord, move: Any) -> Any:
-    """Return the cost, 0 or less, of a first play's vowels beside premiums of the next lines."""
+def opening_adjustment(board: BoardRecord, evaluation: EvaluationRecord, move: Any) -> Any:
+    """Return what a first play's vowels beside premiums of the next lines add to its equity.
+
+    It is 0 or less.
+    """
     squares, side = board.squares, board.side
     square = first_square(side, move)
-    cost = np.int64(0)
+    adjustment = np.int64(0)
     for nth in range(tile_count(move)):
         letter = move_tile(move, nth) & LETTER_MASK
         if evaluation.vowels >> letter & np.uint64(1):
             steps = _premium_steps(squares[square - side]) + _premium_steps(squares[square + side])
-            cost += evaluation.opening_vowel * steps
+            adjustment += evaluation.opening_vowel * steps
         square += 1
-    return cost
+    return adjustment
 
 
 @helper
@@ -239,7 +243,7 @@ def fill_subracks(
 ) -> None:
     """Sort the subracks of a rack by size, once its equity terms are filled in."""
     subracks.turn += 1
-    for size in range(_SIZES):
+    for size in range(SIZES):
         subracks.count[size] = 0
         subracks.alone[size] = 0
         subracks.best_terms[0, size] = NEVER
@@ -265,7 +269,7 @@ def _sort_tiles(subracks: SubracksRecord, rack: RackRecord, points: Any) -> None
             to -= 1
         subracks.dearest[to] = value
         subracks.order[to] = at
-    for at in range(rack.held, _SIZES):
+    for at in range(rack.held, SIZES):
         subracks.dearest[at] = 0
 
 
@@ -315,7 +319,7 @@ def lanes_completing(
 ) -> Any:
     """Return the lanes that may make a word with a playthrough, by its key; answers are cached."""
     known = (playthrough >> np.uint64(48)) + np.uint64(size) & np.uint64(_KNOWN - 1)
-    asked = subracks.turn * _SIZES + size
+    asked = subracks.turn * SIZES + size
     if subracks.known_turn[known] == asked and subracks.known_key[known] == playthrough:
         return subracks.known_lanes[known]
     lanes = np.uint64(0)

@@ -19,12 +19,10 @@ import numpy as np
 
 from lexicons.jit import helper, record_dtype
 
-from .board import BoardRecord, other_direction
+from .board import MAX_LINES, BoardRecord, other_direction
 from .crosses import first_square
-from .line_cache import MAX_LINES
 from .moves import column_of, is_down, row_of, tile_count
-
-NOT_OUT = 10  # points: cost of not going out, as in static equity (``engine.movegen.evaluation``)
+from .racks import NOT_OUT
 
 _KEPT = 8
 

@@ -40,7 +40,7 @@ from .racks import (
     fill_rack,
     fill_subracks,
     is_regular,
-    opening_cost,
+    opening_adjustment,
 )
 from .shadow_movegen import QUEUE, StateRecord, search_slots
 from .shadow_slots import SLOTS, update_slots
@@ -155,7 +155,7 @@ def list_moves(
     for at in range(min(count, len(moves.packed))):
         equity = moves.scores[at] * POINT + state.rack.equity_terms[moves.subracks[at]]
         if state.rack.opening:
-            equity += opening_cost(state.board, state.evaluation, moves.packed[at])
+            equity += opening_adjustment(state.board, state.evaluation, moves.packed[at])
         moves.equities[at] = equity
     return _add_others(state, moves, count)  # type: ignore[no-any-return]
 

@@ -34,7 +34,7 @@ from lexicons.word_map import (
     next_row,
 )
 
-from .board import NO_CROSSING
+from .board import MAX_LINES, NO_CROSSING
 from .moves import BLANK_CODE, TILE_BITS, left_justified, offer, where_packed
 from .racks import (
     LANES,
@@ -43,16 +43,16 @@ from .racks import (
     SubracksRecord,
     lanes_completing,
     lanes_fitting,
-    opening_cost,
+    opening_adjustment,
 )
-from .shadow_slots import LINES, SLOTS_A_LINE, SlotRecord
+from .shadow_slots import SLOTS_A_LINE, SlotRecord
 
 _BUCKETS = 256
 _TOP = _BUCKETS - 1
 """The highest bucket, which takes all greater bounds too; bucket 1 takes all smaller ones."""
 _WIDTH_BITS = 10  # a bucket's width, 1,024 thousandths of a point
 _LOWEST = -64 * POINT  # where the buckets begin
-_SLOTS = LINES * SLOTS_A_LINE
+_SLOTS = MAX_LINES * SLOTS_A_LINE
 _ONE = np.uint64(1)
 
 QUEUE = record_dtype(
@@ -311,7 +311,7 @@ def _offer_placement(
     move = where_packed(board.side, start) | left_justified(packed, np.int64(slot.tiles))
     equity = score * POINT + rack.equity_terms[subrack]
     if rack.opening:
-        equity += opening_cost(board, state.evaluation, move)
+        equity += opening_adjustment(board, state.evaluation, move)
     offer(state.top, equity, score, move, subrack)
 
 

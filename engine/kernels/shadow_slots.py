@@ -25,11 +25,10 @@ from lexicons.jit import helper, record_dtype
 from lexicons.layout import MAX_SIDE
 from lexicons.word_map import KEYS
 
-from .board import BORDERED, NO_CROSSING, BoardRecord
+from .board import MAX_LINES, NO_CROSSING, BoardRecord
 from .moves import MAX_PLACED
 
 SLOTS_A_LINE = MAX_SIDE * MAX_PLACED
-LINES = 2 * BORDERED
 
 SLOT = record_dtype(
     [
@@ -44,8 +43,8 @@ SLOT = record_dtype(
 )
 SLOTS = record_dtype(
     [
-        ("count", np.int64, (LINES,)),
-        ("slots", SLOT, (LINES * SLOTS_A_LINE,)),  # of a line: from SLOTS_A_LINE × line on
+        ("count", np.int64, (MAX_LINES,)),
+        ("slots", SLOT, (MAX_LINES * SLOTS_A_LINE,)),  # of a line: from SLOTS_A_LINE × line on
         ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
     ],
 )

@@ -34,24 +34,23 @@ from lexicons.value_net import (
     Sights,
 )
 
-from .board import BORDERED, NO_CROSSING, BoardRecord, undo_to
+from .board import MAX_LINES, NO_CROSSING, BoardRecord, undo_to
 from .crosses import play
 from .moves import EXCHANGE, keep_only, offer, tile_count
 from .racks import NEVER, POINT
 
 NOTHING = 0  # content of an empty square that no tiles cross
-MOST_LINES = 2 * BORDERED
 _COLUMNS = MOST_WIDE + OUTPUTS
 
 SUMS = record_dtype(
     [
-        ("lines", np.int32, (MOST_LINES, _COLUMNS)),  # by line, before the move
-        ("moved", np.int32, (MOST_LINES, _COLUMNS)),  # of lines that a move changed
+        ("lines", np.int32, (MAX_LINES, _COLUMNS)),  # by line, before the move
+        ("moved", np.int32, (MAX_LINES, _COLUMNS)),  # of lines that a move changed
         ("counted", np.int32, (_COLUMNS,)),  # of tiles unseen
         ("with_move", np.int32, (_COLUMNS,)),  # of all counts after the move
         ("unseen", np.int64, (MAX_LETTERS + 1,)),  # by tile
         ("kept", np.int64, (MAX_LETTERS + 1,)),  # by tile
-        ("hidden", np.float32, (MOST_LINES, MOST_HIDDEN)),
+        ("hidden", np.float32, (MAX_LINES, MOST_HIDDEN)),
         ("together", np.float32, (MOST_HIDDEN,)),  # of all lines
         ("most", np.float32, (MOST_HIDDEN,)),  # of any line
         ("outputs", np.float32, (OUTPUTS,)),

@@ -34,12 +34,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.kernels.racks import EVALUATION, LATE_TILES, PASS_EQUITY, POINT
+from engine.kernels.racks import EVALUATION, LATE_TILES, NOT_OUT, PASS_EQUITY, POINT
 from lexicons.alphabet import TileDistribution
 
 __all__ = [
     "LATE_BAG",
-    "NOT_OUT",
     "OPENING_VOWEL",
     "PASS_EQUITY",
     "PLAIN",
@@ -49,7 +48,6 @@ __all__ = [
 ]
 
 OPENING_VOWEL = -350
-NOT_OUT = 10_000
 LATE_BAG = (0, -8_000, 0, -500, -2_000, -3_500, -2_000, 2_000, 10_000, 7_000, 4_000, -1_000, -2_000)
 
 
@@ -70,7 +68,7 @@ class Evaluation:
             weights["opening_vowel"] = OPENING_VOWEL
         if self.going_out:
             weights["out_times"] = weights["kept_times"] = 2
-            weights["not_out"] = NOT_OUT
+            weights["not_out"] = NOT_OUT * POINT
         if self.late_bag:
             weights["late"][0, : min(len(LATE_BAG), LATE_TILES)] = LATE_BAG
         return weights

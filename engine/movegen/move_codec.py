@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.kernels.moves import (
     BLANK_CODE,
+    CODE_MASK,
     COLUMN_SHIFT,
     DIRECTION_SHIFT,
     EXCHANGE,
@@ -26,12 +27,11 @@ from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY
 from lexicons.arrays import U8, U64
 
 _TILE_SHIFTS = np.arange((MAX_PLACED - 1) * TILE_BITS, -1, -TILE_BITS, dtype=np.uint64)
-_TILE_MASK = np.uint64((1 << TILE_BITS) - 1)
 
 
 def unpack(packed: U64, board: Board) -> Iterator[Move]:
     """Yield packed moves (``engine.kernels.moves``) on a board as values, in their order."""
-    codes = packed[:, None] >> _TILE_SHIFTS & _TILE_MASK
+    codes = packed[:, None] >> _TILE_SHIFTS & CODE_MASK
     # The last column, always PLAYED_THROUGH, stands for every square played through.
     tiles = np.full((len(packed), MAX_PLACED + 1), PLAYED_THROUGH, np.uint8)
     tiles[:, :MAX_PLACED] = codes & LETTER_MASK | (codes & BLANK_CODE) << np.uint64(1)
