@@ -15,8 +15,8 @@ from engine.kernels.equity_loss import (
     find_losses,
 )
 from engine.kernels.moves import MAX_PLACED, PASS_MOVE
-from engine.kernels.racks import LATE_TILES, POINT
-from engine.movegen.evaluation import PLAIN
+from engine.kernels.racks import LATE_TILES
+from engine.movegen.evaluation import PLAIN, POINT
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack
 from engine.rules.moves import Pass, Place

@@ -20,6 +20,7 @@ from engine.rules.position import Position
 from engine.rules.rules import used_tiles
 from lexicons.arrays import F64
 
+from .bounds import EPSILON
 from .scenarios import FullPosition, list_scenarios, orders_of, played_statically
 
 CASES = 120
@@ -78,7 +79,7 @@ def _cases(
 ) -> tuple[list[tuple[FullPosition, float]], bool]:
     """List positions with both racks and a bag, with their weights; and whether these are all."""
     scenarios, mass = list_scenarios(position, generator.rules, None, seed, most)
-    fulls, is_all = [], mass > 1 - 1e-9
+    fulls, is_all = [], mass > 1 - EPSILON
     for nth, scenario in enumerate(scenarios):
         orders, listed = orders_of(
             scenario.bag, together, max(1, most // len(scenarios)), seed + nth

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kernels.racks import POINT
 from engine.kernels.rollouts import CERTAIN, Candidates, Chances, Holdings, Scene
+from engine.movegen.evaluation import POINT
 from engine.movegen.generator import RankedMove, check_rack
 from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Place

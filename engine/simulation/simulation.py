@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.kernels.racks import POINT
+from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
 from engine.rules.position import Board, Position, Rack, bag_count

@@ -13,7 +13,7 @@ import argparse
 
 import numpy as np
 
-from engine.kernels.racks import POINT
+from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator
 from engine.movegen.position_value import PositionValue
 from engine.rules.rules import standard_rules

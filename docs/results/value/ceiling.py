@@ -18,7 +18,7 @@ from engine.kernels.board import clear_board, forget_changes, undo_to
 from engine.kernels.crosses import play
 from engine.kernels.game import carry_out, choose_among, deal, give_leave, new_game, settle
 from engine.kernels.moves import EXCHANGE
-from engine.kernels.racks import POINT
+from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import deals_of
