@@ -13,7 +13,7 @@ from harness.figures import counted
 from .failing import CommandFailed
 from .options import JsonOption, LexiconOption, SeedOption, WorkersOption, load_words, say
 from .positions import read_game
-from .study_run import explaining, going_on, load_field, show_rows, telling
+from .study_run import explaining, load_field, resumable, show_rows, telling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ def _made(
 
     made = []
     with (
-        going_on(path),
+        resumable(path),
         open_records(path, studies[0].settings()) as file,
         open_workers(workers, None, say) as processes,
     ):

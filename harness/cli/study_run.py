@@ -115,7 +115,7 @@ class StudyRun:
                 draw(rows)
             return rows
 
-        with going_on(self.out):
+        with resumable(self.out):
             for study in studies:
                 study.check(count)
             settings = studies[0].settings() | _rules_of(self.rules)
@@ -243,7 +243,7 @@ def explaining(option: str = "", path: Path | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def going_on(out: Path | None) -> Iterator[None]:
+def resumable(out: Path | None) -> Iterator[None]:
     """Turn what goes wrong into a sentence, and say after Ctrl-C how to resume."""
     with explaining("--out", out):
         try:

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import pytest
 
 from harness.cli.failing import CommandFailed
-from harness.cli.study_run import check_writable, going_on, telling
+from harness.cli.study_run import check_writable, resumable, telling
 from harness.figures import folded, shortened, table
 from harness.lab.rows import Column, as_text, percent
 from harness.workers import WorkersError
@@ -68,14 +68,14 @@ def test_nothing_is_known_of_the_rest_at_first(capsys: pytest.CaptureFixture[str
     ],
 )
 def test_what_goes_wrong_is_a_sentence(error: Exception, says: str, status: int) -> None:
-    with pytest.raises(CommandFailed) as failed, going_on(Path("a.jsonl")):
+    with pytest.raises(CommandFailed) as failed, resumable(Path("a.jsonl")):
         raise error
     assert (str(failed.value), failed.value.status) == (says, status)
 
 
 def test_one_who_stops_is_told_how_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     for out, says in ((Path("a.jsonl"), "; the same command goes on with a.jsonl"), (None, "")):
-        with pytest.raises(KeyboardInterrupt), going_on(out):
+        with pytest.raises(KeyboardInterrupt), resumable(out):
             raise KeyboardInterrupt
         assert capsys.readouterr().err == f"tilewire: stopped{says}\n"
 
