@@ -29,9 +29,9 @@ from .options import (
     check_local,
     load_words,
     log_to_stderr,
+    make_folder,
     run,
     say,
-    writable_folder,
 )
 from .study_run import (
     Many,
@@ -461,7 +461,7 @@ def soak(
     if bool(samples) != resume:
         why = "has pieces of a soak; add one by --resume" if samples else "has no piece to add to"
         raise CommandFailed(f"--out {out} {why}")
-    folder = writable_folder(out)
+    folder = make_folder(out)
     piece = 1 + max((sample.piece for sample in samples), default=0)
 
     def tell(sample: soaking.Sample) -> None:

@@ -68,7 +68,7 @@ def plan_of(
     config = replace(config, time=time)
     check_cores(config, directed=True)
     try_out(config)  # before there is a folder
-    folder = options.writable_folder(out) if out else options.fresh_folder("tournaments")
+    folder = options.make_folder(out) if out else options.fresh_folder("tournaments")
     with sentences(kinds=(MatchError, *UNREADABLE), status=1):
         files = MatchFolder(folder)
         config = _as_begun(config, folder, file, has_seed="seed" in said)

@@ -16,7 +16,7 @@ from lexicons.store import lexicon_names
 from .board_view import terminal_width
 from .failing import CommandFailed, print_json, sentences
 from .journals import journal_at
-from .options import JsonOption, LexiconOption, lexicon_for, load_words, say, writable_folder
+from .options import JsonOption, LexiconOption, lexicon_for, load_words, make_folder, say
 
 if TYPE_CHECKING:
     from harness.arbiter.journal_reading import KeptGame
@@ -62,7 +62,7 @@ def games(
     with sentences(kinds=(JournalError,), status=1):
         kept = read_games(address, lambda error: say(str(error)))
         if out is not None:
-            _write(kept, lexicon, writable_folder(out), by_month=by_month)
+            _write(kept, lexicon, make_folder(out), by_month=by_month)
         elif json_:
             for game in kept:
                 print_json(_listed(game))

@@ -26,7 +26,7 @@ from .options import (
     lexicon_for,
     load_rule_set,
     load_words,
-    writable_folder,
+    make_folder,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def stats(
 
     played = load_rule_set(rules)
     if plots is not None:
-        writable_folder(plots)
+        make_folder(plots)
     lexicon = load_words(lexicon_for(name, played.distribution), played.distribution)
     with sentences():
         if not lexicon.graph.dawg_root:

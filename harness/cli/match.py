@@ -116,7 +116,7 @@ def begin(
     check_cluster(terms, cluster)
     check_luck(terms, words, luck=luck)
     try_out(terms)  # before there is a folder
-    folder = options.writable_folder(out) if out else options.fresh_folder(place)
+    folder = options.make_folder(out) if out else options.fresh_folder(place)
     if (folder / "match.json").exists():
         raise CommandFailed(
             f"{folder} has a {terms.kind} already; --resume {folder} goes on with it"

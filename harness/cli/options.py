@@ -452,7 +452,7 @@ def warn_of_readers(url: str, token: str | None) -> None:
         say(f"the token can be read on its way to {host}, since {url} is not wss://")
 
 
-def writable_folder(path: Path) -> Path:
+def make_folder(path: Path) -> Path:
     """Return the path of a folder, which is made if it isn't there; or fail with a sentence."""
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -466,7 +466,7 @@ def fresh_folder(place: str) -> Path:
 
     A second one of the same second is called TIME-2.
     """
-    parent, name = writable_folder(Path(place)), time.strftime("%Y%m%d-%H%M%S")
+    parent, name = make_folder(Path(place)), time.strftime("%Y%m%d-%H%M%S")
     path, number = parent / name, 1
     while True:
         try:
