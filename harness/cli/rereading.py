@@ -13,7 +13,7 @@ from harness.server.admission import check_admission
 from harness.server.certificate import Certificate
 from harness.server.server import MatchServer
 
-from .doors import Doors
+from .access_files import AccessFiles
 from .failing import CommandFailed, sentences
 
 _AT_ONCE = ("max_games", "time", "admission")
@@ -32,13 +32,13 @@ class Rereading:
     def __init__(
         self,
         server: MatchServer,
-        doors: Doors,
+        access: AccessFiles,
         settings: Mapping[str, Any],
         read: Callable[[], Mapping[str, Any]],
         tell: Callable[[str], None],
     ) -> None:
         self._server = server
-        self._doors = doors
+        self._access = access
         self._read = read
         self._settings = dict(settings)
         self._tell = tell
@@ -49,11 +49,11 @@ class Rereading:
 
     def __call__(self) -> None:
         """Read all again; report what is wrong, and leave that part as it was."""
-        for tokens in (self._doors.tokens, self._doors.admins):
+        for tokens in (self._access.tokens, self._access.admins):
             if tokens is not None:
                 tokens.reread()
-        if self._doors.certificate is not None:
-            renew(self._doors.certificate, self._tell)
+        if self._access.certificate is not None:
+            renew(self._access.certificate, self._tell)
         try:
             settings = self._read()
             passes_on = settings.get("standby", False)

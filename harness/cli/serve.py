@@ -41,7 +41,7 @@ from protocol.accepting import check_address
 from protocol.errors import PeerError
 
 from . import options
-from .doors import Doors, open_doors
+from .access_files import AccessFiles, read_access_files
 from .failing import CommandFailed, sentences
 from .house import House
 from .rereading import Rereading
@@ -219,7 +219,7 @@ def serve(
     _check_hosts(settings)
     threads, ponder = settings["threads"], settings["ponder"]
     specs = _bots(settings)
-    doors = open_doors(settings, tell)
+    access = read_access_files(settings, tell)
     equipment = _equipment(settings, settings)
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
@@ -230,7 +230,7 @@ def serve(
     }
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         house = House(specs, equipment, kinds, settings.get("seed"))
-        options.run(_serve(settings, drain / 1_000, doors, house, specs, read_all))
+        options.run(_serve(settings, drain / 1_000, access, house, specs, read_all))
 
 
 def _completed(said: ServerFile, clock: Mapping[str, int | None], *, ladder: bool) -> ServerFile:
@@ -299,17 +299,17 @@ def _run_tournament(
     read: Callable[[], ServerFile],
 ) -> None:
     """Run a tournament until a signal comes, and print its table."""
-    doors = open_doors(settings, tell)
+    access = read_access_files(settings, tell)
     with sentences(kinds=(OSError,), status=1):  # before there is a folder
         options.run(check_address(settings["host"], settings["port"]))
     from .directed import plan_of  # brings numba in, which a server otherwise starts without
     from .match import FAILURES, print_table
 
-    plan, words = plan_of(file, out, settings["host"], settings["max_games"], doors.tokens)
+    plan, words = plan_of(file, out, settings["host"], settings["max_games"], access.tokens)
     with plan.files as files:
         try:
             with sentences(kinds=(*FAILURES, PeerError), status=1):
-                options.run(_serve_tournament(settings, drain_s, doors, words, plan, read))
+                options.run(_serve_tournament(settings, drain_s, access, words, plan, read))
         finally:
             if files.results:
                 print_table(files, plan.config, as_json=False)
@@ -318,7 +318,7 @@ def _run_tournament(
 async def _serve_tournament(
     settings: ServerFile,
     drain_s: float,
-    doors: Doors,
+    access: AccessFiles,
     lexicon: Lexicon,
     plan: Plan,
     read: Callable[[], ServerFile],
@@ -327,22 +327,22 @@ async def _serve_tournament(
         server = MatchServer(
             Tables(TableKind(lexicon=lexicon)),
             journal,
-            Gatekeeper(journal, doors.tokens),
+            Gatekeeper(journal, access.tokens),
             host=settings["host"],
             port=settings["port"],
             time=plan.config.time,
             max_games=settings["max_games"],
             drain_s=drain_s,
-            tls=doors.tls,
+            tls=access.tls,
             tell=tell,
             admission=settings["admission"],
-            admins=doors.admins,
+            admins=access.admins,
             plan=plan,
         )
         clock = {"time": plan.config.time}
-        again = Rereading(server, doors, settings | clock, lambda: read() | clock, tell)
+        again = Rereading(server, access, settings | clock, lambda: read() | clock, tell)
         told = asyncio.ensure_future(options.until_told_to_stop())
-        await until_stopped(server, _started(server, str(plan.files.path), again, doors), told)
+        await until_stopped(server, _started(server, str(plan.files.path), again, access), told)
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -396,7 +396,7 @@ def _ladder(said: LadderSettings, host: str) -> LadderSettings:
 async def _serve(
     settings: ServerFile,
     drain_s: float,
-    doors: Doors,
+    access: AccessFiles,
     house: House,
     specs: dict[str, SeatSpec],
     read: Callable[[], ServerFile],
@@ -408,7 +408,7 @@ async def _serve(
     try:
         while True:
             if standby:
-                journal = await _stand_by(settings, doors, told, patient=patient)
+                journal = await _stand_by(settings, access, told, patient=patient)
                 if journal is None:
                     return
             else:
@@ -416,9 +416,9 @@ async def _serve(
                 journal = Journal(settings["db"], RESERVE_BYTES, address)
             with closing(journal):
                 try:
-                    server = _server(journal, settings, drain_s, doors, house, specs)
-                    again = Rereading(server, doors, in_effect, read, tell)
-                    started = _started(server, _kept(journal, settings), again, doors, standby)
+                    server = _server(journal, settings, drain_s, access, house, specs)
+                    again = Rereading(server, access, in_effect, read, tell)
+                    started = _started(server, _kept(journal, settings), again, access, standby)
                     lost = await until_stopped(server, started, told)
                 except JournalError as error:  # it can no longer be read
                     if not standby:
@@ -434,20 +434,20 @@ async def _serve(
 
 
 async def _stand_by(
-    settings: ServerFile, doors: Doors, told: asyncio.Future[asyncio.Event], *, patient: bool
+    settings: ServerFile, access: AccessFiles, told: asyncio.Future[asyncio.Event], *, patient: bool
 ) -> Journal | None:
     """Return the journal once this host may have it; None if a signal ends the wait."""
-    certificate = doors.certificate
+    certificate = access.certificate
     passing_on = PassingOn(
         settings["host"],
         settings["port"],
         settings["admission"],
-        doors.tls,
+        access.tls,
         None if certificate is None else certificate.dialling,
     )
     await passing_on.start()
     settings["port"] = passing_on.port  # other hosts know it by now
-    standby = Standby(settings["db"], doors, passing_on, settings.get("advertise"))
+    standby = Standby(settings["db"], access, passing_on, settings.get("advertise"))
     try:
         return await standby.wait(told, patient=patient)
     finally:
@@ -458,7 +458,7 @@ def _server(
     journal: Journal,
     settings: ServerFile,
     drain_s: float,
-    doors: Doors,
+    access: AccessFiles,
     house: House,
     specs: dict[str, SeatSpec],
 ) -> MatchServer:
@@ -466,19 +466,19 @@ def _server(
     return MatchServer(
         house.tables,
         journal,
-        Gatekeeper(journal, doors.tokens),
+        Gatekeeper(journal, access.tokens),
         house.main_bots.lend,
         host=settings["host"],
         port=settings["port"],
         time=settings["time"],
         max_games=settings["max_games"],
         drain_s=drain_s,
-        tls=doors.tls,
+        tls=access.tls,
         tell=tell,
         admission=settings["admission"],
         analysis=settings["analysis"],
         analyst=AnalysisProcess.start,
-        admins=doors.admins,
+        admins=access.admins,
         rated=settings.get("ladder"),
         retention=_retention(settings),
         offered=Offered({name: about(spec) for name, spec in specs.items()}),
@@ -495,7 +495,7 @@ def _kept(journal: Journal, settings: ServerFile) -> str:
 
 
 def _started(
-    server: MatchServer, kept: str, again: Rereading, doors: Doors, has_waited: bool = False
+    server: MatchServer, kept: str, again: Rereading, access: AccessFiles, has_waited: bool = False
 ) -> Callable[[], None]:
     """Return a function to call when the server listens; after a wait it reads the files again."""
 
@@ -505,7 +505,7 @@ def _started(
             again()
         url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
         tell(f"serving on {url}, {kept}")
-        for warning in exposures(server.host, open_to_all=doors.tokens is None, tls=server.tls):
+        for warning in exposures(server.host, open_to_all=access.tokens is None, tls=server.tls):
             options.say(warning)
         if server.journal.notice:
             options.say(server.journal.notice)

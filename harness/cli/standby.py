@@ -14,7 +14,7 @@ from harness.arbiter.database import InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
 from harness.server.passing_on import PassingOn
 
-from .doors import Doors
+from .access_files import AccessFiles
 from .rereading import renew
 from .serving import RESERVE_BYTES, advertised, tell
 
@@ -24,8 +24,10 @@ RETRY_S = 0.5
 class Standby:
     """A host that waits for the journal."""
 
-    def __init__(self, db: str, doors: Doors, passing_on: PassingOn, advertise: str | None) -> None:
-        self._db, self._doors, self._passing_on = db, doors, passing_on
+    def __init__(
+        self, db: str, access: AccessFiles, passing_on: PassingOn, advertise: str | None
+    ) -> None:
+        self._db, self._access, self._passing_on = db, access, passing_on
         self._address = advertised(advertise, passing_on.host, passing_on.port)
         self._said = ""
 
@@ -83,6 +85,6 @@ class Standby:
         self._said = sentence
 
     def _reread(self) -> None:
-        if self._doors.certificate is not None:
-            renew(self._doors.certificate, tell)
+        if self._access.certificate is not None:
+            renew(self._access.certificate, tell)
         tell("standing by; all other files are read again when this host serves")

@@ -11,7 +11,7 @@ import pytest
 from tables import tables
 
 from harness.arbiter.journal import Journal
-from harness.cli.doors import Doors
+from harness.cli.access_files import AccessFiles
 from harness.cli.failing import CommandFailed
 from harness.cli.rereading import Rereading
 from harness.server.admission import Admission
@@ -44,9 +44,9 @@ class Running:
         self.keeper = Gatekeeper(journal, known)
         self.server = MatchServer(tables(), journal, self.keeper)
         certificate = Certificate(self.cert, TLS / "localhost.key")
-        doors = Doors(known, None, certificate)
+        access = AccessFiles(known, None, certificate)
         self.hang_up = Rereading(
-            self.server, doors, self.said.copy(), lambda: dict(self.said), self.told.append
+            self.server, access, self.said.copy(), lambda: dict(self.said), self.told.append
         )
 
 

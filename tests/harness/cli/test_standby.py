@@ -13,14 +13,14 @@ from postgres import Cluster, tamper
 
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.cli.doors import Doors
+from harness.cli.access_files import AccessFiles
 from harness.cli.serving import advertised
 from harness.cli.standby import Standby
 from harness.server.admission import Admission
 from harness.server.passing_on import PassingOn
 
 PATIENCE_S = 60.0
-NO_FILES = Doors(None, None, None)
+NO_FILES = AccessFiles(None, None, None)
 
 Told: TypeAlias = "asyncio.Future[asyncio.Event]"
 

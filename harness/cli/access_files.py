@@ -15,7 +15,7 @@ from . import options
 from .failing import CommandFailed, sentences
 
 
-class Doors(NamedTuple):
+class AccessFiles(NamedTuple):
     """The files of a server that say who may enter; read again after SIGHUP."""
 
     tokens: KnownTokens | None
@@ -29,14 +29,16 @@ class Doors(NamedTuple):
         return self.certificate.context if self.certificate else None
 
 
-def open_doors(settings: Mapping[str, Any], tell: Callable[[str], None]) -> Doors:
+def read_access_files(settings: Mapping[str, Any], tell: Callable[[str], None]) -> AccessFiles:
     """Read the files that a server's settings name, and check its admission; or fail."""
     with sentences():
         passes_on = settings.get("standby", False)
         check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
         tokens = KnownTokens(settings["tokens"], tell) if "tokens" in settings else None
         admins = KnownTokens(settings["admins"], tell) if "admins" in settings else None
-    return Doors(tokens, admins, _certificate(settings.get("tls_cert"), settings.get("tls_key")))
+    return AccessFiles(
+        tokens, admins, _certificate(settings.get("tls_cert"), settings.get("tls_key"))
+    )
 
 
 def _certificate(cert: Path | None, key: Path | None) -> Certificate | None:
