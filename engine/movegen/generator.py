@@ -154,9 +154,7 @@ class Generator:
 
         Only the first ``count`` are made into objects, which takes most of the time.
         """
-        listed = self.arrays(position)
-        order = np.lexsort((listed.packed, -listed.equities))[:count]
-        return _ranked(_picked(listed, order), position)
+        return ranked(self.arrays(position), position, count)
 
     def best(self, position: Position, count: int = 1) -> list[RankedMove]:
         """Return the first ``count`` moves of ``everything``, without the pass.
@@ -259,6 +257,12 @@ def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None
 
 def _picked(moves: MoveArrays, which: slice | I64) -> MoveArrays:
     return MoveArrays._make(array[which] for array in moves)
+
+
+def ranked(moves: MoveArrays, position: Position, count: int | None = None) -> list[RankedMove]:
+    """Return the first ``count`` moves by equity, ties by packed move; None: all."""
+    order = np.lexsort((moves.packed, -moves.equities))[:count]
+    return _ranked(_picked(moves, order), position)
 
 
 def _ranked(arrays: MoveArrays, position: Position) -> list[RankedMove]:
