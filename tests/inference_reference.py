@@ -26,7 +26,13 @@ import numpy as np
 
 from engine.inference.equity_loss import Play
 from engine.inference.leave_prior import LeavePrior
-from engine.inference.likelihood import _ALTERNATIVES, _MOVES, _TEMPERATURES, Model, heed
+from engine.inference.likelihood import (
+    _ALTERNATIVES,
+    _MOVES,
+    _TEMPERATURES,
+    Model,
+    likelihood_power,
+)
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack
@@ -208,7 +214,7 @@ class SlowTracker:
                 before[leave] += weight
                 after[leave] += weight * likelihood_of(judge.loss(play, rack), model)
         kept = {
-            leave: before[leave] * (after[leave] / before[leave]) ** heed(play.bag)
+            leave: before[leave] * (after[leave] / before[leave]) ** likelihood_power(play.bag)
             for leave in before
         }
         racks: dict[Rack, float] = defaultdict(float)

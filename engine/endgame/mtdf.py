@@ -15,17 +15,17 @@ from engine.kernels.transpositions import UNKNOWN
 class Mtdf:
     """The next question, and the bounds from the answers so far.
 
-    ``outcome`` is the gain that draws the game, to ask only for win, draw or loss; None asks for
-    the value.
+    ``drawing_gain`` is the gain that draws the game, to ask only for win, draw or loss; None asks
+    for the value.
     """
 
-    def __init__(self, outcome: int | None) -> None:
-        self._outcome = outcome
+    def __init__(self, drawing_gain: int | None) -> None:
+        self._drawing_gain = drawing_gain
         self.depth = 0  # plies ahead, answered
         self.ahead = 1  # plies ahead, of the question
         self.floor, self.ceiling = -UNKNOWN, UNKNOWN  # proven
         self._low, self._high = -UNKNOWN, UNKNOWN  # at this depth
-        self.value = 0 if outcome is None else outcome
+        self.value = 0 if drawing_gain is None else drawing_gain
         self.alpha = self.value - 1
         self.is_over = False
 
@@ -58,12 +58,13 @@ class Mtdf:
         return self.is_proven or self._tells(self._low, self._high)
 
     def _tells(self, floor: int, ceiling: int) -> bool:
-        outcome = self._outcome
-        return floor >= ceiling or (outcome is not None and not floor <= outcome <= ceiling)
+        draws = self._drawing_gain
+        return floor >= ceiling or (draws is not None and not floor <= draws <= ceiling)
 
     def _next(self) -> int:
         """Return the next alpha: test whether the value is as high as it seems, then higher."""
-        if self._outcome is None:
+        draws = self._drawing_gain
+        if draws is None:
             return self._low if self._low >= self.value else self.value - 1
-        seems_won = self.value > self._outcome and self._high > self._outcome
-        return self._outcome if self._low >= self._outcome or seems_won else self._outcome - 1
+        seems_won = self.value > draws and self._high > draws
+        return draws if self._low >= draws or seems_won else draws - 1

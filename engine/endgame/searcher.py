@@ -25,7 +25,7 @@ LEAST_MEMORY = 8 << 20
 """Unit of a solver's least memory, in bytes: it is two units for each thread and two more, for the
 principal variation and the transposition table. Each searcher gets half a unit or more."""
 
-OTHERWISE = 2 << 20  # bytes that a searcher takes besides, for the board and the stack
+FIXED_MEMORY = 2 << 20  # bytes that a searcher takes besides, for the board and the stack
 
 _WORD = 8
 _PAGE = 4 << 10

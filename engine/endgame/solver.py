@@ -34,7 +34,7 @@ from lexicons.jit import on_warm_up
 from lexicons.store import Lexicon
 
 from .mtdf import Mtdf
-from .searcher import LEAST_MEMORY, OTHERWISE, Searcher, new_table
+from .searcher import FIXED_MEMORY, LEAST_MEMORY, Searcher, new_table
 
 LEAST_LIMIT = 2  # endgames are solved if at least this many passes in a row end the game
 
@@ -126,7 +126,7 @@ class EndgameSolver:
         self._rules = rules
         # Half is for the transposition table; threads share the rest for their lines.
         table = new_table(memory // 2)
-        others = OTHERWISE * (threads + 1)
+        others = FIXED_MEMORY * (threads + 1)
         share = (memory // 2 - LEAST_MEMORY - others) // threads
         self._searchers = [
             Searcher(Generator(lexicon, rules), table, share, _NOISE * (nth > 0))

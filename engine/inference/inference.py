@@ -78,7 +78,7 @@ class Posterior:
         """Return the posterior mass of the ``count`` likeliest leaves."""
         return float(np.sort(self.posterior)[::-1][:count].sum())
 
-    def heeded(self, power: float) -> Posterior:
+    def tempered(self, power: float) -> Posterior:
         """Return the belief by a power of the play's likelihood; below 1 the play counts less."""
         if power == 1:
             return self

@@ -37,7 +37,7 @@ _ALTERNATIVES: dict[Judge, tuple[float, ...]] = {
 }
 """Geometric means of Z by temperature, over 400 positions of games between static players."""
 _MOVES = 500  # median number of moves of a rack: how often a floor counts
-_HEED = ((6, 0.5), (13, 0.7))
+_POWERS = ((6, 0.5), (13, 0.7))
 """Pairs: most tiles in the bag, and the power of a play's likelihood."""
 _STRANGENESS = 0.1  # share of the stranger's odds that remains for a known player
 
@@ -126,14 +126,14 @@ on average. Fitted to the losses of its plays by expectation maximisation."""
 MODELS = {"deterministic": DETERMINISTIC, "margin": margin(3.0), "soft": SIMULATING}
 
 
-def heed(bag: int) -> float:
+def likelihood_power(bag: int) -> float:
     """Return the power to which a play's likelihood is raised with ``bag`` tiles in the bag.
 
     With few tiles good players look beyond equity, so the loss of a play says less of the leave.
     Fitted to the leaves of players that think to the end of the game
     (``docs/results/inference.md``).
     """
-    return next((power for most, power in _HEED if bag <= most), 1.0)
+    return next((power for most, power in _POWERS if bag <= most), 1.0)
 
 
 _STRANGER = {  # kinds of players and how common they are

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.inference.equity_loss import Judges, Play
-from engine.kernels.racks import POINT
+from engine.movegen.evaluation import POINT
 from engine.movegen.move_codec import pack
 from engine.rules.moves import Move
 from engine.rules.position import Position, Rack
@@ -26,7 +26,7 @@ from engine.simulation.rollout_input import Belief
 
 from .inference import MOST_LISTED, Inference, Posterior
 from .leave_prior import LeavePrior, all_multisets, count_multisets, joined, priors_of
-from .likelihood import Style, heed
+from .likelihood import Style, likelihood_power
 
 DOUBT = 0.1  # share of samples that draw the opponent's rack as if nothing was known
 KEPT_DOUBT = 0.02  # probability that an inference is wrong after all
@@ -67,7 +67,7 @@ class RackFilter:
 
         If nothing fits, any rack is possible again.
         """
-        posterior = inference.posterior().heeded(heed(inference.play.bag))
+        posterior = inference.posterior().tempered(likelihood_power(inference.play.bag))
         self.prior = posterior.as_prior(self.doubt)
         if self.learns and len(posterior.leaves) and inference.play.bag >= FULL_BAG:
             self.style = self.style.learn(posterior.evidence)

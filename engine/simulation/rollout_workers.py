@@ -25,9 +25,9 @@ _CALL = (4, 32)  # samples of one kernel call, where several threads share the w
 
 
 class RolloutWorkers:
-    """Roll candidates out in threads and add the results to ``outcomes``.
+    """Roll candidates out in threads and add to ``results``.
 
-    ``generators`` are one per thread, for exclusive use; ``outcomes`` is for as many threads.
+    ``generators`` are one per thread, for exclusive use; ``results`` are for as many threads.
     """
 
     def __init__(
@@ -35,10 +35,10 @@ class RolloutWorkers:
         generators: Sequence[Generator],
         position: Position,
         given: tuple[Scene, Holdings, Chances, Candidates],
-        outcomes: RolloutResults,
+        results: RolloutResults,
     ) -> None:
         self._given = given
-        self._results = outcomes
+        self._results = results
         self._generators = generators
         self._games = [new_game(generator.rules, mirrored=True) for generator in generators]
         for generator in generators:
@@ -94,7 +94,7 @@ class RolloutWorkers:
         return np.array(taken, np.int64)
 
     def _roll_out(self, thread: int, tasks: I64) -> None:
-        generator, outcomes = self._generators[thread], self._results
+        generator, results = self._generators[thread], self._results
         roll_out(
             generator.state,
             self._games[thread],
@@ -102,6 +102,6 @@ class RolloutWorkers:
             generator.leaves.arrays,
             *self._given,
             tasks,
-            outcomes.values,
-            outcomes.tallies[thread],
+            results.values,
+            results.tallies[thread],
         )

@@ -55,7 +55,7 @@ def losses(game: Game, seat: int, judges: Judges) -> Iterator[tuple[int, list[fl
         if late and event.hides and len(exact.leaves) and not exact.is_drawn:
             random = random_share(event.leave, event.left)
             true = (exact.leaves == np.array(event.leave, np.uint8)).all(axis=1)
-            shares = (float(exact.heeded(power).posterior[true].sum()) for power in POWERS)
+            shares = (float(exact.tempered(power).posterior[true].sum()) for power in POWERS)
             size = len(event.leave)
             yield event.play.bag, [loss_of(share, DOUBT, random, size) for share in shares]
         tracker.conclude(looking)

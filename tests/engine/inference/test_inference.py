@@ -68,15 +68,15 @@ def test_a_posterior_is_exact_bayes(what: Any, model: Model) -> None:
 def test_a_play_that_is_heeded_less_tells_less() -> None:
     play, counts = seen(4, 1, 3, 2)
     found = told(play, counts, Style.of(MODELS["soft"]))
-    assert by_leave(found.heeded(1.0)) == pytest.approx(by_leave(found))
-    assert found.heeded(0.0).posterior == pytest.approx(found.prior / found.prior.sum())
+    assert by_leave(found.tempered(1.0)) == pytest.approx(by_leave(found))
+    assert found.tempered(0.0).posterior == pytest.approx(found.prior / found.prior.sum())
     likelihood = found.posterior / found.prior
-    half = found.heeded(0.5)
+    half = found.tempered(0.5)
     ratio = half.posterior / found.prior / np.sqrt(likelihood)
     assert ratio == pytest.approx(ratio[0])
     assert found.entropy < half.entropy
     once = replace(found, chances=np.zeros(len(found.leaves)))  # as of leaves that were drawn once
-    assert once.heeded(0.5).posterior == pytest.approx(half.posterior)
+    assert once.tempered(0.5).posterior == pytest.approx(half.posterior)
 
 
 def test_a_posterior_is_exact_bayes_for_who_may_be_one_or_another() -> None:
