@@ -84,18 +84,21 @@ class Retention:
 
     def _write(self, games: Sequence[KeptGame], tables: Tables) -> list[str]:
         """Write games to the archive; return those that are there."""
-        written = []
+        written, months = [], set[Path]()
         for kept in games:
             text = _gcg(kept, tables)
             if text is None:
                 continue
             month = month_folder(self.archive, kept.created)
+            months.add(month)
             # A Path would intern the file's name, which then stays in memory for good.
             with open(f"{month}/{kept.game}.gcg", "w", encoding="utf-8") as file:  # noqa: PTH123
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             written.append(kept.game)
+        for folder in (*months, self.archive) if written else ():
+            _sync(folder)  # else a new file may be gone after a power cut
         return written
 
 
@@ -104,6 +107,14 @@ def month_folder(folder: Path, at: float) -> Path:
     month = folder / f"{datetime.fromtimestamp(at, UTC):%Y-%m}"
     month.mkdir(parents=True, exist_ok=True)
     return month
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _gcg(kept: KeptGame, tables: Tables) -> str | None:

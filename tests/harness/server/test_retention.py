@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,6 +71,28 @@ async def test_old_games_are_written_by_month_and_then_dropped(
     (archive / "2026-10" / "old-0.gcg").unlink()
     await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S, None)
     assert not (archive / "2026-10" / "old-0.gcg").exists()
+
+
+async def test_moves_are_dropped_once_their_file_outlives_a_power_cut(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keep(journal, "old", OCTOBER)
+    synced, dropped, fsync = set[Path](), list[str](), os.fsync
+    archive = tmp_path / "archive"
+
+    def sync(handle: int) -> None:
+        synced.add(Path(f"/proc/self/fd/{handle}").readlink())
+        fsync(handle)
+
+    async def drop(games: list[str]) -> None:
+        month = archive / "2026-10"
+        assert synced == {archive, month, month / "old.gcg"}
+        dropped.extend(games)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(journal, "drop_moves", drop)
+    await Retention(30, archive).drop(journal, tables(), OCTOBER + DAY_S, None)
+    assert dropped == ["old"]
 
 
 async def test_each_time_goes_on_from_the_last(tmp_path: Path, journal: Journal) -> None:
