@@ -17,7 +17,6 @@ from pathlib import Path
 
 import structlog
 
-from bot.seat.offers import Declined
 from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
@@ -124,6 +123,6 @@ def _gcg(kept: KeptGame, tables: Tables) -> str | None:
             return None
         book = Scorebook.restored(kept.records, None, lexicon)
         return game_record(book, " – ".join(kept.opened.players))
-    except (Declined, ValueError, AssertionError) as error:
-        log.warning("game not archived", game=kept.game, reason=str(error))
+    except Exception as error:  # damage has any shape; the other games go on
+        log.error("game not archived", game=kept.game, reason=repr(error))
         return None

@@ -17,6 +17,7 @@ from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended, read_ended_game, read_games
 from harness.arbiter.records import Opened
+from harness.arbiter.scorebook import Scorebook
 from harness.server import retention
 from harness.server.retention import Retention
 
@@ -105,6 +106,22 @@ async def test_each_time_goes_on_from_the_last(tmp_path: Path, journal: Journal)
     assert short == {"old-0": True, "old-1": False, "old-2": True}
     assert await kept.drop(journal, tables(), OCTOBER + 5, "old-2") == "old-2"
     assert await kept.drop(journal, tables(), OCTOBER + 5, None) == "old-1"
+
+
+async def test_a_damaged_game_stays_and_holds_back_no_other(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, game in enumerate(("damaged", "fine")):
+        await keep(journal, game, OCTOBER + number)
+    game_record = retention.game_record
+
+    def record(book: Scorebook, title: str) -> str:
+        return {"fine": game_record(book, title)}[book.opened.game]
+
+    monkeypatch.setattr(retention, "game_record", record)
+    await Retention(30, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S, None)
+    short = {game.game: game.is_short for game in read_games(journal.address)}
+    assert short == {"damaged": False, "fine": True}
 
 
 async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -> None:
