@@ -21,7 +21,7 @@ from harness.figures import counted
 from harness.matches.config import MatchError, TournamentConfig, write_config
 from harness.matches.folder import MatchFolder
 from harness.matches.progress import MatchProgress, TournamentProgress
-from harness.matches.report import summary_text, test_progress, write_summary
+from harness.matches.report import test_progress, write_summary
 from harness.matches.sequential import State, state_of
 from harness.matches.tournament import Tournament, measure_luck
 from harness.workers import Cluster, WorkersError, open_cluster
@@ -276,12 +276,12 @@ def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -
     """Write the summary files of the games so far, and print them as a table or also as JSON."""
     told = write_summary(terms, files)
     if files.counted:
-        print(summary_text(terms, files, shutil.get_terminal_size().columns), end="")
+        print(told.text(shutil.get_terminal_size().columns), end="")
     print(f" games and results: {files.path}")
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")
     if as_json:
-        print_json(told)
+        print_json(told.as_object())
 
 
 def _check_failures(files: MatchFolder, terms: TournamentConfig) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -32,7 +32,7 @@ from .folder import FolderContents, MatchFolder, with_joined
 from .luck_correction import CorrectedMatch, corrected
 from .luck_correction import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
-from .results import GameResult, Luck
+from .results import GameResult
 from .sequential import FEWEST_PAIRS, SequentialTest, State, state_of, write_hypothesis
 from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
 from .standings import Standing, standings
@@ -59,26 +59,16 @@ def match_table(
     stats: MatchStatistics,
     results: Sequence[GameResult],
     width: int = WIDTH,
-    test: SequentialTest | None = None,
-    lucks: Mapping[str, Luck | None] | None = None,
+    further: Sequence[tuple[str, str]] = (),
 ) -> RenderableType:
-    """Return the result of a match as a table; ``results`` give the histogram."""
+    """Return the result of a match as a table; ``results`` give the histogram.
+
+    ``further`` rows come last: ``MatchSummary.further_rows``.
+    """
     below = _verdict(stats, results)
-    for row in further_rows(results, test, lucks):
+    for row in further:
         below.add_row(*row)
     return Group(_sides_table(stats, width), Padding(below, (0, 0, 0, 1)))
-
-
-def further_rows(
-    results: Sequence[GameResult],
-    test: SequentialTest | None,
-    lucks: Mapping[str, Luck | None] | None,
-) -> list[tuple[str, str]]:
-    """Return rows for what was asked for beyond the result: less luck, a sequential test."""
-    shown = luck_rows(_less_luck(results, lucks)) if lucks else []
-    if test is not None:
-        shown.append(("sequential test", test_sentence(test, state_of(test, results))))
-    return shown
 
 
 def test_sentence(test: SequentialTest, state: State) -> str:
@@ -235,10 +225,10 @@ def tournament_table(
     config: TournamentConfig,
     table: Sequence[Standing],
     results: Sequence[GameResult],
+    ratings: Ratings,
     width: int = WIDTH,
 ) -> RenderableType:
     """Return the standings with ratings, and points against each other."""
-    ratings = rate_results(results, config.names, dict(config.anchors))
     parts: list[RenderableType] = [standings_table(config, table, width, ratings)]
     parts += [Padding(Text(line, style="dim"), (0, 0, 0, 1)) for line in rating_notes(ratings)]
     if len(table) <= MOST_CROSSED and config.format != "knockout":
@@ -389,74 +379,110 @@ def table_text(
     stats: MatchStatistics,
     results: Sequence[GameResult],
     columns: int = WIDTH,
-    test: SequentialTest | None = None,
-    lucks: Mapping[str, Luck | None] | None = None,
+    further: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return the table of a match as text, at most ``WIDTH`` columns wide."""
     width = max(40, min(columns, WIDTH))
-    return plain_text(match_table(stats, results, width, test, lucks), width)
+    return plain_text(match_table(stats, results, width, further), width)
 
 
-def summary_text(config: TournamentConfig, files: MatchFolder, columns: int = WIDTH) -> str:
-    """Return the table of a match or a tournament as text."""
+# --- what is told, in all its forms -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MatchSummary:
+    """The result of a match so far."""
+
+    results: list[GameResult]
+    stats: MatchStatistics
+    less_luck: CorrectedMatch | None
+    """None: no luck was measured."""
+    test: SequentialTest | None
+    state: State | None
+    """Of the test."""
+
+    def further_rows(self) -> list[tuple[str, str]]:
+        """Return rows for what was asked for beyond the result: less luck, a sequential test."""
+        shown = luck_rows(self.less_luck) if self.less_luck else []
+        if self.test is not None and self.state is not None:
+            shown.append(("sequential test", test_sentence(self.test, self.state)))
+        return shown
+
+    def text(self, columns: int = WIDTH) -> str:
+        """Return a table as text."""
+        return table_text(self.stats, self.results, columns, self.further_rows())
+
+    def as_object(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        test = {} if self.state is None else {"test": vars(self.state)}
+        luck = {} if self.less_luck is None else {"luck": asdict(self.less_luck)}
+        return as_json_object(self.stats) | test | luck
+
+
+@dataclass(frozen=True)
+class TournamentSummary:
+    """The standings of a tournament so far."""
+
+    config: TournamentConfig
+    results: list[GameResult]
+    games: int
+    """Those that count."""
+    table: list[Standing]
+    ratings: Ratings
+
+    def text(self, columns: int = WIDTH) -> str:
+        """Return tables as text."""
+        width = max(columns, 40)
+        shown = tournament_table(self.config, self.table, self.results, self.ratings, width)
+        return plain_text(shown, width)
+
+    def as_object(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        return {
+            "format": self.config.format,
+            "games": self.games,
+            "void": len(self.results) - self.games,
+            "standings": [of.as_object() for of in self.table],
+            "cross": [
+                {"name": a, "against": b, "points": points, "games": int(games)}
+                for (a, b), (points, games) in cross_table(self.results).items()
+            ],
+            "ratings": {
+                "first_move": self.ratings.first_move,
+                "first_move_error": self.ratings.first_move_error,
+                "players": [asdict(of) for of in self.ratings.players],
+                "superiority": self.ratings.superiority,
+            },
+        }
+
+
+Summary: TypeAlias = MatchSummary | TournamentSummary
+
+
+def summarize(config: TournamentConfig, files: FolderContents) -> Summary:
+    """Work out the result of a match or tournament so far."""
     config, results = with_joined(config, files.decisions), files.counting()
-    if config.is_match:
-        stats = _statistics(config, results)
-        return table_text(stats, results, columns, config.test, files.lucks)
-    table, width = standings(config, files), max(columns, 40)
-    return plain_text(tournament_table(config, table, results, width), width)
+    if not config.is_match:
+        ratings = rate_results(results, config.names, dict(config.anchors))
+        table = standings(config, files)
+        return TournamentSummary(config, results, len(files.counted), table, ratings)
+    less_luck = None
+    if files.lucks:
+        lucks = [files.lucks.get(result.game) for result in results]
+        less_luck = corrected(results, lucks, luck_weights())
+    stats = match_statistics(results, (config.names[0], config.names[1]))
+    state = None if config.test is None else state_of(config.test, results)
+    return MatchSummary(results, stats, less_luck, config.test, state)
 
 
-# --- what stays ---------------------------------------------------------------------------------
-
-
-def summary(config: TournamentConfig, files: FolderContents) -> dict[str, Any]:
-    """Return the result so far as a JSON object."""
-    config, results = with_joined(config, files.decisions), files.counting()
-    if config.is_match:
-        test = {} if config.test is None else {"test": vars(state_of(config.test, results))}
-        luck = {"luck": asdict(_less_luck(results, files.lucks))} if files.lucks else {}
-        return as_json_object(_statistics(config, results)) | test | luck
-    table = standings(config, files)
-    cells = cross_table(results)
-    ratings = rate_results(results, config.names, dict(config.anchors))
-    return {
-        "format": config.format,
-        "games": len(files.counted),
-        "void": len(files.results) - len(files.counted),
-        "standings": [of.as_object() for of in table],
-        "cross": [
-            {"name": a, "against": b, "points": points, "games": int(games)}
-            for (a, b), (points, games) in cells.items()
-        ],
-        "ratings": {
-            "first_move": ratings.first_move,
-            "first_move_error": ratings.first_move_error,
-            "players": [asdict(of) for of in ratings.players],
-            "superiority": ratings.superiority,
-        },
-    }
-
-
-def _less_luck(results: Sequence[GameResult], lucks: Mapping[str, Luck | None]) -> CorrectedMatch:
-    return corrected(results, [lucks.get(result.game) for result in results], luck_weights())
-
-
-def write_summary(config: TournamentConfig, files: MatchFolder) -> dict[str, Any]:
-    """Write ``summary.json`` and ``summary.txt`` of the games so far; return the first's object.
+def write_summary(config: TournamentConfig, files: MatchFolder) -> Summary:
+    """Write ``summary.json`` and ``summary.txt`` of the games so far; return what they tell.
 
     Each is replaced atomically.
     """
-    told = summary(config, files)
-    as_json = json.dumps(told, indent=2, ensure_ascii=False)
-    for name, text in (
-        ("summary.json", f"{as_json}\n"),
-        ("summary.txt", summary_text(config, files)),
-    ):
+    summary = summarize(config, files)
+    as_json = json.dumps(summary.as_object(), indent=2, ensure_ascii=False)
+    for name, text in (("summary.json", f"{as_json}\n"), ("summary.txt", summary.text())):
         with replacing(files.path / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    return told
-
-
-def _statistics(config: TournamentConfig, results: Sequence[GameResult]) -> MatchStatistics:
-    return match_statistics(results, (config.names[0], config.names[1]))
+    return summary

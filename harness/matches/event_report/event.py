@@ -15,17 +15,10 @@ from harness.arbiter.journal_reading import read_games
 from harness.figures import DASH, counted, duration, plain
 from harness.matches.config import TournamentConfig, read_config
 from harness.matches.folder import FolderContents, with_joined
-from harness.matches.ratings import rate_results
-from harness.matches.report import (
-    TITLES,
-    further_rows,
-    heading,
-    summary,
-    verdict,
-)
+from harness.matches.report import TITLES, MatchSummary, heading, summarize, verdict
 from harness.matches.results import GameResult
 from harness.matches.standings import standings
-from harness.matches.statistics import match_statistics, rows
+from harness.matches.statistics import rows
 
 from .games import MOST_GAMES, EventGames
 from .tables import (
@@ -113,8 +106,9 @@ def read_event(folder: Path) -> Event:
         raise ValueError(f"no game in {folder} is over; there is nothing to report yet")
     table = standings(config, files)
     names = [of.name for of in table]
-    match = _verdict(config, files, results) if config.is_match else None
-    ratings = None if match else rate_results(results, config.names, dict(config.anchors))
+    told = summarize(config, files)
+    match = _verdict(told) if isinstance(told, MatchSummary) else None
+    ratings = None if isinstance(told, MatchSummary) else told.ratings
     played = [it for it in counting if it.was_played]
     journal = folder / "match.db"
     games = EventGames(names, counting, read_games(journal) if journal.exists() else ())
@@ -146,19 +140,17 @@ def _title(config: TournamentConfig) -> str:
     return f"{kind[0].upper()}{kind[1:]} of {counted(len(config.names), 'player')}"
 
 
-def _verdict(
-    config: TournamentConfig, files: FolderContents, results: Sequence[GameResult]
-) -> Verdict:
-    a, b = config.names
-    stats = match_statistics(results, (a, b))
+def _verdict(match: MatchSummary) -> Verdict:
+    stats = match.stats
+    a, b = stats.sides
     *lines, last = verdict(stats)
     shown = [(of.label, ", ".join(filter(None, (of.figure, of.rest.strip())))) for of in lines]
     return Verdict(
         summary=f"{heading(stats)}. {last.rest}",
-        lines=shown + further_rows(results, config.test, files.lucks),
-        names=(plain(a), plain(b)),
+        lines=shown + match.further_rows(),
+        names=(plain(a.name), plain(b.name)),
         sides=[*rows(stats, "scores"), *rows(stats, "time"), *rows(stats, "faults")],
-        values=summary(config, files),
+        values=match.as_object(),
     )
 
 

@@ -23,7 +23,7 @@ from harness.matches.folder import (
     Withdrawn,
     with_joined,
 )
-from harness.matches.report import summary
+from harness.matches.report import summarize
 from harness.matches.results import Luck, PlannedGame, walkover
 from harness.matches.schedule import Schedule
 from harness.matches.standings import standings
@@ -70,7 +70,7 @@ def test_a_correction_counts_in_the_standings_and_not_in_the_results(tmp_path: P
         assert [(of.name, of.points, of.spread) for of in table] == [("B", 1, 20), ("A", 0, -20)]
         assert [of.scored for of in table] == [330, 310]
         assert files.results[0].spread == 100
-        assert summary(config, files)["mean_score"] == 310
+        assert summarize(config, files).as_object()["mean_score"] == 310
         files.decide(Corrected(1, "g1", (320, 320)))
         table = standings(config, files)
         assert [of.ties for of in table] == [1, 1]
@@ -99,12 +99,12 @@ def test_a_game_that_is_played_again_has_not_the_luck_of_the_one_before(tmp_path
     with MatchFolder(tmp_path) as files:
         files.append(won(1, "A", "B", 400, 300))  # type: ignore[arg-type]
         files.add_luck(files.results[0], luck)
-        assert summary(config, files)["luck"]["unknown"] == 0
+        assert summarize(config, files).as_object()["luck"]["unknown"] == 0
         files.decide(Corrected(1, "g1", None))
         files.append(game(1, (250, 260), game="again", sides=(seat("A", 250), seat("B", 260))))
     files = FolderContents(tmp_path)
     assert files.lucks == {"g1": luck}
-    assert summary(config, files)["luck"]["unknown"] == 1
+    assert summarize(config, files).as_object()["luck"]["unknown"] == 1
 
 
 def test_luck_that_an_earlier_version_measured_is_known_by_its_number(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from harness.matches.event_report.event import read_event
 from harness.matches.event_report.formats import as_csv, as_html, as_markdown
 from harness.matches.folder import Corrected, FolderContents, MatchFolder
 from harness.matches.ratings import rate_results
-from harness.matches.report import summary_text
+from harness.matches.report import summarize
 from harness.matches.sequential import SequentialTest, state_of
 from harness.matches.standings import standings
 
@@ -289,7 +289,7 @@ def test_few_games_have_ratings_without_intervals(tmp_path: Path) -> None:
             scores = (400, 300 + 150 * (number % 2))
             sides = seat(one, scores[0]), seat(other, scores[1])
             files.append(game(number, scores, sides=sides, pair=number // 6, first=number % 2))
-        table = summary_text(config, files, 100)
+        table = summarize(config, files).text(100)
     event = read_event(tmp_path)
     (ratings,) = (sheet for sheet in event.sheets if sheet.key == "ratings")
     assert [field.head for field in ratings.fields] == ["name", "Elo", "games", "pairs"]

@@ -22,8 +22,7 @@ from harness.matches.ratings import rate_results
 from harness.matches.report import (
     match_table,
     standings_table,
-    summary,
-    summary_text,
+    summarize,
     table_text,
     write_summary,
 )
@@ -285,8 +284,9 @@ def test_a_tournament_shows_standings_ratings_and_who_beat_whom(tmp_path: Path) 
             scores = (400 + 7 * (number % 5), 400 + 5 * (number % 7))
             sides = (seat(config.names[a], scores[0]), seat(config.names[b], scores[1]))
             files.append(game(number, scores, sides=sides, pair=number, first=number // 3 % 2))
-        wide, narrow = (summary_text(config, files, columns) for columns in (140, 80))
-        found = summary(config, files)
+        summary = summarize(config, files)
+    wide, narrow = (summary.text(columns) for columns in (140, 80))
+    found = summary.as_object()
     assert max(map(len, narrow.splitlines())) <= 80
     assert "faults" not in narrow
     for text in (wide, narrow):
