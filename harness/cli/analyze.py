@@ -9,14 +9,21 @@ from engine.rules.rules import Rules
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import Judge, interruptible, note_unknown_words, read_game, read_position
+from .positions import (
+    Judge,
+    PositionArgument,
+    interruptible,
+    note_unknown_words,
+    read_game,
+    read_position,
+)
 
 if TYPE_CHECKING:
     from harness.analysis.review import Turn
 
 
 def analyze(
-    what: str,
+    what: PositionArgument,
     /,
     *,
     time: options.PositiveDuration | None = None,

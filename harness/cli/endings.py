@@ -13,7 +13,7 @@ from engine.rules.position import bag_count
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import Judge, note_unknown_words, read_position, time_to_think
+from .positions import Judge, PositionArgument, note_unknown_words, read_position, time_to_think
 
 if TYPE_CHECKING:
     from engine.endgame.solver import EndgameSolver
@@ -46,7 +46,7 @@ Memory: TypeAlias = Annotated[
 
 
 def endgame(
-    what: str,
+    what: PositionArgument,
     /,
     *,
     time: options.PositiveDuration = 5_000,
@@ -101,7 +101,7 @@ def endgame(
 
 
 def preendgame(
-    what: str,
+    what: PositionArgument,
     /,
     *,
     time: options.PositiveDuration = 10_000,

@@ -16,11 +16,11 @@ from .options import (
     TableOptions,
     lexicon_for,
 )
-from .positions import Judge, note_unknown_words, read_position
+from .positions import Judge, PositionArgument, note_unknown_words, read_position
 
 
 def generate(
-    what: str,
+    what: PositionArgument,
     /,
     *,
     lexicon: RulesLexiconOption = "scowl",

@@ -15,7 +15,14 @@ from engine.rules.rules import Rules
 
 from . import options
 from .failing import CommandFailed, sentences
-from .positions import GameFile, Judge, note_unknown_words, read_game, read_position
+from .positions import (
+    GameFile,
+    Judge,
+    PositionArgument,
+    note_unknown_words,
+    read_game,
+    read_position,
+)
 from .study_run import check_writable
 
 MOST_RACKS = 200_000
@@ -25,7 +32,7 @@ ModelName = Literal["deterministic", "margin", "soft"]
 
 
 def infer(
-    what: str,
+    what: PositionArgument,
     /,
     *,
     play: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+from cyclopts import Parameter
 
 from bot.player import Budget
 from engine.notation.cgp import read_cgp
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     from lexicons.leaves import LeaveTable
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
+
+
+PositionArgument: TypeAlias = Annotated[str, Parameter(name="POSITION")]
+"""A CGP, a file that has one, or a line of a game; each command writes its own help."""
 
 
 @dataclass(frozen=True)

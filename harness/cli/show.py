@@ -24,7 +24,7 @@ from .positions import GameFile, read_cgp_or_file, read_game
 
 
 def show(
-    what: str,
+    what: Annotated[str, Parameter(name="GAME")],
     /,
     *,
     turn: int | None = None,
