@@ -182,7 +182,7 @@ def _settings(
     ]
     if began:
         first, last = (datetime.fromtimestamp(of(began), UTC) for of in (min, max))
-        said.append(("begun", f"{first:%Y-%m-%d %H:%M} UTC, the last game {last:%Y-%m-%d %H:%M}"))
+        said.append(("started", f"{first:%Y-%m-%d %H:%M} UTC, the last game {last:%Y-%m-%d %H:%M}"))
     seats = zip(config.names, config.seats, strict=True)
     return [*said, *((f"seat {at}", _seat(*of)) for at, of in enumerate(seats, start=1))]
 
@@ -216,6 +216,7 @@ def _games_note(games: int, shown: int) -> str:
         return "The games are in the journal (match.db), which is not here."
     if shown < games:
         most = games > MOST_GAMES
-        why = "the first and the last of each pairing" if most else "the others were not played"
+        first = f"the first and the last of each pairing, at most {MOST_GAMES:,} games"
+        why = first if most else "the others were not played"
         return f"{shown:,} of {games:,} games: {why}."
     return ""

@@ -20,7 +20,7 @@ from lexicons.alphabet import EMPTY
 from protocol.parts import UPHELD, WITHDRAWN
 
 MOST_GAMES = 2_000
-"""Games to click through; if there are more, the first and the last of each pairing."""
+"""Most games to click through; if there are more, the first and the last of each pairing."""
 
 
 class EventGames:
@@ -77,11 +77,12 @@ def _shown(results: Sequence[GameResult]) -> Iterable[GameResult]:
     for result in results:
         pairings[frozenset(side.name for side in result.sides)].append(result)
     each = max(MOST_GAMES // (2 * len(pairings)), 1)
-    return [
+    chosen = [
         result
         for games in pairings.values()
         for result in (games if len(games) <= 2 * each else (*games[:each], *games[-each:]))
     ]
+    return chosen[:MOST_GAMES]
 
 
 def _equipment(rules: Rules) -> dict[str, Any]:
