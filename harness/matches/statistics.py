@@ -15,8 +15,8 @@ no interval is given: even winning all six is luck one time in 32.
 
 **What counts.** Void games (the host's fault, or nobody came) count only in ``void`` and, if nobody
 came, in ``faults``. A forfeit (time, illegal moves, crash, hang, resignation, no-show) is a whole
-loss for wins, win rate and Elo. Mean scores and spread use its score at the end, so that the mean
-spread is the difference of the mean scores. Games lost 2× and score ratios are taken from games
+loss for wins, win rate and Elo. Mean scores and spread use its score at the end. Means of scores,
+bingos and times leave out games to which a side did not come. Games lost 2× and score ratios are taken from games
 played to their end.
 
 **Unknown is None.** Nothing here is nan or infinite.
@@ -209,7 +209,7 @@ def match_statistics(results: Sequence[GameResult], names: tuple[str, str]) -> M
 def _side(
     name: str, results: Sequence[GameResult], finished: Sequence[GameResult], side: int
 ) -> SideStatistics:
-    own = [result.sides[side] for result in finished]
+    own = [result.sides[side] for result in finished if result.was_played]
     games, moves = len(own), sum(seat.moves for seat in own)
     think_ms = sum(seat.think_ms for seat in own)
     scores = [

@@ -139,6 +139,17 @@ def test_who_never_moved_has_no_times() -> None:
     assert (away.move_ms_mean, away.move_ms_longest, away.clock_used_ms_mean) == (None, None, None)
 
 
+def test_a_game_to_which_one_did_not_come_leaves_means_as_they_are() -> None:
+    played = [game(0, (420, 400)), game(1, (380, 390))]
+    sides = seat("static", 0, moves=0, think_ms=0), seat("monte carlo", 0, moves=0, think_ms=0)
+    missed = game(2, (0, 0), outcome="no_show", winner=0, sides=sides)
+    before, after = stats_of(played), stats_of([*played, missed])
+    assert (after.games, after.wins) == (3, before.wins + 1)
+    for one, other in zip(before.sides, after.sides, strict=True):
+        assert replace(other, forfeits=one.forfeits) == one
+    assert [side.mean_score for side in after.sides] == [400, 395]
+
+
 def test_void_games_do_not_count_and_are_counted() -> None:
     stats = stats_of(
         [
