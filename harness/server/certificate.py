@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot.seat.containment import hide
 from harness.arbiter.clock import DAY_S
+from harness.figures import counted
 
 SOON_DAYS = 14
 _END = "-----END CERTIFICATE-----"
@@ -28,26 +29,23 @@ class Certificate:
         self.dialling = _trusting_none()
         """For dialling a host that has the same certificate, or one that was read here before."""
         self._trust_own()
-        self.expires = self._expiry()
-        """In seconds since 1970; None if clients refuse the certificate now."""
+        self.expires, self._fault = self._tried()
 
     def renew(self) -> None:
         """Read both files again; raise ValueError and go on with the old ones if they are wrong."""
         self._loaded()
         self.context.load_cert_chain(*self._files)
         self._trust_own()
-        self.expires = self._expiry()
+        self.expires, self._fault = self._tried()
 
     def warning(self) -> str | None:
         """Return a sentence if clients refuse the certificate, or soon will."""
         renew = "renew it, and send this process SIGHUP"
-        if self.expires is None:
-            return (
-                f"{self._files[0]} has expired or is not valid yet, so clients refuse it; {renew}"
-            )
+        if self._fault:
+            return f"{self._files[0]}: {self._fault}, so clients refuse it; {renew}"
         days = int((self.expires - time.time()) // DAY_S)
         if days < SOON_DAYS:
-            return f"{self._files[0]} expires in {days} days; {renew}"
+            return f"{self._files[0]} expires in {counted(days, 'day')}; {renew}"
         return None
 
     def _loaded(self) -> ssl.SSLContext:
@@ -64,8 +62,11 @@ class Certificate:
         first, end, _ = self._files[0].read_text(errors="replace").partition(_END)
         self.dialling.load_verify_locations(cadata=first + end)
 
-    def _expiry(self) -> float | None:
-        """Return the expiry for a client that trusts the file; None if the client refuses it."""
+    def _tried(self) -> tuple[float, str]:
+        """Have a client that trusts the file connect; return the expiry, and why it refuses, if so.
+
+        The expiry is in seconds since 1970, and 0 if the client refuses.
+        """
         trusting = _trusting_none()
         trusting.load_verify_locations(self._files[0])
         here, there = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -75,10 +76,10 @@ class Certificate:
             for end in (client, server, client):
                 with suppress(ssl.SSLWantReadError):
                     end.do_handshake()
-        except ssl.SSLCertVerificationError:
-            return None
+        except ssl.SSLCertVerificationError as error:
+            return 0.0, error.verify_message
         told = client.getpeercert() or {}
-        return ssl.cert_time_to_seconds(str(told["notAfter"]))
+        return ssl.cert_time_to_seconds(str(told["notAfter"])), ""
 
 
 def _trusting_none() -> ssl.SSLContext:

@@ -77,8 +77,8 @@ async def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(runnin
     assert running.server._admissions.config == strict
     assert running.told == [
         f"{running.tokens} was read again: new bob",
-        f"{running.cert} has expired or is not valid yet, so clients refuse it; renew it, and send "
-        "this process SIGHUP",
+        f"{running.cert}: certificate has expired, so clients refuse it; renew it, and send this "
+        "process SIGHUP",
         "the settings were read again: admission.kept, admission.spectators, max_games, "
         "time.initial_ms changed",
         "bots.new, bots.quick, ladder.anchors, ladder.fade_days, ladder.persons, ladder.tables, "

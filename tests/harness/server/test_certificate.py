@@ -57,7 +57,9 @@ async def test_clients_meet_the_certificate_of_today(
     certificate.renew()
     with pytest.raises(ChannelClosed, match="its certificate is not trusted: certificate has exp"):
         await meet("expired.pem")
-    assert "has expired or is not valid yet, so clients refuse it" in (certificate.warning() or "")
+    assert "cert.pem: certificate has expired, so clients refuse it" in (
+        certificate.warning() or ""
+    )
 
     shutil.copy(TLS / "localhost.pem", tmp_path / "cert.pem")
     certificate.renew()
@@ -72,14 +74,22 @@ async def test_clients_meet_the_certificate_of_today(
     await server.wait_closed()
 
 
+@pytest.mark.parametrize(("days", "said"), [(3.5, "3 days"), (1.5, "1 day")])
 def test_a_certificate_that_expires_soon_is_said(
-    certificate: Certificate, monkeypatch: pytest.MonkeyPatch
+    certificate: Certificate, monkeypatch: pytest.MonkeyPatch, days: float, said: str
 ) -> None:
-    assert certificate.expires is not None
-    soon = certificate.expires - 3.5 * DAY_S
+    soon = certificate.expires - days * DAY_S
     monkeypatch.setattr("time.time", lambda: soon)
-    assert "expires in 3 days; renew it, and send this process SIGHUP" in (
+    assert f"expires in {said}; renew it, and send this process SIGHUP" in (
         certificate.warning() or ""
+    )
+
+
+def test_a_certificate_that_is_not_for_servers_is_said() -> None:
+    certificate = Certificate(TLS / "client.pem", TLS / "localhost.key")
+    assert certificate.warning() == (
+        f"{TLS / 'client.pem'}: unsuitable certificate purpose, so clients refuse it; renew it, "
+        "and send this process SIGHUP"
     )
 
 
