@@ -50,12 +50,14 @@ class Fake:
     stops: int = 0
     killed: bool = False
 
+    starts: asyncio.Event = field(default_factory=asyncio.Event)
     may_start: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start(self) -> Fake:
         return self
 
     async def start_late(self) -> Fake:
+        self.starts.set()
         await self.may_start.wait()
         return self
 
@@ -179,8 +181,7 @@ async def test_a_request_that_is_ended_while_its_process_starts_is_not_read(
 ) -> None:
     queue.start = engine.start_late
     ended = await Visitor(queue, b"abc").ask()
-    while queue._waiting:
-        await asyncio.sleep(0)
+    await engine.starts.wait()
     queue.cancel(ended.job)
     engine.may_start.set()
     other = await Visitor(queue, b"x", "192.0.2.2").ask()
