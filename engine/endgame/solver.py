@@ -115,7 +115,7 @@ class EndgameSolver:
 
     def __init__(self, lexicon: Lexicon, rules: Rules, *, memory: int, threads: int = 1) -> None:
         if threads < 1:
-            raise ValueError(f"{threads} threads; one is the least")
+            raise ValueError(f"threads is {threads}; it must be at least 1")
         if memory < (least := least_memory(threads)):
             raise ValueError(
                 f"{memory:,} bytes of memory; "
@@ -177,7 +177,7 @@ class EndgameSolver:
 
     def _choice(self, position: Position, moves: Collection[Move]) -> tuple[Move, ...]:
         if len(moves) > MOST_LISTED:
-            raise ValueError(f"{len(moves)} moves to choose from; {MOST_LISTED} at most")
+            raise ValueError(f"{len(moves)} moves are named; at most {MOST_LISTED} can be")
         board = position.board
         return tuple(canonical(move, board) if isinstance(move, Place) else move for move in moves)
 

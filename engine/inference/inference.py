@@ -190,7 +190,7 @@ class Inference:
 
     def _forget(self) -> None:
         if self._before.size:
-            self._note = "it contradicts what was believed before; that is forgotten"
+            self._note = "the play contradicts the earlier belief, which is dropped"
         self._before = LeavePrior.nothing()
 
     def _draw(self, count: int) -> tuple[U8, U8, F64]:

@@ -68,7 +68,9 @@ class Model:
         if not math.isclose(sum(shares), 1, abs_tol=1e-6) or min(shares) < 0:
             raise ValueError(f"shares of {shares}; each is 0 or more, and they add up to 1")
         if not 0 <= self.floor * _MOVES < 1:
-            raise ValueError(f"a floor of {self.floor}; it is from 0 to {1 / _MOVES}, and below it")
+            raise ValueError(
+                f"a floor of {self.floor}; it must be 0 or more and below {1 / _MOVES}"
+            )
 
     @property
     def reach(self) -> int:

@@ -100,7 +100,7 @@ class BingoForecast:
         draws = Draws(counts, kept, [0] * len(counts), size)
         racks, _ = draws.draw(samples, np.random.default_rng(seed & (1 << 64) - 1))
         if not len(racks):
-            raise ValueError("nothing of what it may have kept is unseen")
+            raise ValueError("none of the possible leaves fits the unseen tiles")
         self._racks = [tuple(rack) for rack in racks.tolist()]
 
     def advance(self, amount: int) -> int:

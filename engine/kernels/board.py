@@ -171,7 +171,7 @@ def new_board(rules: Rules) -> npt.NDArray[Any]:
     """
     if rules.rack_size > MAX_PLACED:
         raise ValueError(
-            f"racks of {rules.rack_size} tiles; moves can be searched for with {MAX_PLACED} at most"
+            f"racks of {rules.rack_size} tiles; the move generator takes at most {MAX_PLACED}"
         )
     check_points(rules)
     boards = np.zeros(1, BOARD)

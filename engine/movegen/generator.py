@@ -165,7 +165,7 @@ class Generator:
             ValueError: as ``legal_moves``, or ``count`` is below 1.
         """
         if count < 1:
-            raise ValueError(f"the best {count} moves; one is the least")
+            raise ValueError(f"count is {count}; it must be at least 1")
         if count <= MAX_KEPT:
             self.keep_best(position, count)
             moves = self.kept(position)
@@ -177,7 +177,7 @@ class Generator:
     def keep_best(self, position: Position, count: int) -> Turn:
         """Leave the best ``count`` moves in ``state.top``; raises as ``best``, and if over 128."""
         if not 1 <= count <= MAX_KEPT:
-            raise ValueError(f"the best {count} moves; 1 to {MAX_KEPT} can be kept")
+            raise ValueError(f"count is {count}; it must be 1 to {MAX_KEPT}")
         turn = self._turn(position)
         search_moves(self.state, self.words.words, self.leaves.arrays, turn, count)
         return turn

@@ -69,7 +69,7 @@ class DrawStream:
             ValueError: ``count`` is not from 1 to 2³².
         """
         if not 1 <= count <= _RANGE:
-            raise ValueError(f"a number below {count}; 1 to {_RANGE} are possible")
+            raise ValueError(f"count is {count}; it must be 1 to {_RANGE}")
         fair = _RANGE // count * count
         position = self.position
         key = self._key()

@@ -221,7 +221,7 @@ def _check_known(tiles: Iterable[int], lowest: int, rules: Rules) -> None:
     for tile in tiles:
         if not lowest <= tile <= highest:
             raise IllegalMove(
-                "no_such_tile", f"{tile} is no tile here; they are {lowest} to {highest}"
+                "no_such_tile", f"there is no tile {tile}; tiles are {lowest} to {highest}"
             )
 
 

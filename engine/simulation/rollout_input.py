@@ -57,7 +57,7 @@ class Utility:
                 "0 or more, one above"
             )
         if not 0 < self.scale < math.inf:
-            raise ValueError(f"a lead is squashed by {self.scale} points; it is more than 0")
+            raise ValueError(f"scale is {self.scale}; it must be above 0 and finite")
 
     @property
     def weights(self) -> tuple[float, float, float]:
@@ -202,7 +202,7 @@ def _check_possible(
         row = int(np.flatnonzero(impossible)[0])
         text = rules.distribution.alphabet.text(tiles[row, : sizes[row]].tolist())
         raise ValueError(
-            f"the opponent can't hold {text!r}: it has {most} tiles of those that are unseen"
+            f"the opponent can't hold {text!r}: a holding is at most {most} of the unseen tiles"
         )
 
 

@@ -298,7 +298,7 @@ def _check(
             "simulation takes one or more of each"
         )
     if first < 2:
-        raise ValueError(f"{first} first samples; nothing is known of less than 2")
+        raise ValueError(f"first is {first}; at least 2 samples are needed")
     if rule not in RULES:
         raise ValueError(f"no rule is called {rule!r}; known: {', '.join(RULES)}")
 

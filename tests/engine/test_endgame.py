@@ -209,7 +209,7 @@ def test_a_choice_of_what_is_not_legal_or_of_nothing(solve: Solver) -> None:
 def test_a_choice_that_is_refused_changes_nothing(solve: Solver) -> None:
     before = solve(small(9))
     every = [one.move for one in legal_moves(real(5), scowl(), RULES)]
-    with pytest.raises(ValueError, match="65 moves to choose from; 64 at most"):
+    with pytest.raises(ValueError, match="65 moves are named; at most 64 can be"):
         solve.solver.begin(real(5), only=every[:65])
     assert solve.solver.solution == before
     assert solve.solver.line()[0] == before.move
@@ -343,7 +343,7 @@ def test_what_is_no_endgame(
     [
         ({"memory": MEMORY - 1}, "bytes of memory; with so many threads (1) it is 33,554,432"),
         ({"memory": MEMORY, "threads": 2}, "with so many threads (2) it is 50,331,648 or more"),
-        ({"memory": MEMORY, "threads": 0}, "0 threads; one is the least"),
+        ({"memory": MEMORY, "threads": 0}, "threads is 0; it must be at least 1"),
     ],
 )
 def test_what_no_solver_is_made_with(asked: dict[str, int], says: str) -> None:

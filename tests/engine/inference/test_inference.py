@@ -260,7 +260,7 @@ def test_what_contradicts_what_was_believed_is_forgotten(options: Any) -> None:
     before = LeavePrior(np.array([[gone]], np.uint8), np.ones(1))
     style = Style.of(soft(2.0))
     found = told(play, counts, style, 8_000, before=before, **options)
-    assert re.match("it contradicts what was believed before; that is forgotten", found.note)
+    assert re.match("the play contradicts the earlier belief, which is dropped", found.note)
     assert apart(by_leave(found), expected(play, counts, style)) < (0.05 if options else 1e-9)
 
 

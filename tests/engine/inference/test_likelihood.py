@@ -80,7 +80,7 @@ def test_the_likelihoods_of_all_moves_of_a_rack_add_up_to_about_one() -> None:
         ({"temperatures": ((1.0, 0.5),)}, "shares of [0.5]; each is 0 or more, and they add up"),
         ({"temperatures": ((1.0, 1.5), (2.0, -0.5))}, "shares of [1.5, -0.5]"),
         ({"temperatures": ()}, "shares of []"),
-        ({"floor": -0.1}, "a floor of -0.1; it is from 0"),
+        ({"floor": -0.1}, "a floor of -0.1; it must be 0 or more and below 0.002"),
         ({"floor": 0.1}, "a floor of 0.1"),
         ({"floor": math.nan}, "a floor of nan"),
     ],

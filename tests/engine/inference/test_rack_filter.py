@@ -243,7 +243,7 @@ def test_after_a_contradiction_it_goes_on_as_if_he_was_new(doubt: float, most_li
     found = watched(tracker, turn.play, turn.counts, 20_000, most_listed=most_listed)
     fresh = SlowTracker(tiles_of(turn.counts), 7).watch(turn.play, slow_judge("static"), soft(2.0))
     assert apart(by_leave_added(tracker), fresh) < (1e-9 if most_listed else 0.05)
-    assert found.note == "it contradicts what was believed before; that is forgotten"
+    assert found.note == "the play contradicts the earlier belief, which is dropped"
 
 
 def test_what_nobody_would_have_played_leaves_the_prior() -> None:

@@ -129,5 +129,5 @@ def test_less_than_a_rack_is_no_bingo() -> None:
 
 
 def test_tiles_that_are_not_unseen_were_not_kept() -> None:
-    with pytest.raises(ValueError, match="nothing of what it may have kept is unseen"):
+    with pytest.raises(ValueError, match="none of the possible leaves fits the unseen tiles"):
         bingo_chance(GENERATOR, on_turn(0), kept_of({(3, 3): 1.0}), 5, 10, 0)

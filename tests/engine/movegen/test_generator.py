@@ -311,7 +311,7 @@ def test_leaves_of_another_alphabet_are_refused() -> None:
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_fewer_than_one_move_is_refused(count: int) -> None:
-    with pytest.raises(ValueError, match=f"the best {count} moves; one is the least"):
+    with pytest.raises(ValueError, match=f"count is {count}; it must be at least 1"):
         generator().best(positions_of(3)[0], count)
 
 
@@ -354,5 +354,5 @@ def test_an_alphabet_too_large_to_be_searched_is_refused() -> None:
 
 
 def test_larger_racks_than_kernels_have_room_for_are_refused() -> None:
-    with pytest.raises(ValueError, match="racks of 8 tiles; moves can be searched for with 7"):
+    with pytest.raises(ValueError, match="racks of 8 tiles; the move generator takes at most 7"):
         Generator(scowl(), replace(standard_rules(), rack_size=8))

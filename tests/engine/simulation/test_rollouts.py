@@ -154,7 +154,7 @@ def test_what_is_wanted_is_worth_something(win: float, lead: float, point: float
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
 def test_a_lead_is_squashed_by_some_points(scale: float) -> None:
-    with pytest.raises(ValueError, match=f"a lead is squashed by {scale} points"):
+    with pytest.raises(ValueError, match=f"scale is {scale}; it must be above 0 and finite"):
         Utility(scale=scale)
 
 

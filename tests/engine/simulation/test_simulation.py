@@ -336,7 +336,7 @@ def test_many_samples_overrule_the_static_order() -> None:
     ("options", "message"),
     [
         ({"plies": 0}, "5 candidates, 1 generators, 0 plies"),
-        ({"first": 1}, "1 first samples"),
+        ({"first": 1}, "first is 1; at least 2 samples"),
         ({"rule": "best"}, "no rule is called 'best'; known: top-two"),
     ],
 )
