@@ -97,6 +97,8 @@ class Ladder:
         """Labels of games that go on while the journal is read."""
         self._on = Counter[tuple[str, str]]()
         """Number of rated games that are on, by table and player."""
+        self._pause_s = PAUSE_S
+        """The least pause after ratings; it doubles while they fail."""
         self._began = clocks.now()
         self._random = SystemRandom()
         self._first_table = 0
@@ -251,7 +253,7 @@ class Ladder:
             began = self.clocks.monotonic()
             more = await self.rate()
             took_s = self.clocks.monotonic() - began
-            await asyncio.sleep(min(PAUSE_S + REST_SHARE * took_s, LONGEST_PAUSE_S))
+            await asyncio.sleep(min(self._pause_s + REST_SHARE * took_s, LONGEST_PAUSE_S))
             if not more:  # wait until midnight UTC: the day then gets ratings
                 with suppress(TimeoutError):
                     async with asyncio.timeout(DAY_S - self.clocks.now() % DAY_S):
@@ -298,13 +300,14 @@ class Ladder:
     async def rate(self) -> bool:
         """Rate each table that has new games; return whether there is more to do."""
         self._changed.clear()
-        more = False
+        more = failed = False
         for table in self.tables.values():
             task = table.task(datetime.fromtimestamp(self.clocks.now(), UTC).date())
             if task is not None:
                 more = len(task.after) > 1 or more
-                more = not await self._rate(table, task) or more
-        return more
+                failed = not await self._rate(table, task) or failed
+        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if failed else PAUSE_S
+        return more or failed
 
     async def _rate(self, table: Table, task: RatingTask) -> bool:
         try:

@@ -398,15 +398,27 @@ async def test_ratings_are_computed_in_another_process(
 
 
 async def test_ratings_that_fail_are_computed_later() -> None:
-    async def fails(_task: RatingTask) -> list[RatingList]:
-        raise RatingError("exit status 9: killed")
+    failures = 7
 
-    ladder = Ladder(LadderSettings(), TimeControl(), compute=fails)
+    async def compute(task: RatingTask) -> list[RatingList]:
+        if failures:
+            raise RatingError("exit status 9: killed")
+        return rated(task)
+
+    ladder = Ladder(LadderSettings(), TimeControl(), compute=compute)
     ladder.begin_with({"ladder": History()}, set())
     assert not await ladder.rate()
     ladder.over("1" * 16, a_label("ann", "bob"), ended(0))
-    assert await ladder.rate()  # there is more to do
+    pauses = []
+    while failures:
+        assert await ladder.rate()  # there is more to do
+        failures -= 1
+        pauses.append(ladder._pause_s)
+    assert pauses == [2, 4, 8, 16, 32, 60, 60]
     assert ladder.tables["ladder"].standing is None
+    assert not await ladder.rate()
+    assert ladder._pause_s == 1
+    assert ladder.tables["ladder"].standing is not None
 
 
 def test_another_game_between_the_same_players_takes_its_name_and_no_more() -> None:
