@@ -126,7 +126,9 @@ def read_config(folder: Path) -> TournamentConfig:
     try:
         return msgspec.json.decode(path.read_bytes(), type=TournamentConfig)
     except FileNotFoundError:
-        raise MatchError(f"{folder} holds no match: there is no {path.name} in it") from None
+        raise MatchError(
+            f"{folder} contains no match or tournament: {path.name} is missing"
+        ) from None
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise MatchError(f"{path} can't be read: {error}") from None
 

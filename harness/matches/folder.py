@@ -216,8 +216,7 @@ class MatchFolder(FolderContents):
         if not result.void:
             if result.number in self.counted:
                 raise ValueError(
-                    f"game {result.number} of the match has a result already in "
-                    f"{self._log}; a game counts once"
+                    f"game {result.number} of the match already has a result in {self._log}"
                 )
             self.counted.add(result.number)
         _append(self._log, result)

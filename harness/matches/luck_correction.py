@@ -91,7 +91,8 @@ def rows(match: CorrectedMatch) -> list[tuple[str, str]]:
         ("", f"spread {_cells(match.spread, 1, '')}"),
     ]
     if match.unknown:
-        shown.append(("luck not known", f"in {counted(match.unknown, 'game')}, taken as it ended"))
+        ended = "taken as it ended" if match.unknown == 1 else "taken as they ended"
+        shown.append(("luck not known", f"in {counted(match.unknown, 'game')}, {ended}"))
     return shown
 
 

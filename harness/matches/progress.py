@@ -132,7 +132,7 @@ class MatchProgress:
     def _new_bar(self) -> Progress:
         digits = len(str(self._total))
         # Columns that the count, the time left, the score and the spread leave on the line.
-        room = self.console.width - 4 * digits - (29 if self._test is None else 52)
+        room = self.console.width - 4 * digits - (29 if self._test is None else 59)
         with_rate, with_bar = room >= 25, room >= 35
         most = min(max((room - 9 * with_rate - 10 * with_bar) // 2, 5), 24)
         a, b = (escape(shortened(name, most)) for name in self._names)

@@ -189,7 +189,7 @@ def rate_games(
     _check_range(anchors or {})
     for name in anchors or {}:
         if name not in names:
-            raise ValueError(f"the anchor {name!r} is none of the players")
+            raise ValueError(f"anchor {name!r} is not a player")
     held = np.array([(anchors or {}).get(name, math.nan) for name in names], dtype=np.float64)
     component, rated = _components(games, held)
     inside = games.only(rated[games.first] & rated[games.second])

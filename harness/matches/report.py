@@ -77,22 +77,20 @@ def test_sentence(test: SequentialTest, state: State) -> str:
     if state.is_decided:
         value = test.h1 if state.verdict == "accepted H1" else test.h0
         accepted = f", {write_hypothesis(test, value)}"
-    bounds = f"{number(state.lower, 2)} to {number(state.upper, 2)}"
-    return (
-        f"{state.verdict}{accepted}, after {counted(state.pairs, 'pair')}; "
-        f"LLR {number(state.llr, 2, sign=True)} of {bounds}{_too_few(state)}"
-    )
+    return f"{state.verdict}{accepted}, after {counted(state.pairs, 'pair')}; {_llr(state)}"
 
 
 def test_progress(state: State) -> str:
     """Return how far a sequential test is, in few words."""
-    bounds = f"{number(state.lower, 2)} to {number(state.upper, 2)}"
-    more = f", some {state.further_games:,} games more" if state.further_games else ""
-    return f"LLR {number(state.llr, 2, sign=True)} of {bounds}{_too_few(state)}{more}"
+    more = f", about {state.further_games:,} more games" if state.further_games else ""
+    return f"{_llr(state)}{more}"
 
 
-def _too_few(state: State) -> str:
-    return f", {FEWEST_PAIRS} pairs at least" if state.pairs < FEWEST_PAIRS else ""
+def _llr(state: State) -> str:
+    """Return the log likelihood ratio with its bounds, and whether there are too few pairs."""
+    bounds = f"bounds {number(state.lower, 2)} and {number(state.upper, 2)}"
+    few = f", at least {FEWEST_PAIRS} pairs" if state.pairs < FEWEST_PAIRS else ""
+    return f"LLR {number(state.llr, 2, sign=True)} ({bounds}){few}"
 
 
 def _sides_table(stats: MatchStatistics, width: int) -> Table:
@@ -340,7 +338,8 @@ def rating_notes(ratings: Ratings) -> list[str]:
             groups.setdefault(of.component, []).append(plain(of.name))
     if len(groups) > 1:
         apart = "; ".join(", ".join(names) for names in groups.values())
-        notes.append(f"not to be compared, since nobody has met across: {apart}")
+        note = "ratings of these groups can't be compared, since they have not met"
+        notes.append(f"{note}: {apart}")
     return notes
 
 

@@ -16,8 +16,8 @@ no interval is given: even winning all six is luck one time in 32.
 **What counts.** Void games (the host's fault, or nobody came) count only in ``void`` and, if nobody
 came, in ``faults``. A forfeit (time, illegal moves, crash, hang, resignation, no-show) is a whole
 loss for wins, win rate and Elo. Mean scores and spread use its score at the end. Means of scores,
-bingos and times leave out games to which a side did not come. Games lost 2× and score ratios are taken from games
-played to their end.
+bingos and times leave out games to which a side did not come. Games lost 2× and score ratios are
+taken from games played to their end.
 
 **Unknown is None.** Nothing here is nan or infinite.
 """
@@ -172,8 +172,7 @@ def match_statistics(results: Sequence[GameResult], names: tuple[str, str]) -> M
     times = Counter(result.number for result in finished)
     if repeated := [number for number, count in times.items() if count > 1]:
         raise ValueError(
-            f"game {min(repeated)} of the match is there {times[min(repeated)]} times; "
-            "a game counts once, so leave out the others"
+            f"game {min(repeated)} has {times[min(repeated)]} results; remove all but one"
         )
     pairs, unit_of = np.unique(
         np.array([result.pair for result in finished], dtype=np.int64), return_inverse=True

@@ -80,7 +80,7 @@ def test_a_result_that_is_made_void_leaves_its_number_to_another_game(tmp_path: 
     config = swiss("A", "B")
     with MatchFolder(tmp_path) as files:
         files.append(won(1, "A", "B", 400, 300))  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="has a result already"):
+        with pytest.raises(ValueError, match="already has a result"):
             files.append(won(1, "A", "B", 0, 1))  # type: ignore[arg-type]
         files.decide(Corrected(1, "g1", None))
         assert files.counted == set()

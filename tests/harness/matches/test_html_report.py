@@ -389,7 +389,7 @@ def test_what_is_no_event_is_told_in_a_sentence(tilewire: CommandLine, tmp_path:
     assert tilewire("report", tmp_path / "nowhere") == 2
     assert tilewire.err == f"tilewire: there is no folder {tmp_path / 'nowhere'}\n"
     assert tilewire("report", tmp_path) == 2
-    assert tilewire.err.startswith(f"tilewire: {tmp_path} holds no match")
+    assert tilewire.err.startswith(f"tilewire: {tmp_path} contains no match")
     write_config(match_config(), tmp_path)
     assert tilewire("report", tmp_path) == 2
     assert tilewire.err.startswith(f"tilewire: no game in {tmp_path} is over")

@@ -324,7 +324,7 @@ def test_games_of_unknown_luck_count_as_they_ended_and_void_games_not_at_all() -
     assert (found.games, found.unknown) == (8, 4)
     assert found.spread.corrected == pytest.approx(15)  # each side began two of the four
     shown = dict(rows(found))
-    assert shown["luck not known"] == "in 4 games, taken as it ended"
+    assert shown["luck not known"] == "in 4 games, taken as they ended"
     assert rows(corrected([], [], LuckWeights(1.0, 1.0)))[0] == (
         "less luck",
         "win rate – (as played –)",

@@ -231,7 +231,7 @@ def test_a_folder_is_taken_up_after_a_torn_line(tmp_path: Path) -> None:
     with MatchFolder(tmp_path) as folder:
         assert [result.number for result in folder.results] == [0, 1]
         folder.append(game(1, (370, 390)))
-        with pytest.raises(ValueError, match="a game counts once"):
+        with pytest.raises(ValueError, match="already has a result"):
             folder.append(game(0, (400, 390)))
     assert [result.spread for result in FolderContents(tmp_path).results] == [10, -1, -20]
 

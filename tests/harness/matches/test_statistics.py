@@ -164,7 +164,7 @@ def test_void_games_do_not_count_and_are_counted() -> None:
 
 
 def test_a_game_that_is_there_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="game 3 of the match is there 2 times"):
+    with pytest.raises(ValueError, match="game 3 has 2 results; remove"):
         stats_of([game(3, (400, 390)), game(3, (400, 390))])
 
 
