@@ -218,13 +218,7 @@ def rate_games(
             )
         )
     superiority = _superiority(fit, np.where(np.isnan(held), rated_units, math.inf), rated)
-    for unrated in np.flatnonzero(~rated).tolist():
-        among_rated = games.between(unrated, rated)
-        for other in np.flatnonzero(rated | games.opponents_of(unrated, held.size)).tolist():
-            one = np.arange(held.size) == other
-            met = among_rated if rated[other] else games.between(unrated, one)
-            above = _likely_above(met, unrated, float(fit.at[other]), fit)
-            superiority[unrated, other], superiority[other, unrated] = above, 1 - above
+    _add_unrated(superiority, games, rated, fit)
     superiority[component[:, np.newaxis] != component] = math.nan
     first_move = float(fit.at[-1]) * ELO if fit.has_first else None
     first_error = _known(_half_widths(fit.covariance[-1:, -1], np.array([fit.units]))[0])
@@ -401,6 +395,17 @@ def _superiority(fit: _Fit, units: F64, rated: Bools) -> F64:
     known = rated[:, np.newaxis] & rated & (fewer >= FEWEST_UNITS) & (variances > LEAST_VARIANCE)
     ahead = (at[:, np.newaxis] - at) / np.sqrt(np.where(known, variances, 1.0))
     return np.where(known, stdtr(np.clip(fewer - 1, 1, 1e9), ahead), math.nan)
+
+
+def _add_unrated(superiority: F64, games: Games, rated: Bools, fit: _Fit) -> None:
+    """Fill in how likely unrated players are stronger than rated players, and than opponents."""
+    for unrated in np.flatnonzero(~rated).tolist():
+        among_rated = games.between(unrated, rated)
+        for other in np.flatnonzero(rated | games.opponents_of(unrated, rated.size)).tolist():
+            only_other = np.arange(rated.size) == other
+            met = among_rated if rated[other] else games.between(unrated, only_other)
+            above = _likely_above(met, unrated, float(fit.at[other]), fit)
+            superiority[unrated, other], superiority[other, unrated] = above, 1 - above
 
 
 def _swept(games: Games, player: int) -> bool | None:
