@@ -67,7 +67,7 @@ class DrawLuck(NamedTuple):
     wins: float
 
 
-class Luckmeter:
+class LuckMeter:
     """Measures the luck of games; for one thread at a time.
 
     Raises:

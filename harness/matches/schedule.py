@@ -14,7 +14,7 @@ from .folder import Joined, MatchFolder, Paired, with_joined
 from .pairings import Pairing, Round, gauntlet, knockout_round, round_robin
 from .results import PlannedGame
 from .standings import standings
-from .swiss import Record, king_of_the_hill, swiss_round
+from .swiss import SwissEntrant, king_of_the_hill, swiss_round
 
 MOST_PAIRS = 16
 """Most pairs of games in a knockout pairing; if it is tied then, spread and then seed decide."""
@@ -126,7 +126,7 @@ class Schedule:
             return None
         odd = self.config.games % 2  # with an even number of games, first moves are balanced
         field = [
-            Record(
+            SwissEntrant(
                 entrant=of.entrant,
                 wins=of.points,
                 spread=of.spread,

@@ -6,7 +6,7 @@ flowers", Canad. J. Math. 17 (1965), 449–467). The rules, in order of preceden
 
 1. The bye goes to an entrant with the fewest byes.
 2. As few rematches as possible.
-3. Games begun and games not begun differ by at most one for everybody (`Record.lead`).
+3. Games begun and games not begun differ by at most one for everybody (`SwissEntrant.lead`).
 4. A rematch is with the opponent met least often, then longest ago.
 5. The bye goes to the lowest standing.
 6. Entrants meet others with the same number of wins; a float costs the square of the difference.
@@ -31,7 +31,7 @@ from .pairings import Pairing, Round
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class SwissEntrant:
     """An entrant's results so far; entrants that have withdrawn are left out of the field."""
 
     entrant: int
@@ -52,11 +52,11 @@ class Record:
         return self.firsts - self.seconds
 
 
-_Pairs = list[tuple[Record, Record | None]]
+_Pairs = list[tuple[SwissEntrant, SwissEntrant | None]]
 """The better standing first; None for the bye."""
 
 
-def swiss_round(number: int, field: Sequence[Record]) -> Round:
+def swiss_round(number: int, field: Sequence[SwissEntrant]) -> Round:
     """Pair the field by the rules above.
 
     Rule 3 can't hold if, say, the last two entrants have both begun one game more than not. It
@@ -65,7 +65,7 @@ def swiss_round(number: int, field: Sequence[Record]) -> Round:
     return _round(number, _matching(_ranked(field)))
 
 
-def king_of_the_hill(number: int, field: Sequence[Record]) -> Round:
+def king_of_the_hill(number: int, field: Sequence[SwissEntrant]) -> Round:
     """Pair first with second, third with fourth and so on, whether or not they have met."""
     ranked = _ranked(field)
     pairs: _Pairs = []
@@ -77,11 +77,11 @@ def king_of_the_hill(number: int, field: Sequence[Record]) -> Round:
     return _round(number, [*zip(ranked[::2], ranked[1::2], strict=True), *pairs])
 
 
-def _ranked(field: Sequence[Record]) -> list[Record]:
+def _ranked(field: Sequence[SwissEntrant]) -> list[SwissEntrant]:
     return sorted(field, key=lambda standing: (-standing.wins, -standing.spread, standing.entrant))
 
 
-def _matching(ranked: Sequence[Record]) -> _Pairs:
+def _matching(ranked: Sequence[SwissEntrant]) -> _Pairs:
     """Return the pairs of least cost, best standing first."""
     size = len(ranked) + len(ranked) % 2
     graph = rustworkx.PyGraph[None, int](multigraph=False)
@@ -94,7 +94,7 @@ def _matching(ranked: Sequence[Record]) -> _Pairs:
     return [(ranked[high], ranked[low] if low < len(ranked) else None) for high, low in pairs]
 
 
-def _edges(ranked: Sequence[Record]) -> Iterator[tuple[int, int, int]]:
+def _edges(ranked: Sequence[SwissEntrant]) -> Iterator[tuple[int, int, int]]:
     """Yield the ranks of each possible pair and its cost; the rank after the last is the bye.
 
     A cost is a number whose digits are the rules: all pairs of a round add up to less than one unit
@@ -188,7 +188,9 @@ def _round(number: int, pairs: _Pairs) -> Round:
     )
 
 
-def _played(standing: Record, opponent: Record | None, change: dict[int, int]) -> Record:
+def _played(
+    standing: SwissEntrant, opponent: SwissEntrant | None, change: dict[int, int]
+) -> SwissEntrant:
     ahead = change.get(standing.entrant, 0)
     return replace(
         standing,

@@ -510,11 +510,11 @@ def measure_luck(
     }
     if not lacking:
         return
-    from .luck import Luckmeter  # loads kernels, which a tournament otherwise does not need
+    from .luck import LuckMeter  # loads kernels, which a tournament otherwise does not need
 
     tell(f"measuring the luck of {counted(len(lacking), 'game')}")
     tables = tables_for(config.equipment, lexicon.distribution)
-    meter = Luckmeter(lexicon, rules_in_play(config.rules_in_play), *tables)
+    meter = LuckMeter(lexicon, rules_in_play(config.rules_in_play), *tables)
     for kept in read_games(files.path / "match.db"):
         if (result := lacking.get(kept.game)) is not None:
             files.add_luck(result, meter.of(_restored(kept, files, lexicon).game))

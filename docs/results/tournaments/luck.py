@@ -28,7 +28,7 @@ from engine.simulation.selfplay import StaticGames, play_static_games
 from harness.lab.rows import Column, as_text
 from harness.lab.studies.duel import Games, judge_of
 from harness.lab.study_context import Field
-from harness.matches.luck import SAMPLES, Luckmeter
+from harness.matches.luck import SAMPLES, LuckMeter
 from harness.matches.luck_correction import Correction, correction
 from lexicons.store import load_lexicon
 from lexicons.tables import luck_weights, win_probabilities_for
@@ -59,11 +59,11 @@ class Row:
     fair_error: float | None
 
 
-def the_field(samples: int = SAMPLES) -> tuple[Field, Luckmeter]:
+def the_field(samples: int = SAMPLES) -> tuple[Field, LuckMeter]:
     """Return the embedded lexicon and what measures luck with it."""
     field = Field.of(load_lexicon(), standard_rules())
     chances = win_probabilities_for(field.rules.distribution)
-    return field, Luckmeter(field.lexicon, field.rules, field.leaves, chances, samples)
+    return field, LuckMeter(field.lexicon, field.rules, field.leaves, chances, samples)
 
 
 def whole_games(played: StaticGames, rules: Rules) -> Iterator[Game]:
@@ -98,7 +98,7 @@ def whole_games(played: StaticGames, rules: Rules) -> Iterator[Game]:
         yield Game(rules, position, order, (racks[0], racks[1]), tuple(turns), over)
 
 
-def balances(luckmeter: Luckmeter, games: Iterable[Game]) -> Any:
+def balances(luckmeter: LuckMeter, games: Iterable[Game]) -> Any:
     """Return [games, 2] points and wins that the draws gave seat 0; 0 where not known."""
     lucks = map(luckmeter.of, games)
     return np.array([luck.balance if luck else (0.0, 0.0) for luck in lucks])

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import networkx as nx
 
 from harness.matches.pairings import Round
-from harness.matches.swiss import Record, swiss_round
+from harness.matches.swiss import SwissEntrant, swiss_round
 
 BYE = -1
 """The vertex that stands for the bye."""
@@ -41,7 +41,7 @@ class Tally:
     """Those in which no pairing would have been better balanced, rematches or not."""
     worst: int = 0
 
-    def add(self, field: Sequence[Record], paired: Round) -> None:
+    def add(self, field: Sequence[SwissEntrant], paired: Round) -> None:
         """Judge one round."""
         by_entrant = {standing.entrant: standing for standing in field}
         pairs = [(by_entrant[p.first], by_entrant[p.second]) for p in paired.pairings]
@@ -61,12 +61,12 @@ class Tally:
             self.forced_unbalanced += excess == least_excess(field, rematch=0)
 
 
-def have_met(one: Record, other: Record) -> bool:
+def have_met(one: SwissEntrant, other: SwissEntrant) -> bool:
     """Return whether two have met before."""
     return other.entrant in one.opponents
 
 
-def candidates(field: Sequence[Record]) -> Iterator[tuple[int, int, bool, int]]:
+def candidates(field: Sequence[SwissEntrant]) -> Iterator[tuple[int, int, bool, int]]:
     """Yield whom a round may pair: both, whether they have met, how far leads would exceed one."""
     fewest = min(standing.byes for standing in field)
     for at, one in enumerate(field):
@@ -80,13 +80,13 @@ def candidates(field: Sequence[Record]) -> Iterator[tuple[int, int, bool, int]]:
             yield one.entrant, BYE, False, 0
 
 
-def fewest_rematches(field: Sequence[Record]) -> int:
+def fewest_rematches(field: Sequence[SwissEntrant]) -> int:
     """Return how many rematches the next round needs at least."""
     fresh = nx.Graph([(one, other) for one, other, met, _ in candidates(field) if not met])
     return (len(field) + 1) // 2 - len(nx.max_weight_matching(fresh, maxcardinality=True))
 
 
-def least_excess(field: Sequence[Record], rematch: int) -> int:
+def least_excess(field: Sequence[SwissEntrant], rematch: int) -> int:
     """Return how far leads exceed one at best, if a rematch is as bad as ``rematch`` games."""
     graph: nx.Graph[int] = nx.Graph()
     for one, other, met, excess in candidates(field):
@@ -97,7 +97,7 @@ def least_excess(field: Sequence[Record], rematch: int) -> int:
 
 def play(
     rng: random.Random, entrants: int, rounds: int, late: float = 0, leaving: float = 0
-) -> Iterator[tuple[list[Record], Round, float]]:
+) -> Iterator[tuple[list[SwissEntrant], Round, float]]:
     """Play an event; yield the field of each round, its pairings and the CPU seconds they took.
 
     Args:
@@ -107,7 +107,7 @@ def play(
         late: how likely an entrant joins after round 1.
         leaving: how likely an entrant withdraws before the end.
     """
-    table = [Record(entrant) for entrant in range(entrants)]
+    table = [SwissEntrant(entrant) for entrant in range(entrants)]
     strengths = [rng.gauss(0, 60) for _ in table]
     joins = [rng.randint(2, rounds) if rng.random() < late else 1 for _ in table]
     leaves = [rng.randint(2, rounds) if rng.random() < leaving else rounds + 1 for _ in table]

@@ -30,7 +30,7 @@ from harness.arbiter.scorebook import Scorebook
 from harness.lab.in_process import play_game
 from harness.lab.studies.duel import create
 from harness.lab.study_context import Field
-from harness.matches.luck import DrawLuck, Luckmeter, is_known
+from harness.matches.luck import DrawLuck, LuckMeter, is_known
 from harness.matches.luck_correction import corrected, rows
 from harness.matches.results import Luck
 from lexicons.alphabet import BLANK_FLAG
@@ -44,20 +44,20 @@ GAMES = some(200, 600)
 
 
 @cache
-def tiny(samples: int = ALL) -> Luckmeter:
+def tiny(samples: int = ALL) -> LuckMeter:
     spreads = np.arange(-4_000, 4_001, dtype=np.int32)
     curve = (1 / (1 + np.exp(-spreads / 1_000))).astype(np.float32)
     chances = WinProbabilities(
         spreads, np.arange(1, 11, dtype=np.int32), np.repeat(curve[:, np.newaxis], 10, axis=1)
     )
-    return Luckmeter(lexicon(), RULES, leaves(), chances, samples)
+    return LuckMeter(lexicon(), RULES, leaves(), chances, samples)
 
 
 @cache
-def english(samples: int = 20) -> Luckmeter:
+def english(samples: int = 20) -> LuckMeter:
     field = the_field()
     chances = win_probabilities_for(field.rules.distribution)
-    return Luckmeter(field.lexicon, field.rules, field.leaves, chances, samples)
+    return LuckMeter(field.lexicon, field.rules, field.leaves, chances, samples)
 
 
 @cache

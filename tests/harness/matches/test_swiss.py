@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.matches.pairings import Round
-from harness.matches.swiss import Record, king_of_the_hill, swiss_round
+from harness.matches.swiss import SwissEntrant, king_of_the_hill, swiss_round
 
 SCRIPT = Path(__file__).parents[3] / "docs" / "results" / "tournaments" / "swiss_events.py"
 
@@ -32,9 +32,9 @@ def events() -> Iterator[ModuleType]:
     del sys.modules["swiss_events"]
 
 
-def standings(*wins: float, **fields: Sequence[Any]) -> list[Record]:
+def standings(*wins: float, **fields: Sequence[Any]) -> list[SwissEntrant]:
     """A field in the order of the standings, without games."""
-    field = [Record(entrant, wins=won) for entrant, won in enumerate(wins)]
+    field = [SwissEntrant(entrant, wins=won) for entrant, won in enumerate(wins)]
     for name, values in fields.items():
         field = [replace(s, **{name: v}) for s, v in zip(field, values, strict=True)]
     return field
@@ -106,14 +106,14 @@ def test_the_bye_goes_higher_where_that_avoids_a_rematch() -> None:
 
 
 def test_a_late_joiner_begins_at_the_bottom() -> None:
-    late = Record(6, opponents=(None, None))
+    late = SwissEntrant(6, opponents=(None, None))
     assert pairs(swiss_round(3, [late, *standings(2, 2, 1, 1, 0)])) == sets((0, 1), (2, 3), (4, 6))
 
 
 def test_a_field_of_none_and_of_one() -> None:
     assert swiss_round(1, []) == Round(1, ())
-    assert swiss_round(1, [Record(7)]) == Round(1, (), (7,))
-    assert king_of_the_hill(1, [Record(7)]) == Round(1, (), (7,))
+    assert swiss_round(1, [SwissEntrant(7)]) == Round(1, (), (7,))
+    assert king_of_the_hill(1, [SwissEntrant(7)]) == Round(1, (), (7,))
 
 
 def test_king_of_the_hill_pairs_neighbours_though_they_have_met() -> None:
@@ -125,7 +125,9 @@ def test_king_of_the_hill_pairs_neighbours_though_they_have_met() -> None:
 # --- all pairings of small fields -------------------------------------------------------------
 
 
-def all_rounds(field: list[Record]) -> Iterator[list[tuple[Record, Record | None]]]:
+def all_rounds(
+    field: list[SwissEntrant],
+) -> Iterator[list[tuple[SwissEntrant, SwissEntrant | None]]]:
     """Every way to pair a field that is in the order of the standings, best first."""
     if not field:
         yield []
@@ -140,7 +142,7 @@ def all_rounds(field: list[Record]) -> Iterator[list[tuple[Record, Record | None
 
 
 def rules(
-    field: list[Record], paired: list[tuple[Record, Record | None]], rounds: int
+    field: list[SwissEntrant], paired: list[tuple[SwissEntrant, SwissEntrant | None]], rounds: int
 ) -> list[float]:
     """What each rule says of a round: lower is better, the first rule that differs decides."""
     costs = [0.0] * 7
@@ -164,7 +166,7 @@ def rules(
 
 
 @st.composite
-def fields(draw: st.DrawFn) -> list[Record]:
+def fields(draw: st.DrawFn) -> list[SwissEntrant]:
     """Up to seven entrants in the order of the standings, after rounds with any outcome."""
     rounds = draw(st.integers(0, 4))
     count = draw(st.integers(1, 7))
@@ -182,16 +184,16 @@ def fields(draw: st.DrawFn) -> list[Record]:
         firsts = draw(st.integers(0, len(met) - met.count(None)))
         seconds = len(met) - met.count(None) - firsts
         field.append(
-            Record(entrant, wins[entrant], 0, tuple(met), firsts, seconds, met.count(None))
+            SwissEntrant(entrant, wins[entrant], 0, tuple(met), firsts, seconds, met.count(None))
         )
     return field
 
 
 @given(field=fields())
-def test_no_pairing_of_a_small_field_is_better(field: list[Record]) -> None:
+def test_no_pairing_of_a_small_field_is_better(field: list[SwissEntrant]) -> None:
     rounds = len(field[0].opponents)
     paired = swiss_round(rounds + 1, field)
-    chosen: list[tuple[Record, Record | None]] = [
+    chosen: list[tuple[SwissEntrant, SwissEntrant | None]] = [
         (field[min(p.first, p.second)], field[max(p.first, p.second)]) for p in paired.pairings
     ]
     chosen += [(field[bye], None) for bye in paired.byes]
