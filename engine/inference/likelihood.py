@@ -36,7 +36,8 @@ _ALTERNATIVES: dict[Judge, tuple[float, ...]] = {
     "greedy": (1.0, 1.35, 1.36, 1.41, 1.61, 1.90, 2.27, 3.34, 4.96, 10.1, 18.0, 43.4),
 }
 """Geometric means of Z by temperature, over 400 positions of games between static players."""
-_MOVES = 500  # median number of moves of a rack: how often a floor counts
+_MOVES = 500  # median number of moves of a rack: how often a floor counts, and the limit of Z
+_MOST_POINTS = 1_000  # greatest margin or temperature: no play gives up as much
 _POWERS = ((6, 0.5), (13, 0.7))
 """Pairs: most tiles in the bag, and the power of a play's likelihood."""
 _STRANGENESS = 0.1  # share of the stranger's odds that remains for a known player
@@ -62,8 +63,10 @@ class Model:
         points = [("margin", self.margin)]
         points += (("temperature", temperature) for temperature, _ in self.temperatures)
         for name, value in points:
-            if not 0 <= value < math.inf:
-                raise ValueError(f"a {name} of {value:g}; it is in points, 0 or more")
+            if not 0 <= value <= _MOST_POINTS:
+                raise ValueError(
+                    f"a {name} of {value:g}; it is in points, 0 or more, at most {_MOST_POINTS:,}"
+                )
         shares = [share for _, share in self.temperatures]
         if not math.isclose(sum(shares), 1, abs_tol=1e-6) or min(shares) < 0:
             raise ValueError(f"shares of {shares}; each is 0 or more, and they add up to 1")
@@ -94,15 +97,20 @@ class Model:
         return np.where(losses > self.reach, self.floor, np.maximum(total, self.floor))
 
     def _heights(self) -> list[tuple[float, float]]:
-        logs = np.log(_ALTERNATIVES[self.judge])
         rest = 1 - _MOVES * self.floor
         return [
-            (
-                temperature,
-                rest * share / math.exp(float(np.interp(temperature, _TEMPERATURES, logs))),
-            )
+            (temperature, rest * share / math.exp(self._log_alternatives(temperature)))
             for temperature, share in self.temperatures
         ]
+
+    def _log_alternatives(self, temperature: float) -> float:
+        """Return the logarithm of Z, which grows towards the number of moves.
+
+        Between the temperatures measured it is linear in T, beyond the last in 1 / T.
+        """
+        known = float(np.interp(temperature, _TEMPERATURES, np.log(_ALTERNATIVES[self.judge])))
+        last, most = _TEMPERATURES[-1], math.log(_MOVES)
+        return known if temperature <= last else most - (most - known) * last / temperature
 
 
 DETERMINISTIC = Model("deterministic")

@@ -60,6 +60,21 @@ def test_a_soft_player_is_e_times_less_likely_to_give_a_temperature_away() -> No
     assert found / found[0] == pytest.approx([1, math.exp(-1), math.exp(-2)])
 
 
+def test_beyond_the_temperatures_measured_the_best_play_is_ever_less_likely() -> None:
+    for judge in ("static", "greedy"):
+        best = [
+            float(Model("hot", judge, temperatures=((hot, 1.0),)).likelihood(np.zeros(1))[0])
+            for hot in (11.9, 12.0, 12.1, 40.0, 1_000.0)
+        ]
+        assert (np.diff(best) < 0).all()
+        assert best[0] / best[2] < 1.1
+        assert best[-1] == pytest.approx(1 / 500, rel=0.05)
+
+
+def test_the_greatest_reach_fits_32_bits() -> None:
+    assert margin(1_000).reach < soft(1_000).reach < 1 << 31
+
+
 def test_the_likelihoods_of_all_moves_of_a_rack_add_up_to_about_one() -> None:
     """Else a style could not tell a careful player from a careless one."""
     generator = Generator(scowl(), RULES, leaves_for(RULES.distribution))
@@ -75,6 +90,8 @@ def test_the_likelihoods_of_all_moves_of_a_rack_add_up_to_about_one() -> None:
     [
         ({"margin": -1.0}, "a margin of -1; it is in points, 0 or more"),
         ({"margin": math.nan}, "a margin of nan"),
+        ({"margin": 1e20}, "a margin of 1e+20; it is in points, 0 or more, at most 1,000"),
+        ({"temperatures": ((1e20, 1.0),)}, "a temperature of 1e+20; it is in points, 0 or more"),
         ({"temperatures": ((-0.5, 1.0),)}, "a temperature of -0.5; it is in points"),
         ({"temperatures": ((math.inf, 1.0),)}, "a temperature of inf; it"),
         ({"temperatures": ((1.0, 0.5),)}, "shares of [0.5]; each is 0 or more, and they add up"),
