@@ -111,13 +111,18 @@ class Bridge:
 
     async def _dismiss_revoked(self) -> None:
         """Disconnect pages whose token was revoked, even mid-search."""
-        while True:
-            await asyncio.sleep(REVOKED_S)
-            try:
-                known = self._house.tokens.read()
-            except (ValueError, OSError) as error:
-                self._tell_once(str(error))
-                known = {}
-            gone = [page for page in self._pages if page.paired and page.paired.id not in known]
-            line = "bridge error revoked the token of this page was revoked"
-            await asyncio.gather(*(page.dismiss("revoked", line) for page in gone))
+        dismissed = set[Page]()
+        async with asyncio.TaskGroup() as dismissals:
+            while True:
+                await asyncio.sleep(REVOKED_S)
+                try:
+                    known = self._house.tokens.read()
+                except (ValueError, OSError) as error:
+                    self._tell_once(str(error))
+                    known = {}
+                line = "bridge error revoked the token of this page was revoked"
+                dismissed &= self._pages
+                for page in self._pages - dismissed:
+                    if page.paired and page.paired.id not in known:
+                        dismissed.add(page)
+                        dismissals.create_task(page.dismiss("revoked", line))
