@@ -52,6 +52,9 @@ BURST = 32
 """Lines relayed before other tasks get their turn."""
 
 
+NO_TOKENS = "the bridge can't use its file of tokens"
+
+
 @dataclass
 class House:
     """State shared by the pages of a bridge."""
@@ -142,8 +145,7 @@ class Page:
             raise _Refused("no-hello", "no token or code came in time", ends=True) from None
         except (ValueError, OSError) as error:
             self.house.notice(str(error))
-            sentence = "the bridge can't use its file of tokens"
-            raise _Refused("no-tokens", sentence, ends=True) from None
+            raise _Refused("no-tokens", NO_TOKENS, ends=True) from None
         log.info("page let in", origin=self.origin, id=self.paired.id)
         await self._say(f"bridge ok {VERSION}")
 

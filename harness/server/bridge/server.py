@@ -16,7 +16,7 @@ from protocol.intake import OpenVisit, Rates
 from protocol.websocket import drop_ended
 
 from .config import BridgeConfig
-from .page import House, Page
+from .page import NO_TOKENS, House, Page
 from .pairing import TokenFile
 
 LOOPBACK = "127.0.0.1"
@@ -110,19 +110,19 @@ class Bridge:
             self._pages.discard(page)
 
     async def _dismiss_revoked(self) -> None:
-        """Disconnect pages whose token was revoked, even mid-search."""
+        """Disconnect pages whose token was revoked or can't be checked, even mid-search."""
         dismissed = set[Page]()
         async with asyncio.TaskGroup() as dismissals:
             while True:
                 await asyncio.sleep(REVOKED_S)
+                code, why = "revoked", "the token of this page was revoked"
                 try:
                     known = self._house.tokens.read()
                 except (ValueError, OSError) as error:
                     self._tell_once(str(error))
-                    known = {}
-                line = "bridge error revoked the token of this page was revoked"
+                    known, code, why = {}, "no-tokens", NO_TOKENS
                 dismissed &= self._pages
                 for page in self._pages - dismissed:
                     if page.paired and page.paired.id not in known:
                         dismissed.add(page)
-                        dismissals.create_task(page.dismiss("revoked", line))
+                        dismissals.create_task(page.dismiss(code, f"bridge error {code} {why}"))

@@ -266,6 +266,14 @@ async def test_a_revoked_token_ends_what_it_began(running: Running) -> None:
         assert answer.startswith("bridge error bad-token")
 
 
+async def test_a_page_is_told_if_its_token_can_not_be_checked(running: Running) -> None:
+    async with running.page() as page:
+        running.tokens.path.chmod(0o666)
+        line = "bridge error no-tokens the bridge can't use its file of tokens"
+        assert await until_closed(page) == (1008, line)
+    assert "chmod 600" in running.said[-1]
+
+
 async def test_a_revoked_page_that_does_not_read_holds_up_no_other(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
