@@ -196,8 +196,13 @@ class Ledger:
     def renew(self, now: float) -> None:
         """Make all buckets again after a change of limits; what is owed stays owed."""
         for key, old in self._buckets.items():
-            new = self._buckets[key] = self._make()
-            new.spend(old.owed(now), now)
+            self._buckets[key] = self.renewed(old, now)
+
+    def renewed(self, old: Bucket, now: float) -> Bucket:
+        """Return a bucket with the limits of now that owes what an older one owes."""
+        new = self._make()
+        new.spend(old.owed(now), now)
+        return new
 
     def take(self, key: str, now: float) -> bool:
         """Spend 1 and return True, or return False if there is less; a refusal costs nothing."""
@@ -304,7 +309,8 @@ class Admissions:
             ledger.renew(now)
         self._traffic.renew(now)
         for at in self._here.values():
-            at.traffic = self._traffic.bucket(at.block, now)
+            at.traffic = self._traffic.renewed(at.traffic, now)  # the ledger may have forgotten it
+            self._traffic.put_back(at.block, at.traffic)
 
     # --- connections ----------------------------------------------------------------------------
 

@@ -51,7 +51,6 @@ MAX_UNREAD = 1 << 17
 BURST = 32
 """Lines relayed before other tasks get their turn."""
 
-
 NO_TOKENS = "the bridge can't use its file of tokens"
 
 

@@ -373,6 +373,16 @@ def test_other_limits_hold_at_once_for_what_was_spent_before() -> None:
     assert house.came().is_extra
 
 
+def test_other_limits_forgive_nothing_that_who_is_here_has_sent() -> None:
+    house = House()
+    crowd = [house.came() for _ in range(5)]
+    house.came("192.0.2.2")  # the budget of the first address, which owes nothing, is forgotten
+    for caller in crowd:
+        flood(house, caller, 100_000)
+    house.gate.change(Admission(spectators=9))
+    assert flood(house, house.came(), 5_000) < 110
+
+
 def limited(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple[int, int]]:
     """Have the system allow so many open files; return what is asked of it."""
     asked: list[tuple[int, int]] = []
