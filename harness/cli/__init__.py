@@ -29,7 +29,7 @@ COMMANDS = {
     "check": "Ask a bot for moves in all phases of a game; find its errors.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",
     "bridge": "Let pages in a browser drive engines of this machine (SIU).",
-    "siu": "Be an engine for analysis, driven over standard input and output (SIU).",
+    "siu": "Run as an analysis engine, driven over standard input and output (SIU).",
     "files": "Play for somebody else's host, through two files in a folder.",
     "connect": "Join somebody's server as a player.",
     "direct": "Direct a tournament on a server, or ask how it stands.",
@@ -38,7 +38,7 @@ COMMANDS = {
     "show": "Print a game (GCG) or a position (CGP).",
     "report": "Write a report of a match or tournament: a page, Markdown or CSV.",
     "games": "List the games of a journal, or write them as GCG.",
-    "backup": "Copy a journal, while a server writes it too, and check the copy.",
+    "backup": "Copy a journal, even while a server writes to it, and check the copy.",
     "generate": "List the moves of a position (CGP), the best first.",
     "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
     "endgame": "Work out the best play with an empty bag, and prove it.",
@@ -50,7 +50,7 @@ COMMANDS = {
     "experiment": "Play thousands of games to see which of two players is better.",
     "leaves": "Print what leaves are worth: some of them, the best and the worst.",
     "token": "Make a token for a player of a server.",
-    "bench": "Measure: speed, deadlines, faults, load; check endgames.",
+    "bench": "Measure speed, deadlines, faults and load on this machine.",
 }
 """Each command's line in the list of ``tilewire --help``."""
 

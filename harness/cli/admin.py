@@ -79,7 +79,9 @@ def _asked(action: str, arguments: Sequence[str], lasts_ms: int | None, why: str
         raise CommandFailed(f"no action is called {plain(action)!r}; there are {known}")
     needed = _ACTIONS[action]
     if len(arguments) != len(needed):
-        raise CommandFailed(f"write: tilewire admin URL {' '.join([action, *needed])}")
+        raise CommandFailed(
+            f"write: tilewire admin URL {' '.join([action, *needed])} --name … --token-file …"
+        )
     if lasts_ms is not None and (action != "ban" or not lasts_ms or lasts_ms % 60_000):
         raise CommandFailed("--for is how long a ban lasts, in whole minutes, at least 1m")
     fields: dict[str, Any] = {"action": action, "why": why}

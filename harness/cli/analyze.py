@@ -56,7 +56,7 @@ def analyze(
         json_: Print one JSON object, or one for each turn of a game.
     """
     if time is not None and rollouts is not None:
-        raise CommandFailed("--time and --rollouts together: one of them ends it")
+        raise CommandFailed("give either --time or --rollouts")
     rules = board.load()
     tables = tables.for_rules(rules)
     turns, is_review = _turns(what, rules, tables.lexicon)

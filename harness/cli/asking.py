@@ -54,8 +54,8 @@ def read_token(path: Path) -> str:
         raise CommandFailed(f"the token file {path} can't be read: {error.strerror}") from None
     if len(words) != 1:
         raise CommandFailed(
-            f"{path} has {counted(len(words), 'word')}, a token file one: "
-            "what 'tilewire token NAME' prints, not the server's file of names and hashes"
+            f"{path} has {counted(len(words), 'word')}, but a token file has one: the token that "
+            "'tilewire token NAME' prints; it is not the server's file of names and hashes"
         )
     return words[0]
 

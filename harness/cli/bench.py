@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from harness.lab.bench.selfplay import Bench
     from harness.lab.study_context import Field
 
-app = App(name="bench", help="Measure what this machine does; nothing is asserted.")
+app = App(name="bench", help="Measure speed, deadlines, faults and load on this machine.")
 
 _T = TypeVar("_T")
 _SYNTHETIC = "synthetic"

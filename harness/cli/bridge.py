@@ -70,7 +70,7 @@ def revoke(*ids: str, config: Path, all: Annotated[bool, Parameter(negative="")]
         all: Every page.
     """
     if bool(ids) == all:
-        raise CommandFailed("name the pages by their ids, or --all")
+        raise CommandFailed("give either the ids of pages or --all")
     with sentences(kinds=UNREADABLE):
         pages = TokenFile(tokens_of(config))
         gone = pages.revoke(*(pages.read() if all else ids))

@@ -79,11 +79,11 @@ def connect(
 
     Args:
         url: The server, ws://host:port or wss://host:port.
-        name: Its name there. [default: the bot's; of a built-in one my-BOT]
+        name: The bot's name on the server. [default: its own; of a built-in one my-BOT]
         opponent: Whom to play against. [default: anyone]
         wait: Wait for an opponent that isn't there yet.
         table: The table to play at, of a server that has several, or a ladder. [default: its first]
-        token_file: A file with the name's token.
+        token_file: A file with the token of that name. [default: $TILEWIRE_TOKEN, if set]
         ca: Certificates (PEM) to trust for wss, instead of the system's.
         json_: End with one JSON object on the last line.
     """
@@ -115,7 +115,7 @@ def connect(
         played.show(as_json=json_)
     if played.misdealt:
         misdealt = counted(played.misdealt, "game")
-        raise CommandFailed(f"{misdealt} not dealt as {url} had committed itself to", status=1)
+        raise CommandFailed(f"{misdealt} not dealt as {url} had committed to", status=1)
 
 
 def _checked(
@@ -158,7 +158,7 @@ def _failing(spec: SeatSpec, name: str, *, has_token: bool, is_named: bool) -> I
         elif away.code == "forbidden" and not has_token:
             hint = "; choose another --name"
         elif away.code == "forbidden" and not is_named:
-            hint = "; --name is whose token it is"
+            hint = "; give the name of the token's owner by --name"
         raise CommandFailed(f"{plain(str(away))}{hint}", status=1) from None
     except ChannelClosed as closed:
         raise CommandFailed(plain(str(closed)), status=1) from None

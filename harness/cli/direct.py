@@ -46,10 +46,10 @@ def direct(
     """Direct a tournament on a server, and print how it stands.
 
     ``standings`` only asks, and needs no name. ``pause``: no game begins, until ``resume``, which
-    also begins the first round without waiting for entrants. ``withdraw NAME`` and ``join NAME``:
-    an entrant goes, comes or comes back. ``correct GAME SCORE SCORE``: a game, by its number, has
-    another result, the score of who moved first before the other; after ``correct GAME void`` it is
-    played again.
+    also begins the first round without waiting for entrants. ``withdraw NAME``: an entrant
+    leaves. ``join NAME``: one comes, or comes back. ``correct GAME SCORE SCORE``: give a game, by
+    its number, another result; the first score is of the entrant that moved first. ``correct GAME
+    void``: have it played again.
 
     Args:
         url: The server, ws://host:port or wss://host:port.

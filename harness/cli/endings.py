@@ -39,7 +39,7 @@ Memory: TypeAlias = Annotated[
         converter=_memory,
         metavar="MEMORY",
         show_default=lambda memory: f"{memory >> 20}M",
-        help="Memory for what was learnt of positions, at most, as 256M or 1G.",
+        help="The most memory for results of positions, as 256M or 1G.",
     ),
 ]
 """Bytes, given as ``256M`` or ``1G``."""
@@ -81,7 +81,9 @@ def endgame(
 
         tiles = "1 tile is" if bag == 1 else f"{bag} tiles are"
         command = "preendgame" if bag <= MOST_IN_BAG else "analyze"
-        raise CommandFailed(f"{tiles} in the bag, and in an endgame none: use tilewire {command}")
+        raise CommandFailed(
+            f"{tiles} in the bag; an endgame has an empty bag: use tilewire {command}"
+        )
     words = options.load_words(lexicon, rules.distribution)
     from engine.endgame.solver import with_both_racks
     from harness.analysis.endings import prove_endgame
@@ -146,7 +148,7 @@ def preendgame(
         raise CommandFailed("the bag is empty: use tilewire endgame")
     if bag > MOST_IN_BAG:
         raise CommandFailed(
-            f"{bag} tiles are in the bag, and in a pre-endgame 1 to {MOST_IN_BAG}: use tilewire "
+            f"{bag} tiles are in the bag, but a pre-endgame has 1 to {MOST_IN_BAG}: use tilewire "
             "analyze"
         )
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
@@ -174,6 +176,6 @@ def _solver(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameS
         with sentences():
             solver = EndgameSolver(words, rules, memory=memory, threads=threads)
     except MemoryError:
-        raise CommandFailed(f"there are no {memory:,} bytes of memory; name less") from None
+        raise CommandFailed(f"{memory:,} bytes of memory are not free; lower --memory") from None
     warm_up()
     return solver

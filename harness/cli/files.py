@@ -62,7 +62,7 @@ def files(
         try:
             exchange.open()
         except BlockingIOError:
-            raise CommandFailed(f"another bot plays through {exchange.out}; it takes one") from None
+            raise CommandFailed(f"another bot already plays through {exchange.out}") from None
         options.run(_play(FilesHost(exchange, words, games, _show), spec, equipment, seed))
 
 

@@ -52,7 +52,7 @@ def games(
     if json_ and out is not None:
         raise CommandFailed("--json lists games, and --out writes them as GCG; give one of them")
     if by_month and out is None:
-        raise CommandFailed("--by-month says how --out has its games, and needs it")
+        raise CommandFailed("--by-month needs --out")
     if lexicon not in lexicon_names() and not Path(lexicon).is_file():
         load_words(lexicon)  # which fails with a sentence
     address = journal_at(journal)

@@ -50,7 +50,7 @@ def generate(
         json_: Print one JSON object.
     """
     if top is not None and all_:
-        raise CommandFailed("--top and --all together: it is so many moves or every one")
+        raise CommandFailed("give either --top or --all")
     rules = board.load()
     lexicon = lexicon_for(lexicon, rules.distribution)
     position = read_position(what, rules, lexicon)

@@ -86,7 +86,7 @@ def infer(
             was really kept, if the rack is given, and its rank; note, what went wrong.
     """
     if racks is not None and time is not None:
-        raise CommandFailed("--time says how long to look, and --racks at how much; give one")
+        raise CommandFailed("give either --time or --racks")
     check_writable("--plot", plot)
     player = _model(model, margin, temperature)
     rules = board.load()

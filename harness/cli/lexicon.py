@@ -49,7 +49,7 @@ _ORIGINS = {
 
 @app.command
 def install(language: str, /) -> None:
-    """Make a lexicon of the word list that your distribution has in a package.
+    """Make a lexicon of a word list from a package of your Linux distribution.
 
     It has the language's name from then on, as in --lexicon polish.
 

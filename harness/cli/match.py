@@ -144,7 +144,7 @@ def go_on(
     try_out(terms)
     if words.checksum != terms.lexicon_checksum:
         raise CommandFailed(
-            f"{terms.lexicon} has other words than when the {terms.kind} began", status=1
+            f"the words of {terms.lexicon} have changed since the {terms.kind} began", status=1
         )
     _run(terms, words, folder, cluster, as_json=as_json, luck=luck, page=page)
 
@@ -159,7 +159,7 @@ def _check_rules(terms: TournamentConfig) -> None:
     )
     if rules_in_play(rules_on_wire(now)) != begun:
         raise CommandFailed(
-            f"the rules {terms.rules} are others than when the {terms.kind} began", status=1
+            f"the rules {terms.rules} have changed since the {terms.kind} began", status=1
         )
 
 

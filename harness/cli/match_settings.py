@@ -58,17 +58,17 @@ class _Settings(TypedDict, total=False):
     games: Annotated[
         options.GamesOption,
         Parameter(
-            help="How many games; of a tournament, how many of each two that are paired; with "
-            "--resume of a match, a number to go on to. Between local seats games 1 and 2 share "
-            "their draws, with the seats swapped, and so do 3 and 4.",
+            help="How many games; of a tournament, how many for each pairing; with --resume of a "
+            "match, the new total. Between local seats games 1 and 2 have the same draws, with the "
+            "seats swapped, and so do 3 and 4.",
             show_default="2",
         ),
     ]
     name: Annotated[
         list[str],
         Parameter(
-            help="What a seat is called: A=NAME the first, B=NAME the second; 27=NAME the 27th. "
-            "[default: by what they are, and how they differ]",
+            help="Name a seat: A=NAME the first, B=NAME the second; 27=NAME the 27th. "
+            "[default: the bot's name, and what tells namesakes apart]",
             negative="",
         ),
     ]
@@ -114,9 +114,9 @@ class _Test(TypedDict, total=False):
     sprt: Annotated[
         str,
         Parameter(
-            help="Play until a sequential test accepts one of two differences of strength: in Elo, "
-            "0,10; or in wins above a half, 0%,1%. --games is the most then, 20,000 if not given. "
-            "[default: none]"
+            help="Play until a sequential test accepts one of two differences of strength, in Elo "
+            "(0,10) or in win rate above 50 % (0%,1%). --games is then the most games, 20,000 if "
+            "not given. [default: none]"
         ),
     ]
     sprt_spread: Annotated[
@@ -126,11 +126,17 @@ class _Test(TypedDict, total=False):
     alpha: Annotated[
         float,
         Parameter(
-            help="How often such a test may accept the larger difference if the smaller is true.",
+            help="Chance that the test accepts the larger difference if the smaller is true.",
             show_default="0.05",
         ),
     ]
-    beta: Annotated[float, Parameter(help="And the reverse.", show_default="0.05")]
+    beta: Annotated[
+        float,
+        Parameter(
+            help="Chance that the test accepts the smaller difference if the larger is true.",
+            show_default="0.05",
+        ),
+    ]
 
 
 class _ClockedSettings(_Settings, total=False):
@@ -150,7 +156,7 @@ class _ClockedSettings(_Settings, total=False):
     ]
     margin: Annotated[
         options.Duration,
-        Parameter(help="How late a move may come after the deadline.", show_default="0s"),
+        Parameter(help="How late after its deadline a move is still accepted.", show_default="0s"),
     ]
     first_move: options.FirstMoveOption
 
@@ -209,7 +215,7 @@ class _Plan(TypedDict, total=False):
         int,
         Parameter(
             help="How many of the last rounds of a Swiss are king of the hill: the first meets the "
-            "second, the third the fourth, also for another time.",
+            "second, the third the fourth, even if they have met before.",
             show_default="0",
         ),
         Meta(ge=0),
@@ -315,13 +321,13 @@ def _check_fresh_starts(specs: Sequence[SeatSpec], settings: Settings) -> None:
         return
     if "seed" in settings:
         raise CommandFailed(
-            "--seed would let a seat that goes on after a game work out the draws; it is for "
-            "seats that start afresh on this machine"
+            "--seed is only for seats that start afresh on this machine for each game; one "
+            "that goes on after a game could work out the draws"
         )
     if settings.keys() & {"sprt", "sprt_spread"}:
         raise CommandFailed(
-            "a sequential test goes by pairs of games with equal draws; both seats have to start "
-            "afresh on this machine"
+            "a sequential test compares pairs of games with the same draws; both seats must start "
+            "afresh on this machine for each game"
         )
 
 
@@ -360,8 +366,8 @@ def _openings(
         for spec in specs:
             if spec.dialect in WHOLE_GAMES:
                 raise CommandFailed(
-                    f"--openings {file}: {spec.text} has to be told a game from an empty board on; "
-                    "it takes openings that are first racks only"
+                    f"--openings {file}: {spec.text} can only begin on an empty board; "
+                    "give openings that are first racks"
                 )
     boards = [read_cgp(opening, rules).board for opening in openings]
     if unknown := unknown_words(boards, words):
@@ -396,7 +402,7 @@ def _test(settings: Settings) -> SequentialTest | None:
     given = [key for key in ("sprt", "sprt_spread") if key in settings]
     if len(given) != 1:
         if given or settings.keys() & {"alpha", "beta"}:
-            raise CommandFailed("--alpha and --beta go with one of --sprt and --sprt-spread")
+            raise CommandFailed("give one of --sprt and --sprt-spread; --alpha and --beta need it")
         return None
     measure: Measure = "points" if given == ["sprt"] else "spread"
     text = settings["sprt"] if measure == "points" else settings["sprt_spread"]
@@ -417,7 +423,7 @@ def _games(settings: Settings, test: SequentialTest | None) -> int:
     games = settings.get("games", MOST_TESTED)
     if games < 2 * FEWEST_PAIRS:
         options.say(
-            f"a test decides nothing before {FEWEST_PAIRS} pairs, so --games {games} leaves it open"
+            f"a test needs {FEWEST_PAIRS} pairs of games at least; --games {games} can't decide it"
         )
     return games
 
@@ -499,7 +505,7 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
         if called.count(name) > 1:
             which = "both" if len(names) == 2 else f"{called.count(name)}"
             raise CommandFailed(
-                f"{which} seats would be called {name}; --name A=NAME calls the first one otherwise"
+                f"{which} seats would be called {name}; rename the first with --name A=NAME"
             )
     return tuple(called)
 
@@ -529,8 +535,8 @@ def _check_concurrency(
     if games > 1 and games * threads > cores and any(map(_plays_here, specs)):
         each = f" with --threads {threads}" if threads > 1 else ""
         raise CommandFailed(
-            f"{option} {games}{each} would have players share a core, and moves would come "
-            f"late because of that: this machine has {cores}"
+            f"{option} {games}{each} would make players share cores and move late; "
+            f"this machine has {counted(cores, 'core')}"
         )
     if games > 1 and any(spec.dialect == "files" for spec in specs):
         raise CommandFailed(f"{option} {games}: a seat files:… plays one game at a time")

@@ -170,12 +170,15 @@ RulesOption: TypeAlias = Annotated[
 ]
 LeavesOption: TypeAlias = Annotated[
     str | None,
-    Parameter(help="trained, formula, or a leave table (KLV2). [default: the players' own]"),
+    Parameter(
+        help="What leaves are worth: trained, formula, or a leave table (KLV2). "
+        "[default: the players' own]"
+    ),
 ]
 WinprobOption: TypeAlias = Annotated[
     str | None,
     Parameter(
-        help="trained, formula, or a table of win probabilities (CSV). [default: the players' own]"
+        help="Chances of winning: trained, formula, or a table (CSV). [default: the players' own]"
     ),
 ]
 DistributionOption: TypeAlias = Annotated[
@@ -184,7 +187,7 @@ DistributionOption: TypeAlias = Annotated[
 WordsDistributionOption: TypeAlias = Annotated[
     str | None,
     Parameter(
-        help="Whose letters the words are in: an embedded distribution or a CSV file. "
+        help="The tiles that spell the words: an embedded distribution or a CSV file. "
         "[default: those of an installed lexicon, else english]"
     ),
 ]
@@ -210,7 +213,7 @@ SeedOption: TypeAlias = Annotated[
 ]
 TimeOption: TypeAlias = Annotated[Duration, Parameter(help="Each side's clock: 25m, 90s, 500ms.")]
 IncrementOption: TypeAlias = Annotated[
-    Duration, Parameter(help="Added after each move; then there is no overtime.")
+    Duration, Parameter(help="Time added after each move; with it there is no overtime.")
 ]
 FirstMoveOption: TypeAlias = Annotated[
     Duration,
@@ -232,8 +235,8 @@ PageOption: TypeAlias = Annotated[
     bool,
     Parameter(
         negative="",
-        help="Show the games in the browser, with racks and thoughts, live where no player can "
-        "look; the page stays until Ctrl-C.",
+        help="Show the games in the browser, with racks and thoughts: live if no player can see "
+        "the page, else after each game. The page stays until Ctrl-C.",
     ),
 ]
 VerboseOption: TypeAlias = Annotated[
@@ -399,7 +402,7 @@ def check_local(seat: str) -> None:
 
     with sentences():
         if parse_seat(seat).kind != "local":
-            raise CommandFailed(f"{seat!r} does not play on this machine; a match tries it")
+            raise CommandFailed(f"{seat!r} does not play on this machine; try it in a match")
 
 
 def check_pondering(seats: int, threads: int, remedy: str) -> None:
@@ -411,8 +414,8 @@ def check_pondering(seats: int, threads: int, remedy: str) -> None:
     cores = usable_cores()
     if seats * threads > cores:
         raise CommandFailed(
-            f"--ponder needs a core for every thread of every seat, {seats} × {threads} of them, "
-            f"and there are {cores} here; leave it out, or lower {remedy}"
+            f"--ponder needs a core for every thread of every seat, here {seats} × {threads}, and "
+            f"this machine has {cores}; leave it out, or lower {remedy}"
         )
 
 
@@ -449,7 +452,7 @@ def warn_of_readers(url: str, token: str | None) -> None:
     address = urlsplit(url)
     host, is_open = address.hostname, address.scheme == "ws"
     if token and host and is_open and not is_loopback(host):
-        say(f"the token can be read on its way to {host}, since {url} is not wss://")
+        say(f"the token goes to {host} unencrypted, since {url} is not wss://")
 
 
 def make_folder(path: Path) -> Path:

@@ -82,9 +82,9 @@ def play(
     is on then goes on at the next start with the same journal.
 
     Args:
-        bot: Whom to play against, a name or a seat such as static?temperature=5. The page lists
-            all that have a name.
-        name: What you are called. [default: the name by which you are logged in]
+        bot: The opponent: a bot's name, a level such as beginner, or a seat such as
+            static?temperature=5. [default: chosen on the page; in a terminal, club]
+        name: Your name. [default: your login name]
         port: The port; 0 for any that is free.
         db: The journal, with all of your games.
         terminal: Play in this terminal instead.

@@ -135,7 +135,7 @@ def note_unknown_words(words: Lexicon, *boards: Board) -> None:
     from harness.matches.openings import unknown_words
 
     if unknown := unknown_words(boards, words):
-        say(f"on the board and not in {words.name}: {some(unknown)}")
+        say(f"words on the board that {words.name} lacks: {some(unknown)}")
 
 
 def _check_choice(position: Position, rules: Rules, game: str) -> None:
@@ -173,7 +173,7 @@ def read_cgp_or_file(what: str, rules: Rules) -> Position:
             raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
     elif "/" not in what or len(what.split()) < 2:
         raise CommandFailed(
-            f"there is no file {what}; and a CGP is 'board racks scores zeros', in quotes"
+            f"{what} is neither a file nor a CGP ('board racks scores zeros', in quotes)"
         )
     with sentences(where):
         return read_cgp(what, rules)
@@ -189,7 +189,7 @@ def _game_and_line(what: str) -> tuple[Path, int | None] | None:
     if not at or not is_file(path := Path(file)) or path.suffix.lower() == ".cgp":
         return None
     if not line.isdecimal() or len(line) > 9:
-        raise CommandFailed(f"{what}: behind the @ is the number of a line, as in {file}@1")
+        raise CommandFailed(f"{what}: after the @ comes the number of a line, as in {file}@1")
     return path, int(line)
 
 

@@ -60,7 +60,7 @@ class Rereading:
             with sentences():
                 check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
         except CommandFailed as failure:
-            self._tell(f"{failure}; until that is mended, the settings are as they were")
+            self._tell(f"{failure}; until that is corrected, the old settings stay")
             return
         changed = _changed(self._settings, settings)
         at_once = {name: settings[name] for name in _AT_ONCE}
@@ -77,7 +77,7 @@ def renew(certificate: Certificate, tell: Callable[[str], None]) -> None:
     try:
         certificate.renew()
     except ValueError as error:
-        tell(f"{error}; until that is mended, the certificate is as it was")
+        tell(f"{error}; until that is corrected, the old certificate stays")
         return
     tell(certificate.warning() or "the certificate was read again")
 

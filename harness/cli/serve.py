@@ -180,8 +180,8 @@ def serve(
     or another player; a spectator watches. ``/healthz`` tells whether all is well. After
     SIGTERM, games may end within ``--drain``; those that are left go on at the next start.
 
-    On a ladder those who seek anyone are paired as long as they are there, and rated; lists,
-    players and games are told under ``/api/``. With ``--tournament`` the players are its entrants:
+    On a ladder, players who seek any opponent are paired and rated as long as they stay; ``/api/``
+    has the lists, players and games. With ``--tournament`` the players are its entrants:
     seats ``guest:NAME`` dial in by that name.
 
     Args:
@@ -248,8 +248,8 @@ def _check_for_tournament(said: ServerFile, others: set[str], tournament: Path) 
     """Check that settings and ``others``, options that are given too, go with a tournament."""
     if others := others | said.keys() - _WITH_A_TOURNAMENT:
         raise CommandFailed(
-            f"not beside --tournament: {', '.join(sorted(others))}; words, clock and bots of "
-            f"a tournament are in {tournament}, and it has no ladder"
+            f"not allowed with --tournament: {', '.join(sorted(others))}; words, clock and "
+            f"bots of a tournament are set in {tournament}, and it has no ladder"
         )
 
 
@@ -275,8 +275,8 @@ def _check_hosts(settings: ServerFile) -> None:
         )
     if not settings["admission"].proxies:
         options.say(
-            "all who come by another host count as one address, unless admission.proxies names "
-            "the addresses of the hosts"
+            "connections that another host passes on count as one address, unless "
+            "admission.proxies lists the addresses of the hosts"
         )
 
 

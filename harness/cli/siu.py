@@ -24,7 +24,7 @@ def siu(
     seed: SeedOption = 0,
     names_only: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Be an engine for analysis: speak SIU (draft 0.2) on standard input and output.
+    """Run as an analysis engine, driven over standard input and output (SIU, draft 0.2).
 
     Each option but the last is where the SIU option of the same meaning begins (Lexicon, Leaves,
     WinPctTable, Threads, DataPath, Seed); a front end may set others.

@@ -64,7 +64,7 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
         return
     known = name in read_token_file(path)
     if known and not replace:
-        raise CommandFailed(f"{name} has a token in {path}; --replace makes it invalid")
+        raise CommandFailed(f"{name} already has a token in {path}; --replace makes it invalid")
     lines = read_text(path).splitlines()
     if known:
         lines = [line if old.split()[:1] == [name] else old for old in lines]

@@ -275,7 +275,7 @@ def _learn_linear(
         learned = learn_linear(field, listed())
     draw_linear(learned, classes_of(field), field, picture)
     explained = round(learned.explained, 5)
-    say(f"of how moves of a turn differ in the next two {figures.share(explained)} is told")
+    say(f"differences of moves over the next two turns: {figures.share(explained)} explained")
     return learned.net, shares * GAMES_A_SHARE, {"explained": explained}
 
 
@@ -374,9 +374,9 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
 
 def _tell_losses(losses: Losses) -> None:
     say(
-        f"{losses.games:,} games, {figures.minutes(losses.seconds_left)} left: of how moves of a "
-        f"turn differ {figures.share(losses.reply_told)} is told in the next turn, in the next two "
-        f"{figures.share(losses.told)}; final leads by {losses.final:.4f} nats"
+        f"{losses.games:,} games, {figures.minutes(losses.seconds_left)} left; differences of "
+        f"moves explained: {figures.share(losses.reply_told)} over the next turn, "
+        f"{figures.share(losses.told)} over the next two; final leads: {losses.final:.4f} nats"
     )
 
 

@@ -24,7 +24,7 @@ def admin(tmp_path: Path) -> tuple[str, ...]:
     ("asked", "sentence"),
     [
         (("stop",), "no action is called 'stop'; there are list, kick, ban, unban, pause"),
-        (("kick",), "write: tilewire admin URL kick NAME"),
+        (("kick",), "write: tilewire admin URL kick NAME --name … --token-file …"),
         (("adjust", "g", "ann"), "write: tilewire admin URL adjust GAME NAME TIME"),
         (("adjust", "g", "ann", "soon"), "soon"),
         (("kick", "ann", "--for", "1h"), "--for is how long a ban lasts"),

@@ -245,7 +245,9 @@ def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine, tmp_path: P
     token.write_text("t" * 43)
     with Scripted(unknown) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--token-file", token) == 1
-    assert tilewire.err.endswith("nobody called 'my-greedy'; --name is whose token it is\n")
+    assert tilewire.err.endswith(
+        "nobody called 'my-greedy'; give the name of the token's owner by --name\n"
+    )
     script = Turning(Seeking(opponent="gredy", games=1, absent=ABSENT))
     with Scripted(script) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--opponent", "gredy") == 1
@@ -284,7 +286,7 @@ def test_a_file_that_holds_no_single_token_is_not_sent(
     path.write_text(text)
     url = "ws://127.0.0.1:1"
     assert tilewire("connect", url, "--bot", "greedy", "--token-file", path) == 2
-    assert f"{path} has {len(text.split())} words, a token file one: " in tilewire.err
+    assert f"{path} has {len(text.split())} words, but a token file has one: " in tilewire.err
     assert not any(word in tilewire.err for word in text.split())
 
 
@@ -304,6 +306,6 @@ def test_a_token_without_tls_is_warned_of(
     url = f"{scheme}://nobody.invalid:1"
     assert tilewire("connect", url, "--bot", "greedy") == 1
     warning, failure = tilewire.err.splitlines()
-    assert warning.startswith("tilewire: the token can be read on its way to nobody.invalid")
+    assert warning.startswith("tilewire: the token goes to nobody.invalid unencrypted")
     assert failure.startswith(f"tilewire: can't reach {url}: ")
     assert "secret" not in tilewire.err

@@ -86,7 +86,7 @@ OPEN = 'open = true\nformat = "swiss"\n'
         ('seats = ["guest:", "static"]\n', (), "a guest's name is one word of 1 to 64"),
         ('seats = ["guest:dead:beef", "static"]\n', (), "doesn't read like an address"),
         (SWISS + "concurrency = 3\n", (), "concurrency is --max-games of the server; leave it out"),
-        (SWISS + "seed = 3\n", (), "--seed would let a seat that goes on"),
+        (SWISS + "seed = 3\n", (), "--seed is only for seats that start afresh"),
         (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time; "),
     ],
 )
@@ -134,7 +134,7 @@ def test_bots_of_the_house_that_ponder_need_a_core_each(
     assert plan.config.ponder
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
     assert tilewire("serve", "--tournament", file, "--port", 0, "--max-games", 1) == 2
-    assert "2 × 1 of them, and there are 1 here" in tilewire.err
+    assert "here 2 × 1, and this machine has 1;" in tilewire.err
     assert "lower --max-games or threads" in tilewire.err
 
 

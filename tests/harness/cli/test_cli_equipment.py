@@ -99,7 +99,7 @@ def test_players_that_would_share_a_core(
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(4)))
     many = ("--lexicon", "few.txt", "--concurrency", "2", "--threads", "3")
     assert tilewire(*COMMANDS["match"], *many) == 2
-    assert "--concurrency 2 with --threads 3 would have players share a core" in tilewire.err
+    assert "--concurrency 2 with --threads 3 would make players share cores and" in tilewire.err
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_players_without_cores_of_their_own_do_not_ponder(
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1, 2})
     few = ("--lexicon", "few.txt", "--ponder")
     assert tilewire(*COMMANDS[command], *few, *options) == 2
-    assert f"every thread of every seat, {seats} of them, and there are 3 here" in tilewire.err
+    assert f"every thread of every seat, here {seats}, and this machine has 3;" in tilewire.err
     assert f"lower --{'m' if command == 'serve' else ''}" in tilewire.err
     assert not (files / "out").exists()
 

@@ -60,7 +60,7 @@ def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_pa
     months = {f"{datetime.fromisoformat(one['begun']):%Y-%m}" for one in listed}
     assert {path.parent.name for path in monthly.glob("*/*.gcg")} == months
     assert tilewire("games", match / "match.db", "--by-month") == 2
-    assert "--by-month says how --out has its games" in tilewire.err
+    assert "--by-month needs --out" in tilewire.err
 
 
 def test_games_with_other_tiles_are_written_with_a_list_of_ones_own(

@@ -175,7 +175,7 @@ def test_a_rack_with_nothing_to_play(tilewire: CommandLine, words: Path) -> None
         (POSITION.replace("/15/15/15/15/15 ", " "), "board: 10 rows; the standard board has 15"),
         (f"{EMPTY} / 0/0 0", "the rack of the player on turn is not given"),
         ("15/15 / 0/0", "is not a CGP: 3 of the 4 fields"),
-        ("nothing.cgp", "there is no file nothing.cgp; and a CGP is"),
+        ("nothing.cgp", "nothing.cgp is neither a file nor a CGP ('board"),
     ],
 )  # fmt: skip
 def test_a_position_that_is_none_is_one_sentence(

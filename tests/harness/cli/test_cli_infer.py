@@ -279,7 +279,7 @@ LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOP
         (OPENING.replace("15/15/", "15/", 1), "8D IMINO", "board: 14 rows"),
         (f"{LATE} /VVWWXYY 0/0 0", "-", "the bag is empty, so that nothing is hidden"),
         (f"{LATE} /VVWWXYY 0/0 0", "-1", "an exchange needs 7 tiles in the bag"),
-        ("missing.gcg@3", "-", "there is no file missing.gcg@3"),
+        ("missing.gcg@3", "-", "missing.gcg@3 is neither a file nor a CGP"),
         (GAME, None, "is a whole game: say which of its lines, "),
         (f"{GAME}@99", None, "has lines 1 to 24; @25 is the position after them, and there is no"),
         (f"{GAME}@25", None, "@25: no play is recorded after the last line"),

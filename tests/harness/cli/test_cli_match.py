@@ -43,7 +43,7 @@ def test_an_engine_that_needs_a_whole_game_gets_first_racks_only(
     file.write_text(f"AEINRST\n{'/'.join(['15'] * 15)} / 20/5 0\n")
     seats = "greedy", f"files:{tmp_path}"
     assert tilewire("match", *seats, "--openings", file, "--out", tmp_path / "out") == 2
-    assert f"files:{tmp_path} has to be told a game from an empty board on" in tilewire.err
+    assert f"files:{tmp_path} can only begin on an empty board" in tilewire.err
     assert not (tmp_path / "out").exists()
 
 
@@ -158,7 +158,7 @@ def test_words_that_changed_are_noticed_before_a_game_is_added(
     config = finished(tmp_path)
     write_config(msgspec.structs.replace(config, lexicon_checksum="other"), tmp_path)
     assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
-    assert "scowl has other words than when the match began" in tilewire.err
+    assert "the words of scowl have changed since the match began" in tilewire.err
     assert read_config(tmp_path).games == 4
 
 
@@ -209,11 +209,11 @@ def test_rules_that_changed_are_noticed_before_a_game_is_added(
     others = {"rules": str(rules), "rules_in_play": in_play, "lexicon": str(words)}
     write_config(msgspec.structs.replace(config, **others), tmp_path)
     assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
-    assert "words.txt has other words than when the match began" in tilewire.err
+    assert "words.txt have changed since the match began" in tilewire.err
     rules.write_text(RULES + "bingo_bonus = 20\n")
     load_rules.cache_clear()
     assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
-    assert "own.toml are others than when the match began" in tilewire.err
+    assert "own.toml have changed since the match began" in tilewire.err
     assert read_config(tmp_path).games == 4
 
 
@@ -264,7 +264,7 @@ def test_a_tournament_goes_on_as_one(tilewire: CommandLine, tmp_path: Path) -> N
     assert tilewire("tournament", "--resume", tmp_path, "--games", 4) == 2
     assert "only --rounds can be given" in tilewire.err
     assert tilewire("tournament", "--resume", tmp_path, "--rounds", 2) == 1
-    assert "other words than when the tournament began" in tilewire.err
+    assert "have changed since the tournament began" in tilewire.err
 
 
 def test_a_match_and_a_knockout_have_no_more_rounds(tilewire: CommandLine, tmp_path: Path) -> None:

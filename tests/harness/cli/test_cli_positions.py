@@ -44,7 +44,7 @@ def test_what_is_no_line_is_refused_alike(
     tilewire: CommandLine, nothing_loads: None, command: str, line: str
 ) -> None:
     assert tilewire(command, f"{GAME}@{line}") == 2
-    assert "behind the @ is the number of a line, as in" in tilewire.err
+    assert "after the @ comes the number of a line, as in" in tilewire.err
 
 
 def test_a_file_that_can_not_be_read_is_told_without_errno(
@@ -127,7 +127,7 @@ def test_words_on_the_board_that_the_lexicon_lacks_are_named(
     board = "/".join(["15"] * 5 + ["AT2BAT2BB2TA", "15", "3AB10"] + ["15"] * 7)
     given = ("--lexicon", tmp_path / "words.txt", "--distribution", tmp_path / "tiles.csv")
     assert tilewire(command, f"{board} {racks} 0/0 0", *given, *options) == 0, tilewire.err
-    assert "tilewire: on the board and not in words: AB, BAT, BB and 1 more\n" in tilewire.err
+    assert "tilewire: words on the board that words lacks: AB, BAT, BB and 1 more\n" in tilewire.err
 
 
 def test_a_review_names_a_word_that_the_lexicon_lacks_once(
@@ -139,7 +139,7 @@ def test_a_review_names_a_word_that_the_lexicon_lacks_once(
         ">b: AEIORST - +0 0\n>a: AEIRS - +0 36\n"
     )
     assert tilewire("analyze", path, "--rollouts", 2, "--candidates", 1) == 0, tilewire.err
-    assert tilewire.err.count("tilewire: on the board and not in scowl: XQ\n") == 1
+    assert tilewire.err.count("tilewire: words on the board that scowl lacks: XQ\n") == 1
 
 
 def test_show_and_generate_mean_the_same_position(tilewire: CommandLine) -> None:

@@ -117,7 +117,7 @@ def test_a_position_that_is_none(tilewire: CommandLine, tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["missing.gcg", "no/such/game.gcg", "x\0y", f"{GAME}x@3"])
 def test_a_file_that_is_not_there(tilewire: CommandLine, what: str) -> None:
     assert tilewire("show", what) == 2
-    assert "there is no file" in tilewire.err
+    assert "is neither a file nor a CGP" in tilewire.err
 
 
 def test_unknown_tiles_or_boards(tilewire: CommandLine) -> None:

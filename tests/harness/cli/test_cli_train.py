@@ -358,7 +358,7 @@ def test_linear_value(tilewire: CommandLine, ground: Path) -> None:
     out = ground / "linear.npz"
     options = ("--out", out, "--games", "128", "--linear", *on(ground))
     assert tilewire("train", "value", *options) == 0, tilewire.err
-    assert "of how moves of a turn differ" in tilewire.err
+    assert "differences of moves over the next two turns: " in tilewire.err
     manifest = read_manifest(out)
     assert manifest is not None
     assert " --games 128 --linear " in manifest.command

@@ -107,8 +107,8 @@ def test_what_is_wrong_changes_nothing(running: Running, monkeypatch: pytest.Mon
     assert running.server._lobby.max_games == 2
     tokens, certificate, settings = running.told
     assert tokens.endswith("until that is mended, those who were known still are")
-    assert certificate.endswith("until that is mended, the certificate is as it was")
-    assert settings == "serve.toml is not TOML; until that is mended, the settings are as they were"
+    assert certificate.endswith("until that is corrected, the old certificate stays")
+    assert settings == "serve.toml is not TOML; until that is corrected, the old settings stay"
 
 
 def test_files_for_more_games_than_the_system_allows_are_no_change(running: Running) -> None:
@@ -116,7 +116,7 @@ def test_files_for_more_games_than_the_system_allows_are_no_change(running: Runn
     running.hang_up()
     assert running.server._lobby.max_games == 2
     assert "need 32,000,001,700 open files, and this system allows" in running.told[-1]
-    assert running.told[-1].endswith("until that is mended, the settings are as they were")
+    assert running.told[-1].endswith("until that is corrected, the old settings stay")
 
 
 async def test_tokens_that_can_not_be_read_leave_who_was_known(running: Running) -> None:
