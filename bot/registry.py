@@ -109,6 +109,16 @@ class SeatSpec:
     """The protocol of an engine, one of ``DIALECTS``."""
 
     @property
+    def anywhere(self) -> str:
+        """The seat's text with an absolute path, which means the same in every folder."""
+        where, _, factory = self.target.rpartition(":")
+        if self.kind != "local" or not where.endswith(".py"):
+            return self.text or self.target
+        query = self.text.partition("?")[2]
+        written = f"{where.replace('%', '%25').replace('?', '%3F')}:{factory}"
+        return f"{written}?{query}" if query else written
+
+    @property
     def starts_afresh(self) -> bool:
         """Whether it runs here and forgets earlier games, so that paired games can share draws."""
         return self.kind == "local" or (self.kind == "engine" and self.dialect != "files")

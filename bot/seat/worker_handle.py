@@ -189,7 +189,7 @@ async def _confinement(spec: SeatSpec, equipment: Equipment) -> Confinement:
 
 
 def _arguments(spec: SeatSpec, equipment: Equipment) -> list[str]:
-    return ["--bot", spec.text or spec.target, *equipment.arguments()]
+    return ["--bot", spec.anywhere, *equipment.arguments()]
 
 
 def _environment() -> dict[str, str]:

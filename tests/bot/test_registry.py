@@ -98,10 +98,13 @@ def test_a_file(file: str) -> None:
 
 def test_a_file_from_the_folder_of_the_day(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(file.replace("%3F", "?")).parent)
-    spec = parse_seat("bot.py:Mine")
-    assert (spec.name, spec.text) == ("Mine", "bot.py:Mine")
+    spec = parse_seat("bot.py:Mine?depth=1%263")
+    assert (spec.name, spec.text) == ("Mine", "bot.py:Mine?depth=1%263")
     assert Path(spec.target.rpartition(":")[0]).is_absolute()
     create_player(spec)
+    monkeypatch.chdir("/")
+    again = parse_seat(spec.anywhere)
+    assert (again.target, again.options) == (spec.target, spec.options)
 
 
 def test_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

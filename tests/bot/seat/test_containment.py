@@ -146,6 +146,17 @@ async def test_without_namespaces_daemons_go_all_the_same_when_the_guard_is_kill
     assert marked(mark) == {}
 
 
+@apart
+async def test_a_contained_bot_may_be_named_from_a_folder_that_it_does_not_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("bots", "here"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "bots" / "bots.py").write_text("from bot.player import Player as Bot\n")
+    monkeypatch.chdir(tmp_path / "here")
+    assert await try_out(parse_seat("../bots/bots.py:Bot"), Equipment()) == ""
+
+
 async def test_a_bot_that_is_loaded_before_a_match_is_contained_too(
     tmp_path: Path, mark: str
 ) -> None:
