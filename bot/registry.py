@@ -163,13 +163,13 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
 def about(spec: SeatSpec) -> str:
     """Describe a seat's player for strangers.
 
-    All players that are not built in share one description. A built-in player's options are shown
-    as given, paths too.
+    All players that are not built in share one description. Of an option that is a path, only the
+    file's name is shown.
     """
     house = _HOUSE.get(spec.name) if spec.built_in else None
     if house is None:
         return "a bot of this server's own"
-    options = ", ".join(f"{key} {value}" for key, value in spec.options)
+    options = ", ".join(f"{key} {Path(value).name}" for key, value in spec.options)
     return f"{house.about}; {options}" if options else house.about
 
 

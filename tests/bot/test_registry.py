@@ -11,7 +11,7 @@ import pytest
 
 from bot.player import Player
 from bot.players.static import StaticPlayer
-from bot.registry import _HOUSE, SeatError, create_player, known_bots, load_factory
+from bot.registry import _HOUSE, SeatError, about, create_player, known_bots, load_factory
 from bot.seat_text import parse_seat
 
 KNOWN = "known: bluff, challenger, champion, greedy, infer, mc, mc[+]rh, rh, sim, static, vanilla"
@@ -70,6 +70,12 @@ def test_a_name_of_the_house() -> None:
     assert dict(spec.options) == {"temperature": "2.5"}
     assert spec.text == "static?temperature=2.5"
     assert isinstance(create_player(spec), StaticPlayer)
+
+
+def test_strangers_are_told_no_path() -> None:
+    told = about(parse_seat("mc+rh?weights=/home/alice/w.json&plies=3"))
+    assert told.endswith("; weights w.json, plies 3")
+    assert about(parse_seat("bot.players.static:StaticPlayer")) == "a bot of this server's own"
 
 
 def test_options_are_decoded() -> None:
