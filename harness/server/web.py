@@ -53,7 +53,7 @@ MOST_WAITING = 16
 """Readings of the journal that may wait for their turn; requests for more are refused."""
 
 DURABLE_S = 2.0
-"""Longest time that a request for a game waits for one of its records to be written."""
+"""Longest time that a request for a game waits for its records to be written."""
 
 log = structlog.get_logger(__name__)
 
@@ -192,7 +192,9 @@ class Web:
     async def _once_durable(self, host: GameHost) -> HttpAnswer:
         """Return a game once all records that its book has are written."""
         try:
-            await asyncio.wait_for(host.is_durable.wait(), DURABLE_S)
+            async with asyncio.timeout(DURABLE_S):
+                while not host.is_durable.is_set():  # the next record may be on its way already
+                    await host.is_durable.wait()
         except TimeoutError:  # another server may have the game by now
             return wrong(503, "the game's last move is not written down yet; try again")
         answer = self._game(host.game)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -221,11 +221,22 @@ async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
     assert (await served.json("/api/games"))["past"][0]["game"] == "late"
 
 
+class NextIsWritten:
+    """Records are written, but the next is on its way each time."""
+
+    def is_set(self) -> bool:
+        return False
+
+    async def wait(self) -> None:
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("event", [asyncio.Event, NextIsWritten])
 async def test_a_game_whose_last_record_is_not_written_down_is_not_told(
-    served: Served, monkeypatch: pytest.MonkeyPatch
+    served: Served, monkeypatch: pytest.MonkeyPatch, event: Callable[[], object]
 ) -> None:
     monkeypatch.setattr("harness.server.web.DURABLE_S", 0.01)
-    served.hosting.games["g1"] = SimpleNamespace(game="g1", is_durable=asyncio.Event())
+    served.hosting.games["g1"] = SimpleNamespace(game="g1", is_durable=event())
     told = await served.json("/api/games/g1", 503)
     assert told["error"] == "the game's last move is not written down yet; try again"
 
