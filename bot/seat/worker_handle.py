@@ -98,7 +98,7 @@ class SeatProcess(ChildProcess):
         arguments += ["--pipe"] if connect is None else ["--connect", connect]
         if seed is not None:
             arguments += ["--seed", str(seed)]
-        arguments += ["--name", name or spec.name]
+        arguments.append(f"--name={name or spec.name}")
         secret = {} if token is None else {TOKEN: token}
         confinement = await _confinement(spec, equipment)
         if parent is not None:

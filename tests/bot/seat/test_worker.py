@@ -86,6 +86,15 @@ async def test_a_worker_plays_a_whole_game_over_its_pipe(table: TestArbiter) -> 
     assert table.infos[0].candidates[0].equity is not None
 
 
+async def test_a_name_may_look_like_an_option(table: TestArbiter) -> None:
+    process = await SeatProcess.start(parse_seat("static"), Equipment(), name="-x")
+    try:
+        async with asyncio.timeout(120):
+            assert (await table.greet(process.channel)).name == "-x"
+    finally:
+        await process.kill()
+
+
 async def test_what_a_player_prints_garbles_nothing(folder: Path, table: TestArbiter) -> None:
     async with working("bot.py:Passes", table) as process:
         await table.begin()
