@@ -132,7 +132,7 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             "ahead_of_next": _ahead_of(others[0].move, findings) if others else None,
             "ahead_of_rival": _ahead_of(rivals[0].move, findings) if rivals else None,
             "ahead_of_played": _ahead_of(played.move, findings) if played else None,
-            "why": why(findings, rules, leaves) if leaves else None,
+            "why": None if known is None else why(known, rules),
             "reasons": known and [asdict(reason) for reason in known],
             "proven": _proven(findings),
             "alone": _alone(findings),

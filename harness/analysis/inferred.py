@@ -133,7 +133,7 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
         raise ValueError(f"the game is over, after {turns}")
     if 0 < len(ours) < rules.rack_size and bag:
         raise ValueError(
-            f"{text(ours)} is not the whole rack of whoever looks on, "
+            f"{text(ours)} is not the opponent's whole rack, "
             f"which has {rules.rack_size} tiles while there is a bag"
         )
     count = move if isinstance(move, int) else len(used_tiles(move))
@@ -145,8 +145,8 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     named = Exchange(some[:move]) if isinstance(move, int) else move
     if lacking := Counter(used_tiles(named)) - Counter(dict(enumerate(counts))):
         raise ValueError(
-            f"{text(sorted(lacking.elements()))} can't have been on the rack: all there are of it "
-            "lie on the board or on the other rack"
+            f"{text(sorted(lacking.elements()))} can't have been on the rack: none is left outside "
+            "the board and the other rack"
         )
     held = position.with_rack(seat, known or used_tiles(named))
     try:

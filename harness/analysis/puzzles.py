@@ -84,7 +84,7 @@ class EndgamePuzzle:
         """Return the points that a move loses."""
         return self.line.spread - self.spreads[move]
 
-    def turns(self, move: Move) -> bool:
+    def changes_outcome(self, move: Move) -> bool:
         """Check whether a move turns a win into a draw or loss, or a draw into a loss."""
         return _sign(self.spreads[move]) < _sign(self.line.spread)
 
@@ -142,6 +142,8 @@ class PuzzleMaker:
             return None
         best = next(each for each in ranked if each.move == solved.move)
         line = asked.line(position)
+        if line is None:
+            return None
         spreads: dict[Move, int] = {}
         replies: dict[Move, Move] = {}
         for each in ranked:
@@ -152,8 +154,6 @@ class PuzzleMaker:
             spreads[each.move] = spread
             if not after.over:
                 replies[each.move] = asked.solution.move
-        if line is None:
-            return None
         puzzle = EndgamePuzzle(position, ranked, best, line, spreads, replies)
         return puzzle if _teaches(puzzle) else None
 
@@ -348,7 +348,7 @@ def _teaches(puzzle: Puzzle) -> bool:
     if isinstance(puzzle, PreEndgamePuzzle):
         return min(puzzle.loss(static), puzzle.loss(PASS)) >= LEAST_SHARE
     others = [each.move for each in puzzle.ranked if each.move != puzzle.best.move]
-    is_enough = puzzle.loss(static) >= LEAST_LOSS or puzzle.turns(static)
+    is_enough = puzzle.loss(static) >= LEAST_LOSS or puzzle.changes_outcome(static)
     return is_enough and min(map(puzzle.loss, others)) > 0
 
 

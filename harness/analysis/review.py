@@ -63,9 +63,10 @@ def turns_of(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
     """
     lines = (line for line, step in enumerate(replay.steps, start=1) if step.event.kind.is_turn)
     turns = [turn_before(gcg, replay, line, rules) for line in lines]
+    if not turns:
+        raise ValueError("there are no turns to review")
     if all(turn.obstacle for turn in turns):
-        lacking = "no turn's rack is given in full" if turns else "there are no turns"
-        raise ValueError(f"{lacking}, so that there is nothing to review")
+        raise ValueError(f"no turn can be reviewed; line {turns[0].line}: {turns[0].obstacle}")
     return turns
 
 

@@ -45,8 +45,8 @@ def verdict(findings: Findings, write: Writer) -> str:
         return "Pass: nothing else is legal."
     if not findings.is_known:
         few = counted(findings.rollouts, "rollout")
-        by_static = write(findings.best.move)
-        return f"Nothing can be told from {few}; by static equity {by_static} is best."
+        nothing = f"can be told from {few}" if findings.rollouts else "is known yet"
+        return f"Nothing {nothing}; by static equity {write(findings.best.move)} is best."
     return " ".join(filter(None, (_advice(findings, write), _about_played(findings, write))))
 
 
@@ -76,7 +76,7 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
     phonies = sum(bool(turn.question.phony) for turn in turns)
     besides = f"; {counted(phonies, 'phony', 'phonies')} not counted" if phonies else ""
     if not known:
-        return f"{nick}: no turn to go by{besides}."
+        return f"{nick}: no turn to judge{besides}."
     losses = [turn.ahead_of(played) for turn, played in known]
     flattered = any(not (turn.exact or turn.compared or is_found(turn)) for turn, _ in known)
     mean = _loss(losses)
@@ -106,7 +106,7 @@ def closing_sentences(
         yield summary(nick, analysed)
     every = list(chain.from_iterable(by_nick.values()))
     if any(findings.question.phony for findings in every):
-        yield "* a phony, or taken back; reckoned as if it stood"
+        yield "* a phony, or taken back; counted as if it stood"
     yield from _about_endgames(reviewed)
     unknown = [
         str(turn.line) for turn, findings in reviewed if findings and _lacks_rollouts(findings)
@@ -173,18 +173,12 @@ def opening_sentences(
     count = min(len(clear), _MOST_COSTLY)
     yield "The costliest turn:" if count == 1 else f"The {count} costliest turns:"
     for turn, findings, played in clear[:count]:
-        cost = _cost(findings, played)
+        known = list(_reasons(findings, played, rules, leaves))
         yield (
             f"line {turn.line}, {turn.nick}: {_named(played, findings, rules, done=True)}; best "
-            f"was {_named(findings.best, findings, rules)}: {why(findings, rules, leaves)}. "
-            f"It cost {cost}."
+            f"was {_named(findings.best, findings, rules)}: {why(known, rules)}. "
+            f"It cost {_cost(findings, played)}."
         )
-
-
-def why(findings: Findings, rules: Rules, leaves: LeaveTable) -> str | None:
-    """Return why the best move is better than the played one; None if it is not clearly so."""
-    known = reasons(findings, rules, leaves)
-    return None if known is None else _why(known, rules)
 
 
 @dataclass(frozen=True)
@@ -213,6 +207,15 @@ def reasons(findings: Findings, rules: Rules, leaves: LeaveTable) -> list[Reason
     return [*_reasons(findings, played, rules, leaves)] if played else None
 
 
+def why(known: Sequence[Reason], rules: Rules) -> str:
+    """Join what speaks for the best move and what speaks against it."""
+    more = [_reason(each, rules) for each in known if each.value > 0]
+    less = [_reason(each, rules) for each in known if each.value < 0]
+    if not more:
+        return ", ".join([*less, "made up for in later turns"]) if less else "later turns say so"
+    return ", ".join(more) + (f", though {', '.join(less)}" if less else "")
+
+
 def _clearly_worse(findings: Findings) -> Estimate | None:
     """Return the played move, if it is no phony and clearly worse than the best."""
     played = findings.played
@@ -232,15 +235,6 @@ def _named(row: Estimate, findings: Findings, rules: Rules, *, done: bool = Fals
         case move:
             name = f"{format_full_move(move, board, alphabet)} for {row.score}"
             return f"played {name}" if done else name
-
-
-def _why(known: Sequence[Reason], rules: Rules) -> str:
-    """Join what speaks for the best move and what speaks against it."""
-    more = [_reason(each, rules) for each in known if each.value > 0]
-    less = [_reason(each, rules) for each in known if each.value < 0]
-    if not more:
-        return ", ".join([*less, "made up for in later turns"]) if less else "later turns say so"
-    return ", ".join(more) + (f", though {', '.join(less)}" if less else "")
 
 
 def _reason(reason: Reason, rules: Rules) -> str:

@@ -217,7 +217,7 @@ def _effort(findings: Findings) -> str:
     if findings.compared:
         said += f"\n{findings.compared:,} of them compare the best and what was played alone"
     if findings.question.phony:
-        said += f"\n* {findings.question.phony}; reckoned as if it stood"
+        said += f"\n* {findings.question.phony}; counted as if it stood"
     return f"{said}\n{CAVEAT}" if findings.exact and findings.rollouts else said
 
 

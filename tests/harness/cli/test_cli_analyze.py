@@ -204,7 +204,7 @@ def test_nothing_is_left_but_to_pass(tilewire: CommandLine, words: Path) -> None
         (f"{SHORT_GAME}@0", "there is no 0"),
         (f"{SHORT_GAME}@x", "after the @ comes the number of a line"),
         (FIXTURES / "gcg" / "no_events.gcg", "there are no turns"),
-        (FIXTURES / "gcg" / "partial_racks.gcg", "no turn's rack is given in full"),
+        (FIXTURES / "gcg" / "partial_racks.gcg", "line 1: DORSW is not the whole"),
         (FIXTURES / "gcg" / "three_players.gcg", "only a game of two"),
         ("missing.gcg@3", "missing.gcg@3 is neither a file nor a CGP"),
     ],
@@ -257,7 +257,7 @@ def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) 
     assert "H8 .eA" not in verdict["rivals"]
     assert tilewire("analyze", *options) == 0
     assert "H8 (S)eA*" in tilewire.out
-    assert "* SeA is not a word of few; reckoned as if it stood" in tilewire.out
+    assert "* SeA is not a word of few; counted as if it stood" in tilewire.out
     assert "had it stood, it would be worth" in flat(tilewire.out)
 
 
