@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import NormalDist
 
-from bot.search.anytime import Anytime, Pace, time_until
+from bot.search.anytime import Anytime, Pace, Pulse, time_until
 from bot.search.simulating import usual_stages
 from engine.movegen.generator import Generator
 from engine.rules.moves import Move
@@ -204,7 +204,7 @@ def analyse(
 
     The position has the opponent's rack as far as known; ``played`` is in canonical form, and was a
     phony in the game if ``taken_back``, whatever the lexicon says. ``told`` takes the findings so
-    far after each slice of work, and ``stopped`` returns whether to end at once.
+    far a few times a second, and ``stopped`` returns whether to end with what is known.
 
     Raises:
         ValueError: no plies or candidates, or generators or rollouts refuse the position.
@@ -218,11 +218,14 @@ def analyse(
         work = _Endgame(settings, question, at)
     else:
         work = _Rollouts(settings, question, at, belief)
+    pulse = Pulse()
     if not question.is_forced:
         for _ in work.slices():
-            if told is not None:
+            if told is not None and pulse.is_due():
                 told(work.findings())
+                pulse.done()
             if stopped():
+                work.stop()
                 break
     findings = work.findings()
     behind = (work.difference(findings.best.move, row.move) for row in findings.estimates)
@@ -249,13 +252,15 @@ class _Rollouts:
         self, settings: Settings, question: Question, at: Position, belief: Belief | None
     ) -> None:
         self._settings, self._question = settings, question
+        plies = settings.plies
+        if plies is None:
+            plies = usual_stages(bag_count(at, settings.generators[0].rules))[0].plies
         self._simulation = partial(
             Simulation,
             settings.generators,
             at,
             win_probabilities=settings.win_probabilities,
-            plies=settings.plies
-            or usual_stages(bag_count(at, settings.generators[0].rules))[0].plies,
+            plies=plies,
             belief=belief,
         )
         self._search = self._simulation(question.candidates, seed=settings.seed)
@@ -273,6 +278,9 @@ class _Rollouts:
             self._pair = self._paired()
         seconds = min(limit_s, self._seconds + share * limit_s)
         yield from self._until(seconds, 1.0, self._pair or self._search)
+
+    def stop(self) -> None:
+        """Do nothing: the samples so far count as they are."""
 
     def _until(self, seconds: float, share: float, simulation: Simulation) -> Iterator[None]:
         """Roll out for a time since the start, or until a share of all rollouts is done."""
@@ -373,12 +381,16 @@ class _Endgame:
             at,
             question.candidates,
             question.played,
+            is_refused=question.phony is not None and not question.phony.words,
             seconds=settings.seconds,
             nodes=None if rollouts is None else max(NODES_A_ROLLOUT * rollouts, LEAST_NODES),
         )
 
     def slices(self) -> Iterator[None]:
         return self._solving.slices()
+
+    def stop(self) -> None:
+        self._solving.stop()
 
     def difference(self, best: Move, move: Move) -> Difference:
         return self._solving.difference(best, move)

@@ -65,6 +65,8 @@ def is_solvable(position: Position, rules: Rules) -> bool:
 class Solving:
     """The work on one endgame, limited by ``nodes`` or, if that is None, by ``seconds``.
 
+    The played move can't be the best if it ``is_refused``, but is valued as if it stood.
+
     Raises:
         ValueError: the tiles do not add up to an endgame.
     """
@@ -77,6 +79,7 @@ class Solving:
         candidates: Sequence[RankedMove],
         played: Move | None,
         *,
+        is_refused: bool = False,
         seconds: float,
         nodes: int | None,
     ) -> None:
@@ -84,6 +87,7 @@ class Solving:
         self._position = with_both_racks(position, self._rules)
         self._solver = EndgameSolver(lexicon, self._rules, memory=_MEMORY)
         self._played, self._seconds_limit, self._most = played, seconds, nodes
+        self._without = [played] if is_refused and played is not None else []
         self._began = time.monotonic()
         self.candidates = tuple(candidates)
         self.worths: dict[Move, Worth] = {}
@@ -91,7 +95,7 @@ class Solving:
 
     def slices(self) -> Iterator[None]:
         """Solve until the limit; the first node, which may compile, is not timed."""
-        self._solver.begin(self._position)
+        self._solver.begin(self._position, without=self._without)
         self.nodes += self._solver.advance(1)
         self._began = time.monotonic()
         yield from self._solve(_BEST if self._played else _BEST + _PLAYED)
@@ -102,6 +106,11 @@ class Solving:
         for each in self.candidates:
             if self._spent < end:
                 yield from self._solve_after(each, end - self._spent, _EASY)
+
+    def stop(self) -> None:
+        """Keep what is known of the best move, where the work ends before its time."""
+        if not self.worths and self._solver.solution.depth:
+            self._take_best()
 
     @property
     def _spent(self) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.search.anytime import REPORT_S
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
@@ -152,7 +154,13 @@ def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
         told=seen.append,
         stopped=lambda: len(seen) == 3,
     )
-    assert found.rollouts == seen[2].rollouts > seen[1].rollouts > seen[0].rollouts == 1
+    assert found.rollouts == seen[2].rollouts > seen[1].rollouts > seen[0].rollouts > 0
+
+
+def test_at_least_one_turn_is_rolled_out(lexicon: Lexicon) -> None:
+    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, plies=0)
+    with pytest.raises(ValueError, match="0 plies"):
+        analyse(settings, position(f"{EMPTY} ACTWORD/ 0/0 0"))
 
 
 # --- the move that was played ---------------------------------------------------------------------
@@ -254,7 +262,7 @@ def test_a_mean_loss_has_its_error_and_leaves_forced_turns_out() -> None:
         behind=(Difference(0, 0, 0, 0),),
     )
     assert mean in summary("anna", [*turns, forced])
-    assert summary("anna", [forced]) == "anna: no turn to go by."
+    assert summary("anna", [forced]) == "anna: no turn to judge."
     # What the search says of the best that it found itself is kind to it.
     assert "mean loss at most 3.0 %" in summary("anna", [turns[0], replace(turns[1], compared=0)])
     assert "mean loss 3.0 %" in summary(
@@ -270,11 +278,11 @@ ENDGAME = (
 )
 
 
-def endgame_findings(played: Move | None = None) -> Findings:
+def endgame_findings(played: Move | None = None, **options: Any) -> Findings:
     """Analyse the endgame, with one candidate, which is not the best move."""
     lexicon = load_lexicon()
     settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, candidates=1, rollouts=1)
-    return analyse(settings, position(ENDGAME), played)
+    return analyse(settings, position(ENDGAME), played, **options)
 
 
 def test_the_worth_of_each_move_is_what_the_solver_proves_with_it_alone() -> None:
@@ -300,6 +308,30 @@ def test_a_phony_is_solved_as_if_it_stood() -> None:
     assert found.question.phony
     assert found.is_proven(phony)
     assert found.best.move != phony
+
+
+def test_a_move_that_was_taken_back_is_never_the_best() -> None:
+    """It is a phony though our lexicon has its words."""
+    lexicon = load_lexicon()
+    refused = endgame_findings().best.move
+    solver = EndgameSolver(lexicon, RULES, memory=40 << 20)
+    solver.begin(position(ENDGAME), without=[refused])
+    solver.advance(100_000)
+    found = endgame_findings(refused, taken_back=True)
+    assert found.best.move == solver.solution.move
+    assert found.is_proven(found.best.move, refused)
+    assert found.worths[found.best.move].gain == solver.solution.value
+    assert found.ahead_of(refused).equity <= 0
+    assert not found.is_clear(refused)
+
+
+def test_findings_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However short the slices of work are."""
+    monkeypatch.setattr("harness.analysis.solved._SLICE", 5)
+    told: list[Findings] = []
+    began = time.perf_counter()
+    endgame_findings(told=told.append)
+    assert len(told) <= (time.perf_counter() - began) / REPORT_S
 
 
 def test_what_the_solver_has_not_proven_is_said_to_be_so(
@@ -328,7 +360,29 @@ def test_an_endgame_that_was_stopped_at_once_says_so() -> None:
     settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES)
     found = analyse(settings, position(ENDGAME), PASS, stopped=lambda: True)
     assert not found.is_known
-    assert "Nothing can be told" in verdict(found, str)
+    assert "Nothing is known yet; by static equity" in verdict(found, str)
+
+
+def test_an_endgame_that_is_stopped_later_says_what_the_solver_knows_by_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("harness.analysis.solved._SLICE", 50)
+    lexicon = load_lexicon()
+    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, seconds=600)
+    solved = False
+
+    def look(solver: EndgameSolver, nodes: int) -> int:
+        nonlocal solved
+        done = advance(solver, nodes)
+        solved = bool(solver.solution.depth)
+        return done
+
+    advance = EndgameSolver.advance
+    monkeypatch.setattr(EndgameSolver, "advance", look)
+    found = analyse(settings, position(ENDGAME), stopped=lambda: solved)
+    assert list(found.worths) == [found.best.move]
+    assert found.is_known
+    assert verdict(found, str).endswith("(not proven).")
 
 
 # --- why a turn was costly ------------------------------------------------------------------------
