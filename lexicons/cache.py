@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +20,10 @@ from .arrays import DAMAGED
 Arrays: TypeAlias = Sequence[npt.NDArray[Any]]
 Form: TypeAlias = tuple[npt.DTypeLike, tuple[int, ...] | None]
 """Type and shape of an array; None where the shape is not known before it is made."""
+
+_DAY_S = 86_400.0
+_UNUSED = 60.0  # days without use, after which a file counts as left over
+_UNFINISHED = 1.0  # days, likewise for a temporary file, whose process was killed
 
 
 def user_cache() -> Path:
@@ -54,6 +60,23 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def remove_unused(folder: Path, pattern: str) -> None:
+    """Remove what matches and was not used for 60 days, and temporary files older than a day.
+
+    Only age counts, since other processes may be loading the rest; so who uses a file touches it.
+    """
+    now = time.time()
+    for limit, paths in ((_UNUSED, folder.glob(pattern)), (_UNFINISHED, folder.glob(".*"))):
+        for path in paths:
+            with suppress(OSError):  # another process may have removed it
+                if now - path.stat().st_mtime <= limit * _DAY_S:
+                    continue
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+
 def mapped_arrays(
     folder: str, what: object, make: Callable[[], Arrays], forms: Sequence[Form]
 ) -> Arrays:
@@ -66,16 +89,18 @@ def mapped_arrays(
         OSError: as ``user_cache``.
     """
     digest = hashlib.sha256(repr(what).encode()).hexdigest()[:32]
-    kept = _mapped(user_cache() / folder, digest)
-    if kept and _are(kept, forms):
+    path = user_cache() / folder
+    kept = _mapped(path, digest)
+    if kept and _match(kept, forms):
         return kept
     made = make()
-    if not _kept(user_cache() / folder, digest, made):
+    if not _store(path, digest, made):
         return made
-    return _mapped(user_cache() / folder, digest) or made
+    remove_unused(path, "*.npy")
+    return _mapped(path, digest) or made
 
 
-def _are(arrays: Arrays, forms: Sequence[Form]) -> bool:
+def _match(arrays: Arrays, forms: Sequence[Form]) -> bool:
     return len(arrays) == len(forms) and all(
         array.dtype == dtype and shape in (None, array.shape)
         for array, (dtype, shape) in zip(arrays, forms, strict=True)
@@ -85,11 +110,14 @@ def _are(arrays: Arrays, forms: Sequence[Form]) -> bool:
 def _mapped(folder: Path, digest: str) -> Arrays:
     paths = sorted(folder.glob(f"{digest}.*.npy"))
     with suppress(*DAMAGED):  # a damaged file counts as missing
+        for path in paths:
+            with suppress(OSError):  # a cache that may only be read
+                os.utime(path)
         return [np.asarray(np.load(path, mmap_mode="r")) for path in paths]
     return ()
 
 
-def _kept(folder: Path, digest: str, arrays: Arrays) -> bool:
+def _store(folder: Path, digest: str, arrays: Arrays) -> bool:
     with suppress(OSError):  # without a cache they are made again each time
         folder.mkdir(parents=True, exist_ok=True)
         for number, array in enumerate(arrays):

@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 import llvmlite.binding
 import numpy as np
 
-from .cache import user_cache
+from .cache import remove_unused, user_cache
 from .lean_numba import CompileResultCacheImpl, FunctionCache, numba, rtsys
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # whether kernels run uncompiled
@@ -183,7 +183,11 @@ def _cache_directory(source: Path) -> Path | None:
         for path in sorted(_with_imports(source)):
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
         directory = user_cache() / "kernels" / f"{source.stem}-{digest.hexdigest()[:20]}"
+        is_new = not directory.exists()
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.utime(directory)
+        if is_new:
+            remove_unused(directory.parent, "*")
     except OSError:
         return None
     return directory if _only_ours(directory) else None

@@ -166,7 +166,7 @@ def _file(name_or_path: str | Path) -> Path:
         if path.is_dir():
             raise ValueError(f"{path} is a folder; a lexicon is a file, or embedded: {known}")
         if path.exists():
-            raise ValueError(f"{path} is not a regular file; a lexicon is one")
+            raise ValueError(f"{path} is not a regular file; a lexicon must be one")
     name = str(name_or_path)
     if name in PACKAGE_LISTS:
         raise FileNotFoundError(
@@ -210,7 +210,7 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
             raise ValueError(f"{path}: {error}") from None
         checksum = WordList(distribution.alphabet, matrix).checksum
         kept.keep(checksum)
-    return Lexicon(path.stem, distribution, graph, checksum)
+    return Lexicon(name_of(path), distribution, graph, checksum)
 
 
 class _Kept:

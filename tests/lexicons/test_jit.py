@@ -3,13 +3,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import lexicons.build
+import lexicons.cells
 from lexicons import jit
 from lexicons.jit import freeze, helper, kernel, on_warm_up, warm_up
 
@@ -101,6 +104,28 @@ def test_an_edit_in_an_imported_file_names_another_directory(
         names.add(jit._cache_directory(user))
     assert len(names) == 2
     assert None not in names
+
+
+def test_kernels_that_nobody_loaded_for_60_days_are_removed_when_others_are_kept(
+    own_cache: Path,
+) -> None:
+    def directory(module: ModuleType) -> Path:
+        jit._cache_directory.cache_clear()
+        made = jit._cache_directory(Path(str(module.__file__)))
+        assert made is not None
+        return made
+
+    long_ago = time.time() - 61 * 86_400
+    used = directory(lexicons.build)
+    left_over = own_cache / "kernels" / "build-0123"
+    left_over.mkdir()
+    (left_over / "build.nbi").touch()
+    for path in (used, left_over):
+        os.utime(path, (long_ago, long_ago))
+    assert directory(lexicons.build) == used
+    assert left_over.exists(), "nothing new is kept"
+    new = directory(lexicons.cells)
+    assert set((own_cache / "kernels").iterdir()) == {used, new}
 
 
 def test_code_is_not_kept_where_others_can_write(own_cache: Path) -> None:

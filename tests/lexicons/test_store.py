@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -14,7 +16,7 @@ import lexicons
 from lexicons import build, store
 from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
 from lexicons.build import build_word_graph
-from lexicons.cache import replacing, user_cache
+from lexicons.cache import mapped_arrays, replacing, user_cache
 from lexicons.kwg import WIDE, WordGraph, write_kwg
 from lexicons.store import Lexicon, lexicon_names, load_lexicon
 from lexicons.wordlist import parse_word_list
@@ -56,6 +58,8 @@ def test_a_graph_has_the_checksum_of_its_list(word_file: Path, tmp_path: Path) -
         lexicon = load_lexicon(graph_file, progress=told.append)
         assert (lexicon.name, lexicon.checksum) == ("other", CHECKSUM)
     assert told == ["reading the words of other.kwg (once for this file)"]
+    dotted = graph_file.rename(tmp_path / "other.2.kwg")
+    assert load_lexicon(dotted).name == "other", "as of a list"
 
 
 def test_a_graph_past_the_narrow_layout_is_kept_and_read(
@@ -184,6 +188,30 @@ def test_what_is_searched_is_derived_once_and_mapped(
             assert path.read_bytes() == content
     path.unlink()
     assert np.array_equal(load_lexicon(word_file).word_map.rows, small.rows)
+
+
+def test_arrays_that_nobody_used_for_60_days_are_removed_when_others_are_kept(
+    own_cache: Path,
+) -> None:
+    def load(what: str) -> None:
+        mapped_arrays("some", what, lambda: (np.zeros(3),), [(np.float64, (3,))])
+
+    def kept() -> set[Path]:
+        return set((own_cache / "some").iterdir())
+
+    load("left over")
+    left_over = kept()
+    load("used")
+    half_written, being_written = (own_cache / "some" / f".{name}.npy.0123" for name in "ab")
+    for path in (half_written, being_written):
+        path.touch()
+    for path, days in [*((path, 61) for path in kept() - {being_written}), (half_written, 2)]:
+        os.utime(path, (time.time() - days * 86_400,) * 2)
+    before = kept()
+    load("used")
+    assert kept() == before, "it was only read"
+    load("new")
+    assert before - kept() == {*left_over, half_written}
 
 
 def test_the_cache_directory(monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> None:
