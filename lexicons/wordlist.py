@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import lzma
+import shlex
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -129,8 +130,18 @@ def _encoding_remedy(content: bytes, source: str, alphabet: Alphabet) -> str:
     for encoding in _OLDER_ENCODINGS:
         with suppress(UnicodeDecodeError):
             if letters.issuperset(bytes_beyond_ascii.decode(encoding).upper()):
-                return f"; it seems to be {encoding}: iconv -f {encoding} -t UTF-8 {source}"
+                return f"; it seems to be {encoding}: {_conversion(source, encoding)}"
     return ""
+
+
+def _conversion(source: str, encoding: str) -> str:
+    """Return a shell command that makes UTF-8 text of a list, beside it."""
+    text, convert = source.removesuffix(".xz"), f"iconv -f {encoding} -t UTF-8"
+    out = shlex.quote(f"{text.removesuffix('.txt')}.utf-8.txt")
+    quoted = shlex.quote(source)
+    if text != source:
+        return f"xz -dc {quoted} | {convert} > {out}"
+    return f"{convert} {quoted} > {out}"
 
 
 def _word_lines(text: str) -> _Lines:

@@ -127,8 +127,14 @@ def test_a_letter_without_a_tile_is_told_with_what_to_do(
 @pytest.mark.parametrize("encoding", ["ISO-8859-2", "CP1250"])
 def test_a_list_in_an_older_encoding_is_told_how_to_convert(encoding: str) -> None:
     polish = load_distribution("polish").alphabet
-    with pytest.raises(ValueError, match=rf"line 2: byte .* iconv -f {encoding} -t UTF-8 my\.txt"):
-        _parse("abak\nżółć\nświąd\n".encode(encoding), polish)
+    words, convert = "abak\nżółć\nświąd\n".encode(encoding), f"iconv -f {encoding} -t UTF-8"
+    with pytest.raises(ValueError, match=rf"line 2: byte .* {convert} my\.txt > my\.utf-8\.txt$"):
+        _parse(words, polish)
+    with pytest.raises(ValueError, match=rf": {convert} 'my words' > 'my words\.utf-8\.txt'$"):
+        parse_word_list(words, polish, "my words")
+    packed = rf": xz -dc my\.txt\.xz \| {convert} > my\.utf-8\.txt$"
+    with pytest.raises(ValueError, match=packed):
+        parse_word_list(lzma.compress(words), polish, "my.txt.xz")
     with pytest.raises(ValueError, match=r"save it as UTF-8 text$"):
         _parse("żółć\n".encode(encoding), ENGLISH)
 
