@@ -142,13 +142,12 @@ def install(listed: PackageList) -> Note:
     )  # fmt: skip
     path = installed_path(listed.name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(_note_path(listed.name), _FORMAT, asdict(note))
-    with (
-        replacing(path) as temporary,
-        lzma.open(temporary, "wt", preset=1, encoding="utf-8") as out,
-    ):
-        out.write(f"# From {note.origin}; licence: {note.licence} ({note.copyright_file})\n")
-        out.writelines(f"{word}\n" for word in words)
+    with replacing(path) as temporary:
+        with lzma.open(temporary, "wt", preset=1, encoding="utf-8") as out:
+            out.write(f"# From {note.origin}; licence: {note.licence} ({note.copyright_file})\n")
+            out.writelines(f"{word}\n" for word in words)
+        # Only now, so that a full disk leaves the former list with its note.
+        write_json(_note_path(listed.name), _FORMAT, asdict(note))
     return note
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from dataclasses import replace
 from pathlib import Path
@@ -116,6 +117,24 @@ def test_a_list_in_another_encoding_is_refused(listed: PackageList) -> None:
     with pytest.raises(ValueError, match=r"polish, line 2: byte 0xBF is not UTF-8"):
         install(listed)
     assert installed_note("polish") is None
+
+
+@pytest.mark.parametrize("what", ["lzma.open", "lexicons.package_lists.write_json"])
+def test_a_full_disk_leaves_the_former_list_and_its_note(
+    listed: PackageList, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    note = install(listed)
+    listed.source.write_text("abaka\n", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(what, full)
+        with pytest.raises(OSError, match="No space left"):
+            install(listed)
+    assert installed_note("polish") == note
+    assert texts(load_lexicon("polish")) == ["ABAKA", "ŻABA"]
+    assert install(listed).words == 1
 
 
 def test_a_damaged_note_is_as_good_as_none(listed: PackageList, own_cache: Path) -> None:
