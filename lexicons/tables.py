@@ -23,6 +23,7 @@ from .layout import BoardLayout
 from .leaves import LeaveTable, cached_leaves
 from .manifest import Manifest, manifest_path, parse_manifest, read_manifest
 from .store import Lexicon
+from .text import embedded_names
 from .value_net import ValueNet, read_value_net
 from .win_probability import (
     WinProbabilities,
@@ -232,12 +233,30 @@ def _check_there(what: str, path: str) -> None:
 @lru_cache(maxsize=4)
 def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
     manifest = read_manifest(path)
-    if manifest is not None and manifest.tiles != distribution.name:
+    if (
+        manifest is not None
+        and _is_for_other_tiles(manifest, distribution)
+        and manifest.is_of(Path(path).read_bytes())
+    ):
         raise ValueError(
             f"the leave table {path} is for {manifest.tiles} tiles, says its manifest; the game is "
             f"played with {distribution.name} tiles"
         )
     return read_klv(path, distribution)
+
+
+def _is_for_other_tiles(manifest: Manifest, distribution: TileDistribution) -> bool:
+    """Check whether a table's tiles come with tilewire and differ from those of a game.
+
+    Names of users' own files do not tell tiles apart; then what is in the table has to.
+    """
+    if manifest.tiles == distribution.name or manifest.tiles not in embedded_names(".csv"):
+        return False
+    named = load_distribution(manifest.tiles)
+    return (named.alphabet.letters, named.counts) != (
+        distribution.alphabet.letters,
+        distribution.counts,
+    )
 
 
 @lru_cache(maxsize=4)

@@ -132,6 +132,22 @@ def test_a_manifest_of_another_table_says_nothing_of_this_one(
     assert sentence == f"{zero}.json is of another table than the one beside it; remove it"
 
 
+def test_tiles_are_told_apart_by_what_they_are_and_not_by_their_file(
+    toy: TileDistribution, few: Lexicon, tmp_path: Path
+) -> None:
+    table = tmp_path / "some.klv2"
+    write_klv(table, LeaveTable.zero(toy))
+    made = made_of(few, table)
+    write_manifest(table, replace(made, tiles="toy"))
+    assert load_leaves(str(table), replace(toy, name="copied")).distribution.name == "copied"
+    write_manifest(table, replace(made, tiles="english"))
+    other = replace(toy, name="other")
+    with pytest.raises(ValueError, match="is for english tiles, says its manifest; the game is"):
+        load_leaves(str(table), other)
+    write_manifest(table, replace(made, tiles="english", sha256="0" * 64))
+    assert load_leaves(str(table), other).distribution == other, "it is of another table"
+
+
 def test_what_players_do_without_for_other_tiles_is_said(toy: TileDistribution) -> None:
     assert untrained(None, None, ENGLISH) == []
     assert untrained("formula", "mine.csv", toy) == []
