@@ -31,7 +31,7 @@ from lexicons.store import Lexicon
 from .checkpoint import check_settings, read_checkpoint, write_checkpoint
 from .racks import Racks
 from .shares import Share, Totals, missing, play_share, room_for
-from .smoothing import smooth
+from .smoothing import REACH, smooth
 
 GENERATIONS = (0.02, 0.05, 0.13, 0.80)
 """Each generation's share of the games: the first only need to come near."""
@@ -71,7 +71,7 @@ class Goal:
         if self.games is not None and self.games < _FEWEST_GAMES:
             raise ValueError(f"{self.games} games; a training has {_FEWEST_GAMES} or more")
         if self.minutes is not None and not 0 < self.minutes < 1e6:
-            raise ValueError(f"{self.minutes} minutes; there is more than none")
+            raise ValueError(f"{self.minutes} minutes; they must be above 0 and below 1,000,000")
         if self.floor < 0 or self.seed < 0:
             raise ValueError("the floor of samples and the seed are 0 or more")
 
@@ -120,17 +120,27 @@ class TableMade:
     """Standard deviation of the equity after a given rack, in points."""
     trusted: float
     """Samples of a rack that count as much as its parts do."""
+    is_solved: bool
+    """Whether the smoothing found its solution; if not, the leaves are worth nearly this."""
 
 
 Tell = Callable[[RoundDone | TableMade], object]
 
 
 class LeaveTraining:
-    """A training of one leave table; without a ``checkpoint`` file no state is stored."""
+    """A training of one leave table; without a ``checkpoint`` file no state is stored.
+
+    Raises:
+        ValueError: racks too small to have all the parts that ``smoothing`` looks at.
+    """
 
     def __init__(
         self, lexicon: Lexicon, rules: Rules, goal: Goal, checkpoint: Path | None = None
     ) -> None:
+        if rules.rack_size < len(REACH):
+            raise ValueError(
+                f"racks of {rules.rack_size}; leaves are learned for racks of {len(REACH)} or more"
+            )
         leaves = LeaveTable.zero(rules.distribution, rules.rack_size)
         self.field, self.goal = Field(lexicon, rules, leaves), goal
         self.racks = Racks(rules.distribution, rules.rack_size)
@@ -291,6 +301,7 @@ class LeaveTraining:
             movement=round(float(moved.mean()) / 1000, 3),
             noise=round(smoothed.noise / 1000, 3),
             trusted=round(smoothed.trusted, 3),
+            is_solved=smoothed.is_solved,
         )
         about = {name: value for name, value in vars(made).items() if name != "leaves"}
         self.progress.tables.append(about)

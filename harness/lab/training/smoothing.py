@@ -13,12 +13,12 @@ The standard deviations were chosen on held-out racks; the noise is estimated.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lexicons.arrays import F64, I64
-from lexicons.jit import kernel
+from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays, LeaveMatrix
 
 from .racks import Racks
@@ -31,6 +31,7 @@ _LEAST_NOISE = 10_000.0
 """Keeps accidentally equal samples from passing as exact where few racks came up twice."""
 _PRECISION = 1e-4
 _MOST_ROUNDS = 50
+_LISTED = 2
 
 
 class Samples(NamedTuple):
@@ -51,6 +52,8 @@ class Smoothed(NamedTuple):
     """The standard deviation of a sample, in thousandths of a point."""
     trusted: float
     """κ: the number of samples that count as much as a rack's parts do."""
+    is_solved: bool
+    """Whether the parts' effects were found; if not, they are near."""
 
 
 def smooth(samples: Samples, racks: Racks) -> Smoothed:
@@ -68,12 +71,14 @@ def smooth(samples: Samples, racks: Racks) -> Smoothed:
     sums = samples.sums[numbers] - counts * mean
     seen = counts > 0
     noise = _noise(samples, total)
-    effects = _effects(racks.by_size[-1][seen], counts[seen], sums[seen], noise, racks.index)
+    effects, is_solved = _effects(
+        racks.by_size[-1][seen], counts[seen], sums[seen], noise, racks.index
+    )
     expected = _sums_of_parts(racks.by_size[-1], effects, racks.index)
     trusted = (noise / REST) ** 2
     worths = np.zeros(racks.count)
     worths[numbers] = mean + (sums + trusted * expected) / (counts + trusted)
-    return Smoothed(worths, noise, trusted)
+    return Smoothed(worths, noise, trusted, is_solved)
 
 
 def _noise(samples: Samples, total: int) -> float:
@@ -85,8 +90,13 @@ def _noise(samples: Samples, total: int) -> float:
     return max(_LEAST_NOISE, float(np.sqrt(max(within, 0.0) / max(again, 1))))
 
 
-def _effects(racks: LeaveMatrix, counts: F64, sums: F64, noise: float, index: LeaveArrays) -> F64:
-    """Solve for the parts' effects, by place; ``sums`` are of samples less their mean."""
+def _effects(
+    racks: LeaveMatrix, counts: F64, sums: F64, noise: float, index: LeaveArrays
+) -> tuple[F64, bool]:
+    """Solve for the parts' effects, by place; ``sums`` are of samples less their mean.
+
+    Also return whether the rounds sufficed.
+    """
     from scipy.sparse.linalg import LinearOperator, cg
 
     racks = np.ascontiguousarray(racks)
@@ -103,15 +113,14 @@ def _effects(racks: LeaveMatrix, counts: F64, sums: F64, noise: float, index: Le
     diagonal = _totals_of_parts(racks, counts, index) + pull
     operator = LinearOperator((size, size), matvec=weigh, dtype=np.float64)
     nearly = LinearOperator((size, size), matvec=lambda v: v / diagonal, dtype=np.float64)
-    found, _ = cg(
+    effects, rounds_without_solution = cg(
         operator,
         _totals_of_parts(racks, sums, index),
         rtol=_PRECISION,
         maxiter=_MOST_ROUNDS,
         M=nearly,
     )
-    effects: F64 = found
-    return effects
+    return effects, rounds_without_solution == 0
 
 
 def _sums_of_parts(racks: LeaveMatrix, effects: F64, index: LeaveArrays) -> F64:
@@ -131,30 +140,38 @@ def _totals_of_parts(racks: LeaveMatrix, weights: F64, index: LeaveArrays) -> F6
 @kernel
 def _add_parts(racks: LeaveMatrix, index: LeaveArrays, effects: F64, sums: F64) -> None:
     """Add the effects of all parts that ``REACH`` covers; modifies ``sums`` in place."""
-    places = np.zeros(1 << racks.shape[1], np.int64)
-    sizes = np.zeros(1 << racks.shape[1], np.int64)
+    scratch = np.zeros((3, 1 << racks.shape[1]), np.int64)
     for row in range(len(racks)):
         total = 0.0
-        for at in range(racks.shape[1]):
-            for rest in range(1 << at):
-                part = rest | 1 << at
-                sizes[part] = sizes[rest] + 1
-                if sizes[part] <= len(REACH):
-                    places[part] = places[rest] + index.binomials[sizes[rest], racks[row, at]]
-                    total += effects[index.offsets[sizes[part]] + places[part]]
+        for nth in range(_list_parts(racks[row], index, scratch)):
+            total += effects[scratch[_LISTED, nth]]
         sums[row] += total
 
 
 @kernel
 def _add_to_parts(racks: LeaveMatrix, index: LeaveArrays, weights: F64, totals: F64) -> None:
     """Add weights to all parts that ``REACH`` covers; modifies ``totals`` in place."""
-    places = np.zeros(1 << racks.shape[1], np.int64)
-    sizes = np.zeros(1 << racks.shape[1], np.int64)
+    scratch = np.zeros((3, 1 << racks.shape[1]), np.int64)
     for row in range(len(racks)):
-        for at in range(racks.shape[1]):
-            for rest in range(1 << at):
-                part = rest | 1 << at
-                sizes[part] = sizes[rest] + 1
-                if sizes[part] <= len(REACH):
-                    places[part] = places[rest] + index.binomials[sizes[rest], racks[row, at]]
-                    totals[index.offsets[sizes[part]] + places[part]] += weights[row]
+        for nth in range(_list_parts(racks[row], index, scratch)):
+            totals[scratch[_LISTED, nth]] += weights[row]
+
+
+@helper
+def _list_parts(rack: Any, index: LeaveArrays, scratch: I64) -> Any:
+    """List the places of a rack's parts that ``REACH`` covers, a part as often as it is there.
+
+    Return their number. They are in row ``_LISTED`` of ``scratch`` [3, 2 ** tiles], whose other
+    rows have the place among those of its size, and the size, of each subset of the tiles.
+    """
+    places, sizes, listed = scratch[0], scratch[1], scratch[_LISTED]
+    count = 0
+    for at in range(len(rack)):
+        for rest in range(1 << at):
+            part = rest | 1 << at
+            sizes[part] = sizes[rest] + 1
+            if sizes[part] <= len(REACH):
+                places[part] = places[rest] + index.binomials[sizes[rest], rack[at]]
+                listed[count] = index.offsets[sizes[part]] + places[part]
+                count += 1
+    return count

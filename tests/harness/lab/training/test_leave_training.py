@@ -200,6 +200,18 @@ def test_a_bag_too_small_to_learn_from() -> None:
         small.run(Workers(), ignore, ticking(1.0))
 
 
+@pytest.mark.parametrize("minutes", [0, 1e7])
+def test_minutes_have_limits(minutes: float) -> None:
+    with pytest.raises(ValueError, match="they must be above 0 and below 1,000,000"):
+        Goal(minutes=minutes)
+
+
+def test_racks_too_small_to_learn_about() -> None:
+    small = replace(RULES, rack_size=2)
+    with pytest.raises(ValueError, match="racks of 2; leaves are learned for racks of 3 or more"):
+        LeaveTraining(few(), small, Goal(games=200))
+
+
 # --- what is learned ------------------------------------------------------------------------------
 
 

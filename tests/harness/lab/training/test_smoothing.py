@@ -102,6 +102,13 @@ def test_the_same_as_solved_densely(seed: int, part: float) -> None:
     assert found.trusted == pytest.approx((found.noise / REST) ** 2)
 
 
+def test_whether_the_equations_were_solved_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = by_chance({rack: 1_000 * at for at, rack in enumerate(every_rack())}, 3, 9_000)
+    assert smooth(seen, racks()).is_solved
+    monkeypatch.setattr("harness.lab.training.smoothing._MOST_ROUNDS", 1)
+    assert not smooth(seen, racks()).is_solved
+
+
 # --- what it has to do ----------------------------------------------------------------------------
 
 
