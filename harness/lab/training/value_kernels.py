@@ -81,26 +81,8 @@ def learn(
     differences, squared differences, and squared errors of the means. The last row gets the
     negative log-likelihood of the final leads, and their number. No step is taken if ``rate`` is 0.
     """
-    lines, places = listed.lines.shape[1:]
-    width, hidden = weights.second.shape
-    outputs = np.empty((MOST_MEMBERS, OUTPUTS), np.float32)
-    all_seen = _Seen(
-        np.empty((MOST_MEMBERS, lines, places), np.int64),
-        np.empty((MOST_MEMBERS, lines), np.int64),
-        np.empty((MOST_MEMBERS, listed.counts.shape[1]), np.int64),
-        np.empty((MOST_MEMBERS, lines, width), np.float32),
-        np.empty((MOST_MEMBERS, lines, hidden), np.float32),
-        np.empty((MOST_MEMBERS, hidden), np.float32),
-        outputs,
-    )
-    slopes = _Slopes(
-        np.empty(OUTPUTS, np.float32),
-        np.empty(hidden, np.float32),
-        np.empty(width, np.float32),
-        np.empty(width, np.float32),
-        np.empty((width, hidden), np.float32),
-        np.empty(hidden, np.float32),
-    )
+    all_seen, slopes = _scratch(weights, listed)
+    outputs = all_seen.outputs
     mean_error, mean_gain = np.empty(TURNS, np.float32), np.empty(TURNS, np.float32)
     unit, step = np.float32(UNIT), np.float32(rate)
     first = 0
@@ -111,7 +93,7 @@ def learn(
         for nth in range(size):
             seen = _nth(all_seen, nth)
             _list_rows(sights, listed, first + nth, seen)
-            _put_out(weights, sights, seen, slopes.counted)
+            _forward(weights, sights, seen, slopes.counted)
             for turn in range(TURNS):
                 gain = listed.gains[first + nth, turn] / unit
                 mean_gain[turn] += gain / size
@@ -132,6 +114,31 @@ def learn(
             if rate > 0:
                 _step(weights, squares, sights, _nth(all_seen, nth), slopes, step)
         first += size
+
+
+@helper
+def _scratch(weights: Weights, listed: Listed) -> Any:
+    """Return room for the positions of a turn and the gradients of one."""
+    lines, places = listed.lines.shape[1:]
+    width, hidden = weights.second.shape
+    seen = _Seen(
+        np.empty((MOST_MEMBERS, lines, places), np.int64),
+        np.empty((MOST_MEMBERS, lines), np.int64),
+        np.empty((MOST_MEMBERS, listed.counts.shape[1]), np.int64),
+        np.empty((MOST_MEMBERS, lines, width), np.float32),
+        np.empty((MOST_MEMBERS, lines, hidden), np.float32),
+        np.empty((MOST_MEMBERS, hidden), np.float32),
+        np.empty((MOST_MEMBERS, OUTPUTS), np.float32),
+    )
+    slopes = _Slopes(
+        np.empty(OUTPUTS, np.float32),
+        np.empty(hidden, np.float32),
+        np.empty(width, np.float32),
+        np.empty(width, np.float32),
+        np.empty((width, hidden), np.float32),
+        np.empty(hidden, np.float32),
+    )
+    return seen, slopes
 
 
 @helper
@@ -194,7 +201,7 @@ def _list_rows(sights: Sights, listed: Listed, at: Any, seen: _Seen) -> None:
 
 
 @helper
-def _put_out(weights: Weights, sights: Sights, seen: _Seen, counted: Any) -> None:
+def _forward(weights: Weights, sights: Sights, seen: _Seen, counted: Any) -> None:
     """Compute the outputs; ``counted`` [width] is scratch."""
     width, hidden = weights.second.shape
     counted[:] = 0
@@ -217,7 +224,7 @@ def _put_out(weights: Weights, sights: Sights, seen: _Seen, counted: Any) -> Non
                     for nth in range(hidden):
                         numbers[nth] += sums[column] * weights.second[column, nth]
     for nth in range(hidden):
-        seen.together[nth] = _put_together(seen, nth, nth < hidden // 2)
+        seen.together[nth] = _pool(seen, nth, nth < hidden // 2)
         for output in range(OUTPUTS):
             seen.outputs[output] += weights.last[output, nth] * seen.together[nth]
 
@@ -229,7 +236,7 @@ def _add(total: Any, row: Any) -> None:
 
 
 @helper
-def _put_together(seen: _Seen, nth: Any, adds: Any) -> Any:
+def _pool(seen: _Seen, nth: Any, adds: Any) -> Any:
     """Return the sum of a hidden number over the lines, where above 0, or its smooth maximum."""
     together, most = np.float32(0), np.float32(-np.inf)
     for line in range(len(seen.sizes)):
