@@ -22,10 +22,9 @@ import numpy as np
 
 from .alphabet import BLANK, TileDistribution
 from .arrays import I64
-from .leaves import LeaveMatrix, LeaveTable, cached_leaves, leave_places, possible_leaves
+from .leaves import LeaveMatrix, LeaveTable, cached_leaves, table_of
 
 _VERSION = "usual leaves 1"  # change it when a number below changes
-_ROWS = 1 << 15  # of leaves at once: 2 MiB per array
 
 BLANK_WORTH = 25_000
 ENGLISH: dict[str, int] = {
@@ -50,13 +49,7 @@ def formula_leaves(distribution: TileDistribution) -> LeaveTable:
 
 
 def _work_out(distribution: TileDistribution) -> LeaveTable:
-    table = LeaveTable.zero(distribution)
-    values = table.values.copy()
-    for leaves in possible_leaves(distribution):
-        for first in range(0, len(leaves), _ROWS):
-            some = leaves[first : first + _ROWS]
-            values[leave_places(some, table.arrays)] = _worths(some, distribution)
-    return LeaveTable(distribution, values)
+    return table_of(distribution, partial(_worths, distribution=distribution))
 
 
 def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> I64:

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .alphabet import TileDistribution, load_distribution
+from .alphabet import TileDistribution
 from .arrays import I64, U32, Bools
 from .cache import replacing
 from .files import read_bounded
 from .kwg import NARROW, Arcs, Nodes, WordGraph, check_ends, check_lists, list_ends
-from .leaves import MAX_WORTH, RACK_SIZE, LeaveTable
+from .leaves import MAX_WORTH, RACK_SIZE, LeaveTable, count_places
 
 _FIRST_LIST = 1  # node 0 points at the root; without a GADDAG no other does
 
@@ -55,17 +55,15 @@ class _Leaves(NamedTuple):
     possible: Bools  # a full bag can give it
 
 
-def read_klv(path: str | Path, distribution: TileDistribution | None = None) -> LeaveTable:
-    """Read a leave table for a distribution (English by default); skip leaves its bag can't give.
+def read_klv(path: str | Path, distribution: TileDistribution) -> LeaveTable:
+    """Read a leave table for a distribution; skip leaves its bag can't give.
 
     Raises:
         ValueError: names the file and what is wrong with it, or that it is for other tiles.
         OSError: the file cannot be read.
     """
     path = Path(path)
-    distribution = distribution or load_distribution()
-    places = len(LeaveTable.zero(distribution).values)
-    most = 8 + 4 * (NARROW.max_nodes + places)
+    most = 8 + 4 * (NARROW.max_nodes + count_places(distribution, RACK_SIZE))
     content = read_bounded(path, most, "leave table for these tiles")
     return parse_klv(content, str(path), distribution)
 

@@ -30,6 +30,7 @@ RACK_SIZE = 7
 MAX_WORTH = 10_000
 """Greatest value of a leave, in points, either way: a table beyond it is broken. Thousandths up to
 it survive 32-bit floats, and sums of them and of scores stay far below 2³¹."""
+_ROWS = 1 << 15  # of leaves at once: 8 MiB per array of all tiles
 _MOST_PLACES = 1 << 27  # 512 MiB; the largest alphabet needs 131,115,985 for racks of seven
 
 LeaveMatrix: TypeAlias = U8  # [leaves, size] one sorted row per leave
@@ -52,7 +53,7 @@ class LeaveTable:
     rack_size: int = RACK_SIZE
 
     def __post_init__(self) -> None:
-        places = _places(self.distribution, self.rack_size)
+        places = count_places(self.distribution, self.rack_size)
         if self.values.shape != (places,):
             raise ValueError(
                 f"a leave table of {self.values.shape} values; {self.distribution.name} tiles and "
@@ -68,7 +69,7 @@ class LeaveTable:
     @classmethod
     def zero(cls, distribution: TileDistribution, rack_size: int = RACK_SIZE) -> LeaveTable:
         """Return a table of zeros."""
-        places = _places(distribution, rack_size)
+        places = count_places(distribution, rack_size)
         return cls(distribution, np.zeros(places, np.int32), rack_size)
 
     @cached_property
@@ -119,7 +120,7 @@ def cached_leaves(
     """
     whole = (what, RACK_SIZE, distribution.alphabet.letters, distribution.counts,
              distribution.points, distribution.vowels)  # fmt: skip
-    form = (np.int32, (_places(distribution, RACK_SIZE),))
+    form = (np.int32, (count_places(distribution, RACK_SIZE),))
     (values,) = mapped_arrays("leaves", whole, lambda: (make().values,), [form])
     return LeaveTable(distribution, values)
 
@@ -154,6 +155,20 @@ def leave_places(leaves: LeaveMatrix, arrays: LeaveArrays) -> I64:
     return places
 
 
+def table_of(distribution: TileDistribution, worths_of: Callable[[LeaveMatrix], I64]) -> LeaveTable:
+    """Return the table of the values that a function gives leaves of one size, for racks of seven.
+
+    It is asked about all leaves that a full bag can give, some thousands at a time.
+    """
+    table = LeaveTable.zero(distribution)
+    values = table.values.copy()
+    for leaves in possible_leaves(distribution):
+        for first in range(0, len(leaves), _ROWS):
+            rows = leaves[first : first + _ROWS]
+            values[leave_places(rows, table.arrays)] = worths_of(rows)
+    return LeaveTable(distribution, values)
+
+
 def synthetic_leaves(distribution: TileDistribution, seed: int) -> LeaveTable:
     """Make up a table that resembles a trained one, for measurements only.
 
@@ -167,9 +182,8 @@ def synthetic_leaves(distribution: TileDistribution, seed: int) -> LeaveTable:
     own[BLANK] = 25
     pairs = chance.normal(0, 0.6, (kinds, kinds))
     np.fill_diagonal(pairs, -2.5 + chance.normal(0, 0.3, kinds))
-    table = LeaveTable.zero(distribution)
-    values = table.values.copy()
-    for leaves in possible_leaves(distribution):
+
+    def worths(leaves: LeaveMatrix) -> I64:
         worth = own[leaves].sum(axis=1)
         for first in range(leaves.shape[1]):
             for second in range(first + 1, leaves.shape[1]):
@@ -177,13 +191,20 @@ def synthetic_leaves(distribution: TileDistribution, seed: int) -> LeaveTable:
         vowels = np.array(distribution.vowels)[leaves].sum(axis=1)
         letters = np.count_nonzero(leaves, axis=1)
         worth -= 1.5 * np.maximum(np.abs(2 * vowels - letters) - 1, 0)
-        worth += chance.normal(0, 0.3, len(leaves))
-        values[leave_places(leaves, table.arrays)] = np.rint(worth * 1000)
-    values[0] = 0
-    return LeaveTable(distribution, values)
+        noise = chance.normal(0, 0.3, len(leaves))
+        if leaves.shape[1]:  # the empty leave is worth nothing
+            worth += noise
+        return np.rint(worth * 1000).astype(np.int64)
+
+    return table_of(distribution, worths)
 
 
-def _places(distribution: TileDistribution, rack_size: int) -> int:
+def count_places(distribution: TileDistribution, rack_size: int) -> int:
+    """Return the number of places of a leave table.
+
+    Raises:
+        ValueError: racks of no tile, or a table with too many places.
+    """
     kinds = len(distribution.counts)
     if rack_size < 1:
         raise ValueError(f"a rack of {rack_size}; it holds one tile or more")

@@ -62,7 +62,7 @@ def test_english_is_read_as_it_was_written(tmp_path: Path) -> None:
     table = synthetic_leaves(load_distribution(), 1)
     path = tmp_path / "english.klv2"
     write_klv(path, table)
-    read = read_klv(path)
+    read = read_klv(path, table.distribution)
     assert np.array_equal(read.values, table.values)
     content = path.read_bytes()
     (nodes,) = struct.unpack_from("<I", content)
@@ -200,7 +200,7 @@ def test_a_graph_that_spells_far_more_than_it_states(tmp_path: Path) -> None:
         child = 27 * level + 28 if level < 5 else 0
         nodes += [node(tile, child, ACCEPTS | (LAST if tile == 26 else 0)) for tile in range(27)]
     with pytest.raises(ValueError, match=r"a graph of \d+ leaves and 1000 values"):
-        read_klv(written(tmp_path / "rich.klv2", packed(nodes, [0] * 1000)))
+        read_klv(written(tmp_path / "rich.klv2", packed(nodes, [0] * 1000)), load_distribution())
 
 
 def test_a_file_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
