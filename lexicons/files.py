@@ -32,9 +32,9 @@ def parse_json(content: bytes, source: str, form: str, what: str) -> dict[str, A
     try:
         values = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{source}: no JSON, and so no {what}: {error}") from None
+        raise ValueError(f"{source}: not JSON, so no {what}: {error}") from None
     if not isinstance(values, dict) or values.pop("format", None) != form:
-        raise ValueError(f'{source}: no {what}; those say "format": "{form}"')
+        raise ValueError(f'{source}: no {what}; expected "format": "{form}"')
     return values
 
 

@@ -76,14 +76,14 @@ def load_layout(name_or_path: str | Path = "standard") -> BoardLayout:
 def parse_layout(name: str, text: str, source: str) -> BoardLayout:
     """Read a board layout from text; ``source`` names it in errors (ValueError)."""
     rows: list[str] = []
-    start: tuple[int, int] | None = None
+    start: tuple[str, str] | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.strip()
         if not line or line.startswith("#"):
             continue
         where = f"{source}, line {number}"
         if line.startswith("start"):
-            start = _parse_start(line, where)
+            start = line, where
             continue
         _check_row(line, rows, where)
         rows.append(line)
@@ -96,7 +96,7 @@ def parse_layout(name: str, text: str, source: str) -> BoardLayout:
         columns=len(rows[0]),
         letter_multipliers=tuple(_LETTER.get(square, 1) for square in squares),
         word_multipliers=tuple(_WORD.get(square, 1) for square in squares),
-        start=(len(rows) // 2, len(rows[0]) // 2) if start is None else start,
+        start=_parse_start(*start, rows) if start else (len(rows) // 2, len(rows[0]) // 2),
     )
 
 
@@ -112,11 +112,17 @@ def layout_rows(layout: BoardLayout) -> tuple[str, ...]:
     return tuple(squares[at : at + width] for at in range(0, len(squares), width))
 
 
-def _parse_start(line: str, where: str) -> tuple[int, int]:
+def _parse_start(line: str, where: str, rows: list[str]) -> tuple[int, int]:
     match = _START.fullmatch(line)
     if match is None:
         raise ValueError(f"{where}: {line!r}; a start square is written like 'start 8H'")
-    return int(match[1]) - 1, ord(match[2].upper()) - ord("A")
+    row, column = int(match[1]) - 1, ord(match[2].upper()) - ord("A")
+    if not (0 <= row < len(rows) and column < len(rows[0])):
+        raise ValueError(
+            f"{where}: the start square {match[1]}{match[2]} is not on the board of "
+            f"{len(rows)}×{len(rows[0])} squares"
+        )
+    return row, column
 
 
 def _check_row(line: str, rows: list[str], where: str) -> None:

@@ -69,10 +69,10 @@ def parse_manifest(content: bytes, source: str) -> Manifest:
     wanted = {entry.name: _TYPES[str(entry.type)] for entry in fields(Manifest)}
     for name, (kind, words) in wanted.items():
         if not isinstance(values.get(name), kind) or isinstance(values[name], bool):
-            raise ValueError(f'{source}: "{name}" is {words}, and has to be there')
+            raise ValueError(f'{source}: "{name}" is missing or not {words}')
     for name in values:
         if name not in wanted:
-            raise ValueError(f"{source}: {name[:40]!r} is nothing that a manifest says")
+            raise ValueError(f"{source}: unknown field {name[:40]!r}")
     return Manifest(**values)
 
 

@@ -26,13 +26,12 @@ import numpy.typing as npt
 from .alphabet import BLANK, TileDistribution
 from .arrays import I64
 from .files import parse_json, read_bounded, write_json
-from .leaves import LeaveTable, leave_places, possible_leaves
+from .leaves import LeaveMatrix, LeaveTable, table_of
 
 MAX_WEIGHT = 500  # points, either way; keeps leaves within ``leaves.MAX_WORTH``
 _FORMAT = "tilewire rack weights 1"
 _SHIPPED = {"rh": "scowl.rack.json", "mc+rh": "scowl.mc-rack.json"}
 _MOST_BYTES = 1 << 16  # the largest alphabet needs 4 KiB
-_ROWS = 1 << 15  # of features at once: 8 MiB
 
 Trained: TypeAlias = Literal["rh", "mc+rh"]
 
@@ -107,19 +106,17 @@ def leave_table(weights: RackWeights, distribution: TileDistribution) -> LeaveTa
     """
     if weights.letters != distribution.alphabet.letters:
         raise ValueError(
-            f"the rack weights: weights of an alphabet with {len(weights.letters) - 1} letters; "
-            f"they are wanted for {distribution.name} tiles, {len(distribution.alphabet)} letters "
+            f"the rack weights are for other letters than those of {distribution.name} tiles "
             "(`tilewire train features` learns some)"
         )
     thousandths = np.rint(np.array(weights.points) * 1000).astype(np.int64)
-    table = LeaveTable.zero(distribution)
-    values = table.values.copy()
-    for leaves in possible_leaves(distribution):
-        for first in range(0, len(leaves), _ROWS):
-            some = leaves[first : first + _ROWS]
-            features = leave_features(tile_counts(some, len(weights.letters)), distribution)
-            values[leave_places(some, table.arrays)] = features @ thousandths
-    return LeaveTable(distribution, values)
+
+    def worths(leaves: LeaveMatrix) -> I64:
+        counts = tile_counts(leaves, len(weights.letters))
+        worths: I64 = leave_features(counts, distribution) @ thousandths
+        return worths
+
+    return table_of(distribution, worths)
 
 
 def read_rack_weights(path: str | Path) -> RackWeights:

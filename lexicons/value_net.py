@@ -208,15 +208,15 @@ def parse_value_net(
     except DAMAGED as error:
         raise ValueError(f"{source}: no value net, or damaged or cut short: {error}") from None
     if not isinstance(about, list) or len(about) != 5 or about[0] != _FORMAT:
-        raise ValueError(f"{source}: no value net; those say {_FORMAT!r}")
+        raise ValueError(f"{source}: no value net; expected {_FORMAT!r}")
     _, checksum, tiles, board, digest = about
     if digest != _digest(about[:-1], unit, arrays):
-        raise ValueError(f"{source}: damaged; its checksum is another")
+        raise ValueError(f"{source}: damaged: its checksum does not match")
     if not (np.isfinite(unit) and unit > 0):
-        raise ValueError(f"{source}: its weights count in parts of {unit}; that is above 0")
+        raise ValueError(f"{source}: the unit of its weights is {unit}; it must be above 0")
     for name, array in arrays.items():
         if array.dtype != _TYPES[name] or not np.isfinite(array).all():
-            raise ValueError(f"{source}: {name!r} is {array.dtype}, or has numbers that are none")
+            raise ValueError(f"{source}: {name!r} is {array.dtype}, or has NaN or infinite values")
     try:
         _check(tiles, board, layout, distribution)
         return ValueNet(layout, distribution, unit=unit, lexicon_checksum=str(checksum), **arrays)

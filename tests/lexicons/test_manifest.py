@@ -56,16 +56,16 @@ def said(**changes: Any) -> str:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "no JSON, and so no manifest of a table"),
-        ("[" * 100_000, "no JSON, and so no manifest of a table"),
-        ("[]", 'no manifest of a table; those say "format": "tilewire manifest 1"'),
+        ("", "not JSON, so no manifest of a table"),
+        ("[" * 100_000, "not JSON, so no manifest of a table"),
+        ("[]", 'no manifest of a table; expected "format": "tilewire manifest 1"'),
         (said(format="tilewire manifest 2"), "no manifest of a table"),
-        (said(lexicon=None), '"lexicon" is a text, and has to be there'),
-        (said(lexicon=5), '"lexicon" is a text'),
-        (said(games="40"), '"games" is a whole number'),
-        (said(seed=True), '"seed" is a whole number'),
-        (said(figures=[]), '"figures" is an object'),
-        (said(colour="red"), "'colour' is nothing that a manifest says"),
+        (said(lexicon=None), '"lexicon" is missing or not a text'),
+        (said(lexicon=5), '"lexicon" is missing or not a text'),
+        (said(games="40"), '"games" is missing or not a whole number'),
+        (said(seed=True), '"seed" is missing or not a whole number'),
+        (said(figures=[]), '"figures" is missing or not an object'),
+        (said(colour="red"), "unknown field 'colour'"),
     ],
 )
 def test_what_is_no_manifest(tmp_path: Path, text: str, says: str) -> None:

@@ -89,16 +89,16 @@ def test_no_net_is_refused() -> None:
 
 
 def test_a_net_of_another_version_is_refused(written: Path) -> None:
-    with pytest.raises(ValueError, match="those say 'tilewire value net 2'"):
+    with pytest.raises(ValueError, match="expected 'tilewire value net 2'"):
         parse(written, about=np.array(["tilewire value net 1", "", "", "", ""]))
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"unit": np.float64(0)}, "that is above 0"),
-        ({"unit": np.float64("nan")}, "that is above 0"),
-        ({"second": np.full((8, 6), np.nan, np.float32)}, "numbers that are none"),
+        ({"unit": np.float64(0)}, "it must be above 0"),
+        ({"unit": np.float64("nan")}, "it must be above 0"),
+        ({"second": np.full((8, 6), np.nan, np.float32)}, "has NaN or infinite"),
         ({"second": np.zeros((8, 6))}, "float64"),
         ({"second": np.zeros((9, 6), np.float32)}, "'lines' of the net has"),
         ({"second": np.zeros((MOST_WIDE + 1, 6), np.float32)}, "at most 64"),

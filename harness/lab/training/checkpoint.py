@@ -51,7 +51,7 @@ def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> No
             os.fsync(file.fileno())
         _sync_folder(path.parent)
     except OSError as error:
-        kept = "the last whole one is there, and --resume goes on with it"
+        kept = "the last complete one is kept; --resume continues from it"
         raise CheckpointError(
             f"{path} can't be written: {error.strerror or error}; "
             + (kept if path.exists() else "there is none yet")

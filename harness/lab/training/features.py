@@ -121,7 +121,7 @@ def train_features(
     pace = pace or (PACE_WITH_SIMULATION if with_simulation else PACE)
     if games < 1 or pace.generation < 1:
         raise ValueError(
-            f"{games} games in generations of {pace.generation}; one is the least of each"
+            f"{games} games in generations of {pace.generation}; both must be at least 1"
         )
     play = _sampled_turns if with_simulation else _static_turns
     letters = rules.distribution.alphabet.letters

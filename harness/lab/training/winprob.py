@@ -71,7 +71,7 @@ def share_out(games: int, seed: int) -> list[tuple[int, int]]:
         ValueError: fewer than one game.
     """
     if games < 1:
-        raise ValueError(f"{games} games; there is at least one")
+        raise ValueError(f"{games} games; there must be at least 1")
     shares = -(-games // GAMES_A_SHARE)
     seeds = np.random.SeedSequence(seed).generate_state(shares, np.uint64).tolist()
     sizes = [GAMES_A_SHARE] * (shares - 1) + [games - GAMES_A_SHARE * (shares - 1)]

@@ -214,7 +214,7 @@ def test_a_manifest_beside_a_table_says_what_it_was_trained_on(
     (files / "zero.klv2.json").write_text("{")
     for command in (given, (*COMMANDS["match"], "--leaves", "zero.klv2")):
         assert tilewire(*command) == 2
-        assert "zero.klv2.json: no JSON, and so no manifest of a table" in tilewire.err
+        assert "zero.klv2.json: not JSON, so no manifest of a table" in tilewire.err
 
 
 def test_a_server_tells_of_tables_that_were_trained_on_other_words(

@@ -122,7 +122,7 @@ def test_another_seed_gives_others() -> None:
 
 @pytest.mark.parametrize(("games", "generation"), [(0, 1), (1, 0)])
 def test_there_is_something_to_learn_from(games: int, generation: int) -> None:
-    with pytest.raises(ValueError, match="one is the least of each"):
+    with pytest.raises(ValueError, match="both must be at least 1"):
         train_features(scowl(), RULES, games, pace=Pace(generation, 1))
 
 
