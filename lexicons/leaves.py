@@ -194,7 +194,8 @@ def synthetic_leaves(distribution: TileDistribution, seed: int) -> LeaveTable:
         noise = chance.normal(0, 0.3, len(leaves))
         if leaves.shape[1]:  # the empty leave is worth nothing
             worth += noise
-        return np.rint(worth * 1000).astype(np.int64)
+        thousandths: I64 = np.rint(worth * 1000).astype(np.int64)
+        return thousandths
 
     return table_of(distribution, worths)
 
