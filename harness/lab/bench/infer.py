@@ -22,13 +22,13 @@ from engine.rules.position import unseen
 from harness.analysis.inferred import look
 from harness.lab.positions import situation_in_play
 from harness.lab.rows import Column, percent
-from harness.lab.study_context import Field
+from harness.lab.study_context import Field, ready
 from lexicons.alphabet import as_tiles
-from lexicons.jit import warm_up
 
 KEPT = (2, 3, 4, 5)
 BUDGET_S = 0.3
 _ALL = 1 << 30  # racks
+_MOST_GAMES = 10_000  # for a play
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
     """Measure plays of each number of tiles kept.
 
     Raises:
-        ValueError: ``plays`` is below 1.
+        ValueError: ``plays`` is below 1, or too few games have such plays.
     """
     if plays < 1:
-        raise ValueError(f"{plays} plays; there is at least one")
-    warm_up()
+        raise ValueError(f"there must be at least one play (got {plays})")
+    ready()
     seen = {kept: list(islice(_plays(field, kept, seed), plays)) for kept in KEPT}
     judges = Judges(field.lexicon, field.rules, field.leaves)
     models = [MODELS["deterministic"], MODELS["soft"]]
@@ -87,10 +87,17 @@ _Seen = tuple[Play, tuple[int, ...]]
 
 
 def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
-    """Yield plays that keep this many tiles, and the tiles unseen by the opponent."""
+    """Yield plays that keep this many tiles, and the tiles unseen by the opponent.
+
+    Raises:
+        ValueError: none of 10,000 games in a row has one.
+    """
     rules = field.rules
     generator = field.generator()
+    yielded = -1
     for number in count():
+        if number > yielded + _MOST_GAMES:
+            raise ValueError(f"none of {_MOST_GAMES:,} games has a play that keeps {kept} tiles")
         position = situation_in_play(field, seed, number).position
         best = generator.best(position)[0]
         seat = position.on_turn
@@ -102,6 +109,7 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
         chance = np.random.default_rng((seed, number))
         rack = as_tiles(chance.multivariate_hypergeometric(hidden, rules.rack_size).tolist())
         counts = unseen(position.with_rack(1 - seat, rack), 1 - seat, rules)
+        yielded = number
         yield Play(position.board, best.move, best.score, held, bag), counts
 
 

@@ -237,6 +237,15 @@ def test_what_plays_tell_by_tiles_kept(
     assert few["leaves"] <= all_of_three["leaves"]
 
 
+def test_words_that_are_too_short_for_a_play_are_said(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "short.txt").write_text("at\nai\noe\nre\n")
+    monkeypatch.setattr("harness.lab.bench.infer._MOST_GAMES", 20)
+    assert tilewire("bench", "infer", "--lexicon", tmp_path / "short.txt") == 2
+    assert "none of 20 games has a play that keeps 2 tiles" in tilewire.err
+
+
 def test_one_leaf_is_looked_at_without_time(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
