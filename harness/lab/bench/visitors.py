@@ -172,12 +172,12 @@ async def _chatter(client: Client, turn: YourTurn) -> None:
     for number in range(50):
         await client.channel.send(Info(game=turn.game, seq=turn.seq, text="thinking"))
         await client.channel.send(Ping(id=number))
-    await client.play(turn)
+    await client.play(turn, attempt=turn.attempt)
 
 
 async def _repeat(client: Client, turn: YourTurn) -> None:
     for _ in range(3):
-        await client.play(turn)
+        await client.play(turn, attempt=turn.attempt)
 
 
 async def _talk_nonsense(client: Client, turn: YourTurn) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import pytest
 from command_line import CommandLine
@@ -21,8 +22,9 @@ from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
-from protocol.messages import Ready
+from protocol.messages import Message, Move, Ready, Welcome, YourTurn
 from protocol.parts import TimeControl
+from protocol.websocket import WebSocketChannel
 
 FIRST = Sample(
     piece=1, seconds=5, games=100, memory_mb=80, descriptors=40, processes=1, journal_mb=1
@@ -121,6 +123,21 @@ async def test_what_a_bot_does_ends_its_game_as_it_should(
     await other.close()
     await server.stop()
     journal.close()
+
+
+@pytest.mark.parametrize(("deed", "times"), [("chatter", 1), ("repeat", 3)])
+async def test_who_was_refused_moves_by_its_next_attempt(deed: str, times: int) -> None:
+    sent: list[Message] = []
+
+    class Channel:
+        async def send(self, message: Message) -> None:
+            sent.append(message)
+
+    client = Client(cast("WebSocketChannel", Channel()), Welcome(name="odd"))
+    turn = YourTurn("g", 4, "", "", 0, (0, 0), 1, attempt=2)
+    await visitors._DEEDS[deed](client, turn)
+    moves = [message for message in sent if isinstance(message, Move)]
+    assert [(move.seq, move.attempt) for move in moves] == [(4, 2)] * times
 
 
 async def _get_ready(client: Client, game: str) -> None:
