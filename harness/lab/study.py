@@ -56,7 +56,7 @@ class Study(ABC):
     def check(self, count: int) -> None:
         """Raise ``ValueError`` if the settings or the count are invalid."""
         if count < 1:
-            raise ValueError(f"{count} {self.unit}; there is at least one")
+            raise ValueError(f"there must be at least one of the {self.unit} (got {count})")
 
     def numbers(self, count: int) -> Iterable[int]:
         """Return the units in order; work stops when the count is reached."""

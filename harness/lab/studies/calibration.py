@@ -121,8 +121,10 @@ class Calibration(Study):
         return self.games.part
 
     def check(self, count: int) -> None:
-        """Raise ``ValueError`` if the first seat can't be taken."""
-        create(self.games.seats[0])
+        """Raise ``ValueError`` if the count is invalid, or a seat can't be taken."""
+        super().check(count)
+        for seat in self.games.seats:
+            create(seat)
 
     def numbers(self, count: int) -> Iterable[int]:
         """Return the games' numbers; repeated draws come last, or not at all."""

@@ -119,7 +119,8 @@ class Oracle(Study):
         }
 
     def check(self, count: int) -> None:
-        """Raise ``ValueError`` if a seat can't be taken."""
+        """Raise ``ValueError`` if the count is invalid, or a seat can't be taken."""
+        super().check(count)
         for seat in self.seats:
             create(seat)
 

@@ -24,6 +24,8 @@ from engine.rules.rules import Rules, standard_rules
 from harness.lab.in_process import view_of
 from harness.lab.positions import situation_in_play
 from harness.lab.rows import as_text
+from harness.lab.studies.calibration import Calibration
+from harness.lab.studies.duel import Games
 from harness.lab.studies.oracle import STRATA, Oracle
 from harness.lab.study_context import Field
 from lexicons.tables import win_probabilities_for
@@ -64,6 +66,22 @@ def test_a_better_choice_wins_more_often(field: Field) -> None:
         assert (other["cgp"], other["moves"]) == (record["cgp"], record["moves"][::-1])
         assert other["win"] == pytest.approx(-record["win"], abs=0.1)
         assert read_cgp(record["cgp"], RULES).racks[0]
+
+
+@pytest.mark.parametrize(
+    ("seats", "count", "says"),
+    [
+        (("static", "static"), 0, "at least one"),
+        (("rhh", "static"), 1, "no bot is called 'rhh'"),
+        (("static", "rhh"), 1, "no bot is called 'rhh'"),
+    ],
+)
+def test_a_study_needs_positions_and_seats(
+    field: Field, seats: tuple[str, str], count: int, says: str
+) -> None:
+    for study in (oracle(field, *seats), Calibration(Games(seats, field, 3), racks=100)):
+        with pytest.raises(ValueError, match=says):
+            study.check(count)
 
 
 def test_equals_differ_in_nothing(field: Field) -> None:
