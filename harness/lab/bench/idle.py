@@ -27,7 +27,7 @@ handshakes_per_s = {most}
 frames_per_s = 100000
 share_per_address = 1000
 """
-"""``most`` is the limit of connections; all are from one address."""
+"""``most`` is the limit of connections; up to ``PER_ADDRESS`` are from one address."""
 
 KEEPALIVE_S = 25.0
 """Longer than the server keeps a connection that answers no WebSocket ping."""
@@ -40,6 +40,9 @@ TALKING = 20
 
 AT_ONCE = 100
 """Connections that are opened at once."""
+
+PER_ADDRESS = 20_000
+"""Most connections from an address of loopback; Linux has 28,232 ports for them."""
 
 ROUNDS = 4
 """How often server and echo are measured, in turn."""
@@ -107,8 +110,9 @@ class Peer(asyncio.Protocol):
             self._buffer = rest
         while len(self._buffer) >= 2:
             start, length = 2, self._buffer[1]
-            if length == 126:
-                start, length = 4, int.from_bytes(self._buffer[2:4], "big")
+            if length > 125:
+                start += 2 if length == 126 else 8
+                length = int.from_bytes(self._buffer[2:start], "big")
             if len(self._buffer) < start + length:
                 return
             opcode, payload = self._buffer[0] & 15, self._buffer[start : start + length]
@@ -121,7 +125,7 @@ class Peer(asyncio.Protocol):
     def message(self) -> None:
         """Count a message."""
         self._due -= 1
-        if self._due == 0:
+        if self._due == 0 and not self._heard.done():
             self._heard.set_result(None)
 
     def connection_lost(self, _error: Exception | None) -> None:
@@ -138,15 +142,16 @@ P = TypeVar("P", bound=Peer)
 
 
 def raise_files(needed: int) -> None:
-    """Set the limit of open files for this process and those that it starts.
+    """Raise the limit of open files, if it is lower, for this process and those that it starts.
 
     Raises:
         ValueError: the system allows fewer.
     """
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise ValueError(f"this takes {needed:,} open files, and this system allows {hard:,}")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
@@ -202,8 +207,9 @@ async def open_peers(port: int, count: int, make: Callable[[], P], messages: int
     while len(peers) < count:
         new = [make() for _ in range(min(AT_ONCE, count - len(peers)))]
         heard = [peer.expect(messages) for peer in new]
-        for peer in new:
-            await loop.create_connection(lambda peer=peer: peer, "127.0.0.1", port)  # type: ignore[misc]
+        for number, peer in enumerate(new, start=len(peers)):
+            own = (f"127.0.0.{1 + number // PER_ADDRESS}", 0)
+            await loop.create_connection(lambda peer=peer: peer, "127.0.0.1", port, local_addr=own)  # type: ignore[misc]
         await asyncio.gather(*heard)
         peers += new
     return peers
