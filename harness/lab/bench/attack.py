@@ -10,11 +10,11 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -94,7 +94,8 @@ class Honest:
     overcharges: list[tuple[float, int]] = field(default_factory=list)
     _own_ms: dict[int, int] = field(default_factory=dict)
     """Milliseconds that it took for a move, by event number."""
-    _thinking: set[asyncio.Task[None]] = field(default_factory=set)
+    _tasks: asyncio.TaskGroup = field(init=False)
+    """Of the present connection."""
 
     async def live(self) -> None:
         """Play and ping, over connections that may be lost."""
@@ -105,17 +106,14 @@ class Honest:
                     await client.resume(game, -1)
                 await client.seek(self.opponent, games=10_000)
                 await self._talk(client)
-            except ChannelClosed:
+            except* ChannelClosed:
                 await asyncio.sleep(0.1)
 
     async def _talk(self, client: Client) -> None:
-        pinging = asyncio.create_task(self._ping(client))
-        try:
+        async with asyncio.TaskGroup() as self._tasks:
+            self._tasks.create_task(self._ping(client))
             while True:
                 await self._hear(client, await client.receive())
-        finally:
-            pinging.cancel()
-            await asyncio.gather(pinging, return_exceptions=True)
 
     async def _ping(self, client: Client) -> None:
         """Ping at a fixed rate, whether or not earlier ones are answered."""
@@ -135,18 +133,15 @@ class Honest:
                 self._own_ms.clear()
                 await client.channel.send(Ready(game=game, nonce="00" * 16))
             case YourTurn():
-                task = asyncio.create_task(self._move(client, message, client.at_ms))
-                self._thinking.add(task)
-                task.add_done_callback(self._thinking.discard)
+                self._tasks.create_task(self._move(client, message, client.at_ms))
             case Played(seq=seq, think_ms=think_ms) if seq in self._own_ms:
                 over_ms = think_ms - self._own_ms.pop(seq)
                 self.overcharges.append((time.perf_counter(), over_ms))
 
     async def _move(self, client: Client, turn: YourTurn, at_ms: int) -> None:
-        with suppress(ChannelClosed):
-            await asyncio.sleep(THINK_S)
-            self._own_ms[turn.seq] = now_ms() - at_ms
-            await client.play(turn)
+        await asyncio.sleep(THINK_S)
+        self._own_ms[turn.seq] = now_ms() - at_ms
+        await client.play(turn)
 
 
 @dataclass(frozen=True)
@@ -171,6 +166,22 @@ def seen(bots: tuple[Honest, ...], since: float, until: float) -> Noticed:
     over = [ms for bot in bots for at, ms in bot.overcharges if since <= at < until]
     p50, p99 = np.quantile(waited or [PATIENCE_S * 1_000], (0.5, 0.99)).round(2).tolist()
     return Noticed(p50, p99, max(over, default=0), len(over))
+
+
+@asynccontextmanager
+async def alongside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do endless work beside a block, until the end of either; an error of one ends both."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(part) for part in work]
+            yield
+            for task in running:
+                task.cancel()
+    except ExceptionGroup as errors:
+        error: Exception = errors
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
 
 
 @asynccontextmanager
@@ -284,17 +295,9 @@ async def besiege(
         owner = await Client.login(served.url, CLAIMED, token="t" * 43)
         await owner.close()
         bots = (Honest(served.url, "ann", "bob"), Honest(served.url, "bob", "ann"))
-        lives = [asyncio.create_task(bot.live()) for bot in bots]
-        stack.push_async_callback(end, lives)
+        await stack.enter_async_context(alongside(*(bot.live() for bot in bots)))
         await asyncio.sleep(1)
         port, _ = await echoing(stack)
         besieged = Besieged(served.url, served.pid, port, addresses, seconds, bots)
         for name in names:
             tell(await besieged.besiege(name))
-
-
-async def end(tasks: list[asyncio.Task[None]]) -> None:
-    """Cancel tasks, and wait for their end."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import tempfile
 import time
 from contextlib import AsyncExitStack
@@ -14,7 +15,7 @@ import numpy as np
 from protocol.channel import now_ms
 from protocol.messages import Ping, Pong
 
-from .attack import end
+from .attack import alongside
 from .client import Client, serving
 from .idle import raise_files
 
@@ -60,8 +61,8 @@ async def measure_load(connections: int, rate: float, seconds: float, searching:
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url, _ = await stack.enter_async_context(serving(folder, settings))
-        games = [asyncio.create_task(_keep_busy(url, n)) for n in range(searching)]
-        stack.push_async_callback(end, games)  # before the server, however this ends
+        games = (_keep_busy(url, n) for n in range(searching))
+        await stack.enter_async_context(alongside(*games))
         if searching:
             await asyncio.sleep(3)  # the searching processes come up and compile
         clients = [await Client.login(url, f"c{n}", "spectator") for n in range(connections)]
@@ -73,7 +74,6 @@ async def measure_load(connections: int, rate: float, seconds: float, searching:
             )
         )
         took = (now_ms() - began) / 1_000
-        await end(games)
         for client in clients:
             await client.close()
     ms = np.concatenate(times)
@@ -91,17 +91,23 @@ async def _keep_busy(url: str, number: int) -> None:
 
 
 async def _ping(client: Client, every_s: float, seconds: float, offset: float) -> list[float]:
-    loop = asyncio.get_running_loop()
-    due = loop.time() + offset
-    end = due + seconds
-    times = []
-    number = 0
-    while due < end:
-        await asyncio.sleep(due - loop.time())
-        number += 1
-        sent = time.perf_counter()  # a loop's own clock may go by whole milliseconds
-        await client.channel.send(Ping(id=number))
-        await client.expect(Pong)
-        times.append((time.perf_counter() - sent) * 1_000)
-        due += every_s
+    """Ping at a fixed rate, whether or not earlier pings are answered; return the round trips."""
+    count = math.ceil(seconds / every_s)
+    sent: list[float] = []  # by perf_counter: a loop's own clock may go by whole milliseconds
+
+    async def send() -> None:
+        began = time.perf_counter() + offset
+        for number in range(count):
+            await asyncio.sleep(began + number * every_s - time.perf_counter())
+            sent.append(time.perf_counter())
+            await client.channel.send(Ping(id=number))
+
+    async def hear() -> list[float]:
+        times = []
+        for _ in range(count):
+            pong = await client.expect(Pong)
+            times.append((time.perf_counter() - sent[pong.id]) * 1_000)
+        return times
+
+    _, times = await asyncio.gather(send(), hear())
     return times

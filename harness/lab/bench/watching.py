@@ -14,7 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -29,7 +29,7 @@ from protocol.channel import ChannelClosed, now_ms
 from protocol.codec import JSON
 from protocol.messages import GameOver, Message, NewGame, Played, YourTurn
 
-from .attack import Honest, cpu_s, end, process, seen
+from .attack import Honest, alongside, cpu_s, process, seen
 from .client import Client, serving
 from .watchers import JOINING
 
@@ -104,10 +104,9 @@ class Mover(Honest):
         self._game.hear(message)
 
     async def _move(self, client: Client, turn: YourTurn, at_ms: int) -> None:
-        with suppress(ChannelClosed):
-            move = await self._game.move(turn)
-            self._own_ms[turn.seq] = now_ms() - at_ms
-            await client.play(turn, move)
+        move = await self._game.move(turn)
+        self._own_ms[turn.seq] = now_ms() - at_ms
+        await client.play(turn, move)
 
 
 class Game:
@@ -235,8 +234,7 @@ async def watch(
         bare_port = int(await bare.stdout.readline())
         game = Game(lexicon, think_s)
         bots = Mover(served.url, "ann", "bob", game), Mover(served.url, "bob", "ann", game)
-        lives = [asyncio.create_task(bot.live()) for bot in bots]
-        stack.push_async_callback(end, lives)
+        await stack.enter_async_context(alongside(*(bot.live() for bot in bots)))
         order = bare.stdin.write
         arena = Arena(
             served.url,
