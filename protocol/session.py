@@ -313,7 +313,7 @@ class BotSession(_Session):
         if isinstance(message, YourTurn):
             again = self._answer_again(message)
             if again:
-                return None, [cast("Message", self.send(said)) for said in again]
+                return None, [cast("Message", self._send(said)) for said in again]
         return message, []
 
     @staticmethod

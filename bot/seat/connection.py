@@ -226,10 +226,9 @@ class BotRunner:
             self._link.send(message)
 
     def _say(self, *messages: GameMessage) -> None:
-        """Send messages of a game; keep an answer that may not be sent now.
+        """Send messages of a game; keep those that end in an answer, for when it is asked again.
 
-        Without a connection they count as sent. A move is sent when it is asked for again; other
-        messages are lost.
+        Without a connection they count as sent, and those that end in no answer are lost.
         """
         conversation = self._session.games.get(messages[0].game)
         if conversation is None:
@@ -241,6 +240,7 @@ class BotRunner:
             return
         for message in messages:
             self._wire(self._session.send(message))
+        self._session.keep(*messages)
 
     def _ask_again(self, game: str) -> None:
         self._wire(self._session.send(Resume(game=game, seen=self.games.seen(game))))

@@ -12,7 +12,7 @@ from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from bot.player import Observed, View
+from bot.player import Budget, Choice, Observed, View
 from bot.seat.connection import TurnedAway
 from bot.seat.offers import rules_on_wire
 from engine.notation.cgp import write_cgp
@@ -118,6 +118,46 @@ async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: T
     await caught_up(runner, table)
     assert runner.games.on[table.name]._lag.ms == 0, "who is away has no lag"
     await channel.close()
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+
+
+class Explains(Waits):
+    def choose(self, view: View, budget: Budget) -> Choice:
+        return engine_replace(super().choose(view, budget), text="found while away")
+
+
+async def test_what_is_thought_while_nobody_is_there_comes_with_the_move(
+    table: TestArbiter,
+) -> None:
+    player, server, away, back = Explains(), Server(), asyncio.Event(), asyncio.Event()
+
+    async def sleep(_seconds: float) -> None:
+        away.set()
+        await back.wait()
+
+    runner = a_bot("b", lambda: player)
+    work = asyncio.create_task(runner.run(server.dial, sleep=sleep))
+    channel = await server.ends.get()
+    await table.greet(channel)
+    await table.begin()
+    await table.say(table.question())
+    await asyncio.to_thread(player.thinking.wait)
+    search = runner.games.on[table.name]._search
+    assert search is not None
+    await channel.close()
+    await away.wait()
+    player.go.set()
+    await search
+    back.set()
+    await table.greet(await server.ends.get())
+    await table.hear(Resume)
+    await table.say(table.offer(seq=1))
+    await table.hear(Ready)
+    await table.say(table.question())
+    assert (await table.hear(MoveMessage)).move == "-"
+    assert [info.text for info in table.infos] == ["found while away"]
+    assert player.calls == 1
     work.cancel()
     await asyncio.gather(work, return_exceptions=True)
 
