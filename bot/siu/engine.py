@@ -173,7 +173,7 @@ class _Shell:
     def _find_first_moves(self, searcher: Searcher) -> None:
         while True:
             task = self._firsts.get()
-            with contextlib.suppress(ValueError, OSError):  # the search itself reports the reason
+            with contextlib.suppress(Exception):  # the search itself reports the reason
                 self._news.put(
                     partial(self._conversation.at_once, task.number, *searcher.at_once(task))
                 )
@@ -187,6 +187,9 @@ class _Shell:
             searcher.load(settings)
         except (ValueError, OSError) as error:
             fault = str(error) or type(error).__name__
+        except Exception as error:  # no memory, or a bug of ours: the front end still gets readyok
+            traceback.print_exc()
+            fault = f"{type(error).__name__}: {error}"
         self._news.put(partial(self._conversation.loaded, settings, fault))
 
     def _make(self, task: Task, budget: Budget, searcher: Searcher) -> None:

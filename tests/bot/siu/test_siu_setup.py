@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
+from typing import cast
 
 import pytest
 from siu_talk import EMPTY, POSITION, Talk, ready
 
+from bot.siu.engine import _Shell, _Writer
+from bot.siu.modes import Task
 from bot.siu.position import read_position
+from bot.siu.searches import Searcher
 from bot.siu.settings import Settings, options, with_option
-from protocol.siu.answers import Option, parse_answer
+from protocol.siu.answers import Option, Provenance, parse_answer
 from protocol.siu.commands import SetPosition
 
 
@@ -65,6 +71,48 @@ def test_what_can_not_be_loaded_is_not_used() -> None:
     talk.says(POSITION)
     talk.says("go gen")
     assert talk.begun[0].settings == Settings(seed=7)
+
+
+class Broken:
+    """A searcher whose every call fails once, and then works."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def load(self, _settings: Settings) -> None:
+        raise MemoryError("no room")
+
+    def at_once(self, task: Task) -> tuple[Provenance, str]:
+        self.calls += 1
+        if self.calls == 1:
+            raise MemoryError("no room")
+        return Provenance("us", "scowl", "0"), "pass"
+
+
+def shell(talk: Talk) -> _Shell:
+    _, writing = os.pipe()
+    return _Shell(talk.conversation, "tilewire 1", _Writer(writing))
+
+
+def test_whatever_breaks_while_it_loads_it_gets_ready(capsys: pytest.CaptureFixture[str]) -> None:
+    talk = Talk("siu", "isready")
+    process, searcher = shell(talk), cast("Searcher", Broken())
+    process._load(talk.loads[-1], searcher)
+    said = talk.did(process._news.get_nowait()())
+    assert said == [
+        "info string error unknown-command setoption: MemoryError: no room",
+        "readyok",
+    ]
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_whatever_breaks_a_first_move_others_are_found() -> None:
+    talk = ready(POSITION, "go gen", "go gen")
+    process, searcher = shell(talk), cast("Searcher", Broken())
+    for _ in range(2):
+        process._firsts.put(talk.begun[0])
+    threading.Thread(target=process._find_first_moves, args=[searcher], daemon=True).start()
+    assert talk.did(process._news.get(timeout=60)()) == [Provenance("us", "scowl", "0").line()]
 
 
 def test_what_is_set_meanwhile_is_used(tmp_path: Path) -> None:
