@@ -127,7 +127,7 @@ class Explains(Waits):
         return engine_replace(super().choose(view, budget), text="found while away")
 
 
-async def test_what_is_thought_while_nobody_is_there_comes_with_the_move(
+async def test_thoughts_while_nobody_is_there_come_with_the_move(
     table: TestArbiter,
 ) -> None:
     player, server, away, back = Explains(), Server(), asyncio.Event(), asyncio.Event()

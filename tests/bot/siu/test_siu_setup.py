@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from siu_talk import EMPTY, POSITION, Talk, ready
@@ -13,10 +13,14 @@ from siu_talk import EMPTY, POSITION, Talk, ready
 from bot.siu.engine import _Shell, _Writer
 from bot.siu.modes import Task
 from bot.siu.position import read_position
-from bot.siu.searches import Searcher
 from bot.siu.settings import Settings, options, with_option
 from protocol.siu.answers import Option, Provenance, parse_answer
 from protocol.siu.commands import SetPosition
+
+if TYPE_CHECKING:
+    from bot.siu.searches import Searcher
+
+WHENCE = Provenance("us", "formula", "formula", "scowl")
 
 
 def test_the_handshake() -> None:
@@ -74,7 +78,7 @@ def test_what_can_not_be_loaded_is_not_used() -> None:
 
 
 class Broken:
-    """A searcher whose every call fails once, and then works."""
+    """A searcher that can't load, and fails to find the first of first moves."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -86,7 +90,7 @@ class Broken:
         self.calls += 1
         if self.calls == 1:
             raise MemoryError("no room")
-        return Provenance("us", "scowl", "0"), "pass"
+        return WHENCE, "pass"
 
 
 def shell(talk: Talk) -> _Shell:
@@ -112,7 +116,7 @@ def test_whatever_breaks_a_first_move_others_are_found() -> None:
     for _ in range(2):
         process._firsts.put(talk.begun[0])
     threading.Thread(target=process._find_first_moves, args=[searcher], daemon=True).start()
-    assert talk.did(process._news.get(timeout=60)()) == [Provenance("us", "scowl", "0").line()]
+    assert talk.did(process._news.get(timeout=60)()) == [WHENCE.line()]
 
 
 def test_what_is_set_meanwhile_is_used(tmp_path: Path) -> None:
