@@ -43,21 +43,6 @@ seeks_per_minute = 100000
 """
 """The defaults, but for seeks: the honest bots pass, so their games take a tenth of a second."""
 
-ECHO = """
-import asyncio, logging
-import uvloop
-from websockets.asyncio.server import serve
-logging.disable()
-async def echo(connection):
-    async for message in connection:
-        await connection.send(message)
-async def main():
-    async with serve(echo, "127.0.0.1", 0, compression=None) as server:
-        print(next(iter(server.sockets)).getsockname()[1], flush=True)
-        await server.serve_forever()
-asyncio.Runner(loop_factory=uvloop.new_event_loop).run(main())
-"""
-
 
 @dataclass(frozen=True)
 class Siege:
@@ -203,7 +188,7 @@ async def process(
 
 async def echoing(stack: AsyncExitStack) -> tuple[int, int]:
     """Run a bare echo; return its port and process id."""
-    echo = await stack.enter_async_context(process("-c", ECHO))
+    echo = await stack.enter_async_context(process("-m", "harness.lab.bench.bare_servers", "echo"))
     assert echo.stdout is not None
     return int(await echo.stdout.readline()), echo.pid
 

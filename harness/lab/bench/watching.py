@@ -50,28 +50,6 @@ seeks_per_minute = 100000
 SETTLE_S = 1.0
 """Between the pages' arrival and the first move."""
 
-PUSHER = """
-import asyncio, logging, sys
-import uvloop
-from websockets.asyncio.server import broadcast, serve
-logging.disable()
-async def hold(connection):
-    await connection.send("{}")
-    await connection.send("{}")
-    async for message in connection:
-        pass
-async def main():
-    lines = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
-    settings = dict(compression=None, subprotocols=["tilewire.v1.json"])
-    async with serve(hold, "127.0.0.1", 0, **settings) as server:
-        print(next(iter(server.sockets)).getsockname()[1], flush=True)
-        async for line in lines:
-            broadcast(server.connections, "x" * int(line))
-asyncio.Runner(loop_factory=uvloop.new_event_loop).run(main())
-"""
-
 Kind = Literal["alone", "watched", "control"]
 KINDS: tuple[Kind, ...] = ("alone", "watched", "control")
 
@@ -225,7 +203,9 @@ async def watch(
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         served = await stack.enter_async_context(serving(folder, SETTINGS.format(most=pages + 10)))
-        bare = await stack.enter_async_context(process("-c", PUSHER))
+        bare = await stack.enter_async_context(
+            process("-m", "harness.lab.bench.bare_servers", "push")
+        )
         watchers = await stack.enter_async_context(
             process("-m", "harness.lab.bench.watchers", str(pages))
         )

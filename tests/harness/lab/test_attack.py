@@ -7,19 +7,22 @@ import os
 import resource
 import time
 from collections import Counter
+from contextlib import AsyncExitStack
 from typing import cast
 
 import pytest
+from websockets.asyncio.client import connect
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from harness.lab.bench import idle, load
-from harness.lab.bench.attack import Honest, alongside, seen
+from harness.lab.bench.attack import Honest, alongside, echoing, process, seen
 from harness.lab.bench.attackers import HANDSHAKE, frame, hello, said
 from harness.lab.bench.client import Client
 from harness.lab.bench.idle import Peer, open_peers, raise_files
 from harness.lab.bench.memory import MB, own_memory
+from harness.lab.bench.watchers import JOINING
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
 from protocol.messages import Hello, Ping, Pong, Welcome, YourTurn
@@ -229,6 +232,24 @@ async def test_a_bot_that_fails_at_a_move_ends_what_is_measured(
     with pytest.raises(LookupError, match="no move"):
         async with asyncio.timeout(60), alongside(Honest("ws://nowhere", "ann", "bob").live()):
             await asyncio.Event().wait()
+
+
+async def test_bare_servers_echo_and_push() -> None:
+    async with AsyncExitStack() as stack:
+        port, _ = await echoing(stack)
+        echo = await stack.enter_async_context(connect(f"ws://127.0.0.1:{port}"))
+        await echo.send("hello")
+        assert await echo.recv() == "hello"
+        bare = await stack.enter_async_context(
+            process("-m", "harness.lab.bench.bare_servers", "push")
+        )
+        assert bare.stdin is not None
+        assert bare.stdout is not None
+        port = int(await bare.stdout.readline())
+        page = await stack.enter_async_context(connect(f"ws://127.0.0.1:{port}"))
+        assert [await page.recv() for _ in range(JOINING)] == ["{}"] * JOINING
+        bare.stdin.write(b"5\n")
+        assert await page.recv() == "xxxxx"
 
 
 def test_memory_is_what_a_process_has_for_itself() -> None:
