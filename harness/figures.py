@@ -62,10 +62,10 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def some(names: Sequence[str], most: int = 3) -> str:
-    """Write the first ``most`` names, and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def some(names: Sequence[str]) -> str:
+    """Write the first three names, and how many more there are."""
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
 
 
 def number(value: float | None, decimals: int = 1, sign: bool = False, unit: str = "") -> str:
@@ -86,9 +86,12 @@ def duration(ms: float | None) -> str:
     """Write a time given in milliseconds: in ms, in s, or as ``minutes`` does."""
     if ms is None:
         return DASH
-    if ms < 1_000:
-        return f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms"
-    return f"{ms / 1000:.2f} s" if ms < 60_000 else minutes(ms / 1000)
+    if round(ms, 1) < 10:
+        return f"{ms:.1f} ms"
+    if round(ms) < 1_000:
+        return f"{ms:.0f} ms"
+    seconds = ms / 1_000
+    return f"{seconds:.2f} s" if round(seconds, 2) < 60 else minutes(seconds)
 
 
 def minutes(seconds: float) -> str:

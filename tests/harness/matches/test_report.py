@@ -254,6 +254,7 @@ def test_numbers_and_times_as_read() -> None:
     ]
     times = (None, 0.26, 42, 1_500, 61_000, 3_723_000)
     assert [duration(ms) for ms in times] == ["–", "0.3 ms", "42 ms", "1.50 s", "1:01", "1:02:03"]
+    assert [duration(ms) for ms in (9.96, 999.7, 59_999)] == ["10 ms", "1.00 s", "1:00"]
     rates = ((0, 5.0), (50, 10.0), (5, 60.0), (2, 3600.0))
     assert [rate(*case) for case in rates] == ["–", "5.0/s", "5.0/min", "2.0/h"]
 
