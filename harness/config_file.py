@@ -50,7 +50,7 @@ def read_config_file(path: Path, kind: type[_T]) -> _T:
     except RecursionError:
         raise ValueError(f"{path} has lists or tables nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is not TOML: {error}; a text stands in quotes") from None
+        raise ValueError(f"{path} is not TOML: {error}; text must be in quotes") from None
     said = {key: value for key, value in said.items() if value != ""}
     try:
         _check_keys(said, inspect.type_info(kind), "")
@@ -69,6 +69,10 @@ def _custom(kind: type[Any], value: object) -> Any:
 
 def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
     """Check that a table and those in it have only keys and choices that its type has."""
+    if isinstance(kind, inspect.UnionType):
+        for member in kind.types:
+            if not isinstance(member, inspect.LiteralType):  # another member may be right
+                _check_keys(said, member, where)
     if isinstance(kind, inspect.VarTupleType) and isinstance(said, list):
         for number, entry in enumerate(said):
             _check_keys(entry, kind.item_type, f"{where}[{number}]")
@@ -84,7 +88,7 @@ def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
     for key, value in said.items() if isinstance(said, dict) else ():
         if key not in kinds:
             there = f" in [{where}]" if where else ""
-            raise ValueError(f"there is no key {key[:_SHOWN]!r}{there}{did_you_mean(key, kinds)}")
+            raise ValueError(f"unknown key {key[:_SHOWN]!r}{there}{did_you_mean(key, kinds)}")
         _check_keys(value, kinds[key], f"{where}.{key}" if where else key)
 
 

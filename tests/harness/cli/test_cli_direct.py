@@ -73,7 +73,7 @@ OPEN = 'open = true\nformat = "swiss"\n'
         ('seats = ["guest:ann"]\n', (), "seats must be two or more, or open = true"),
         ("open = true\n", (), 'open = true needs format = "swiss"'),
         (SWISS + 'no_show = "soon"\n', (), "no_show: 'soon' is no duration"),
-        (SWISS + "waits = 1\n", (), "there is no key 'waits'; did you mean wait?"),
+        (SWISS + "waits = 1\n", (), "unknown key 'waits'; did you mean wait?"),
         (SWISS + 'directors = ["a b"]\n', (), "directors: 'a b' can't be a name"),
         (
             OPEN + 'anchor = ["1500"]\n',

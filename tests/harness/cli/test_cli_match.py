@@ -74,7 +74,7 @@ def test_words_of_openings_that_the_lexicon_lacks_are_said(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("gmaes = 3\n", "there is no key 'gmaes'; did you mean games?"),
+        ("gmaes = 3\n", "unknown key 'gmaes'; did you mean games?"),
         ("games = 2.5\n", "games must be a whole number (got 2.5)"),
         ("games = 0\n", "games must be at least 1 (got 0)"),
         ('time = "5x"\n', "time: '5x' is no duration; write 25m, 1m30s, 0.5s or 250ms"),

@@ -130,7 +130,7 @@ def test_an_address_has_so_many_connections_and_a_few_for_players_with_a_game() 
         house.gate.check_place(caller, keeps_place=False)
     extra = [house.came() for _ in range(2)]
     house.gate.check_place(extra[0], keeps_place=True)
-    with pytest.raises(PeerError, match="room for players with a game only") as caught:
+    with pytest.raises(PeerError, match="no place is left except for players with") as caught:
         house.gate.check_place(extra[1], keeps_place=False)
     assert code(caught) == ("busy", 1013)
     for _ in range(100):  # what is refused takes none of the 15 handshakes at once
@@ -406,7 +406,7 @@ def test_open_files_are_enough_or_it_is_said_what_to_do(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("conections = 5", "no key 'conections' in [admission]; did you mean connections?"),
+        ("conections = 5", "unknown key 'conections' in [admission]; did you mean connections?"),
         ("handshakes_per_s = 0", "admission.handshakes_per_s must be more than 0.0 (got 0)"),
         ("kept = 0", "admission.kept must be at least 1 (got 0)"),
         ('names = "many"', 'admission.names must be a whole number (got "many")'),
