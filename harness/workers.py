@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 _MOST_DEATHS = 3
 """Deaths in a row, without a finished share in between, that end the work."""
 _CONNECTING_S = 10
-_INSTALL = "a cluster needs Dask: pip install -e '.[cluster]' where tilewire was checked out"
+_INSTALL = "a cluster needs Dask; in tilewire's checkout run: pip install -e '.[cluster]'"
 
 _Common = TypeVar("_Common")
 _Share = TypeVar("_Share")
@@ -94,7 +94,7 @@ def open_workers(
             yield workers_there
         return
     if workers < 1:
-        raise ValueError(f"{workers} workers; there is at least one")
+        raise ValueError(f"{workers} workers: at least 1 is needed")
     if workers == 1:
         yield Workers()
         return
@@ -147,8 +147,8 @@ class _Processes(Workers):
                     deaths += 1
                     if deaths == _MOST_DEATHS:
                         raise WorkersError(
-                            f"{deaths} worker processes in a row died over their work; is there "
-                            "enough memory for them? Fewer --workers need less"
+                            f"{deaths} worker processes died in a row; if memory ran out, use "
+                            "fewer --workers"
                         ) from None
                     self._renew()
                     waiting.extend(under_way.values())
@@ -275,7 +275,7 @@ class Cluster(Workers):
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
         with self._failing_in_sentences():
-            if not self._client.nthreads():
+            if not await asyncio.to_thread(self._client.nthreads):
                 self._tell(f"waiting for workers: dask worker {self._address}")
             future = self._client.submit(function, *arguments, pure=False)
             future.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
@@ -310,8 +310,8 @@ class Cluster(Workers):
             gone = isinstance(error, CancelledError | CommClosedError | ClosedClientError)
             if gone or self._client.status != "running":
                 raise WorkersError(
-                    f"the Dask scheduler at {self._address} is gone, and with it what its workers "
-                    "were at; start it again by `dask scheduler`"
+                    f"the Dask scheduler at {self._address} is gone, and the work in progress is "
+                    "lost; restart it with `dask scheduler`"
                 ) from None
             raise
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import worker_tasks
 from dask_cluster import Cluster
 from worker_tasks import Luggage, Task
 
+from harness.workers import Cluster as DaskWorkers
 from harness.workers import WorkersError, open_workers
 
 SHARES = 24
@@ -75,6 +79,28 @@ def test_a_scheduler_that_is_gone(cluster: Cluster, monkeypatch: pytest.MonkeyPa
             list(under_way)
         with pytest.raises(WorkersError, match=sentence):
             list(workers.work_through(worker_tasks.square, None, [1]))
+
+
+async def test_a_slow_scheduler_does_not_hold_up_the_event_loop() -> None:
+    pytest.importorskip("distributed", reason="needs pip install -e '.[cluster]'")
+    may_answer = threading.Event()
+    future: Future[int] = Future()
+
+    def nthreads() -> dict[str, int]:
+        assert may_answer.wait(5), "the event loop waits for the scheduler"
+        return {"worker": 1}
+
+    def submit(*_arguments: object, pure: bool) -> Future[int]:
+        future.set_result(9)
+        return future
+
+    scheduler = SimpleNamespace(address="tcp://there:8786")
+    client = SimpleNamespace(
+        scheduler=scheduler, status="running", nthreads=nthreads, submit=submit
+    )
+    call = asyncio.create_task(DaskWorkers(client, print).call(worker_tasks.square, None, 3))
+    asyncio.get_running_loop().call_later(0.1, may_answer.set)
+    assert await call == 9
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:

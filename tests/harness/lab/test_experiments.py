@@ -183,7 +183,7 @@ def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> N
     ("seats", "games", "workers", "says"),
     [
         (("rh", "vanilla"), 5, 1, "5 games; they come in pairs"),
-        (("rh", "vanilla"), 4, 0, "0 workers; there is at least one"),
+        (("rh", "vanilla"), 4, 0, "0 workers: at least 1 is needed"),
         (("rhh", "vanilla"), 4, 1, "no bot is called 'rhh'"),
         (("rh", "mc?samples=0"), 4, 1, "samples is a number from 2"),
         (("ws://127.0.0.1:1/x", "rh"), 4, 1, "it is dialled, not loaded"),
