@@ -211,7 +211,7 @@ class Play:
 
     def watched(self) -> list[Message]:
         """Return what a spectator who comes now is told."""
-        return list(watched(self.book, self.now))
+        return list(watched(self.book, self.now, None))
 
     # --- what can be seen -----------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from .lag import LagMeter
 from .lease import LeaseLost
 from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Thought, Turn
 from .scorebook import Scorebook
-from .seat import Came, Given, Gone, Happening, Noted, Said, Seat
+from .seat import Came, Gone, Happening, Noted, Said, Seat, TimeGift
 from .table import Effects, Sends, Table
 from .views import OWNER, Viewer
 
@@ -146,11 +146,11 @@ class GameHost:
 
     def give(self, seat: int, ms: int, why: str) -> None:
         """Give a seat time; it is told with its next event."""
-        self._inbox.put_nowait((seat, Given(ms, why)))
+        self._inbox.put_nowait((seat, TimeGift(ms, why)))
 
     # --- spectators -----------------------------------------------------------------------------
 
-    def watch(self, spectator: Spectator, recipient: Viewer = None) -> None:
+    def watch(self, spectator: Spectator, recipient: Viewer) -> None:
         """Show a spectator, or the host's own screen, the game so far, and each later event.
 
         If records are being written, this happens once they are durable.
@@ -222,7 +222,7 @@ class GameHost:
                 if failure == "host_error":
                     return self._table.void(why, now_ms())
                 return self._table.fail(seat, failure, why, now_ms(), evidence)
-            case Given(ms=ms, why=why):
+            case TimeGift(ms=ms, why=why):
                 given = self._table.give(seat, ms, why)
                 if given.records:  # the last note lacks it: a restart would charge it
                     self._note(now_ms())

@@ -52,14 +52,14 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class TimeGift:
     """Whoever runs the server gives the seat time."""
 
     ms: int
     why: str
 
 
-Happening: TypeAlias = Came | Said | Noted | Gone | Given
+Happening: TypeAlias = Came | Said | Noted | Gone | TimeGift
 Report: TypeAlias = Callable[[Happening], None]
 
 

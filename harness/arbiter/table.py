@@ -43,7 +43,7 @@ MAX_THOUGHTS = 64
 """``info`` messages recorded per turn; further ones are ignored, so the journal stays small."""
 
 MOST_THOUGHT_BYTES = 1 << 20
-"""Bytes of ``info`` recorded per game, of both seats together; a restored game counts anew."""
+"""Bytes of ``info`` recorded per game and seat; a restored game counts anew."""
 
 MAX_DISCONNECTS = 100
 
@@ -79,6 +79,8 @@ class _Side:
     """Whether it has ever reported ready to this table; False at first in a restored game."""
     failures: int = 0
     disconnects: int = 0
+    thought_bytes: int = 0
+    """Bytes of its thoughts so far, recorded or not."""
 
     def leave(self) -> None:
         self.session, self.live = None, False
@@ -98,15 +100,14 @@ class Table:
         self,
         book: Scorebook,
         now_ms: int,
-        known_styles: tuple[Style | None, Style | None] = (None, None),
-        own_nonces: tuple[str | None, str | None] = (None, None),
+        known_styles: tuple[Style | None, Style | None],
+        own_nonces: tuple[str | None, str | None],
     ) -> None:
         self.book = book
         self._nonces = Nonces(book, own_nonces)
         self._known_styles = known_styles
         self._seats = _Side(0), _Side(1)
         self._hold_until = now_ms + book.opened.time.ready_ms
-        self._thought_bytes = 0
 
     @property
     def over(self) -> bool:
@@ -258,8 +259,9 @@ class Table:
             search=info.search,
             belief=info.belief,
         )
-        self._thought_bytes += len(msgspec.json.encode(thought))
-        return self._record(thought) if self._thought_bytes <= MOST_THOUGHT_BYTES else Effects()
+        side = self._seats[seat]
+        side.thought_bytes += len(msgspec.json.encode(thought))
+        return self._record(thought) if side.thought_bytes <= MOST_THOUGHT_BYTES else Effects()
 
     def _record(self, record: Record) -> Effects:
         self.book.take(record)

@@ -230,7 +230,7 @@ def is_open(opened: Opened, ended: Ended) -> bool:
     return opened.committed and ended.outcome != "host_error"
 
 
-def watched(book: Scorebook, now_ms: int, recipient: Viewer = None) -> Iterator[FromGame]:
+def watched(book: Scorebook, now_ms: int, recipient: Viewer) -> Iterator[FromGame]:
     """Yield what somebody who begins to watch is told: the game so far, and its end.
 
     The host's own screen is also told both racks, and the thoughts of the current turn.
@@ -287,9 +287,7 @@ class ReviewedTurn(Struct, frozen=True, kw_only=True):
     """The last that the seat sent."""
 
 
-def reviewed(
-    records: Sequence[Record], recipient: Viewer = None
-) -> tuple[ReviewedTurn, ...] | None:
+def reviewed(records: Sequence[Record], recipient: Viewer) -> tuple[ReviewedTurn, ...] | None:
     """Return the turns of a game, from its journal; None if nobody but the host may see them.
 
     The host's own screen sees all, others those of a finished game that ``is_open``.

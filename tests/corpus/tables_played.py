@@ -110,7 +110,8 @@ class _Replayed:
     def __init__(self) -> None:
         self.now = START_MS
         self.lines: list[str] = []
-        self._table = Table(book_of(Play(SHORT).book.opened), self.now)
+        book = book_of(Play(SHORT).book.opened)
+        self._table = Table(book, self.now, (None, None), (None, None))
 
     def step(self, step: Step) -> None:
         self._wait(step["at"])
@@ -120,7 +121,7 @@ class _Replayed:
             case "detach":
                 self._carry_out(self._table.detach(step["seat"], "the connection was lost"))
             case "watch":
-                for said in watched(self._table.book, self.now):
+                for said in watched(self._table.book, self.now, None):
                     self._tell(None, said)
             case _:
                 message = JSON.decode(step["frame"])

@@ -358,7 +358,7 @@ async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -
     async with LagMeter() as lag:
         seats = ProcessSeat("thinker", maker.worker), passer
         host = GameHost(Scorebook(opened, lexicon), seats, journal, lag)
-        host.watch(watched.append)
+        host.watch(watched.append, None)
         assert (await host.run()).outcome == "zeroes"
     (kept,) = journal.finished()
     journal.close()
@@ -502,7 +502,7 @@ async def play_with(journal: Failing) -> tuple[list[Message], ...]:
     seats, watched = (Passer("a"), Passer("b")), list[Message]()
     async with LagMeter() as lag:
         host = GameHost(Scorebook(opened, lexicon), seats, journal, lag)
-        host.watch(watched.append)
+        host.watch(watched.append, None)
         ended = await host.run()
     assert ended.outcome == "host_error"
     return seats[0].heard, seats[1].heard, watched
@@ -518,7 +518,7 @@ async def test_a_game_that_another_host_has_ends_here_without_a_word(
     seats, watched = (Passer("a"), Passer("b")), list[Message]()
     async with LagMeter() as lag:
         host = GameHost(Scorebook(opened, lexicon), seats, journal, lag)
-        host.watch(watched.append)
+        host.watch(watched.append, None)
         game = asyncio.create_task(host.run())
         await journal.failed.wait()
         heard = [len(each) for each in (seats[0].heard, seats[1].heard, watched)]

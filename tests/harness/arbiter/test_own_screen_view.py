@@ -42,11 +42,11 @@ def test_who_comes_late_is_told_all_so_far() -> None:
 
 def test_a_spectator_is_told_none_of_it() -> None:
     play = thinking()
-    (offer,) = watched(play.book, play.now)
+    (offer,) = watched(play.book, play.now, None)
     assert isinstance(offer, NewGame)
     assert offer.history[0].move == "-3"
     assert {played.rack for played in offer.history} == {None}
-    assert reviewed(play.records) is None
+    assert reviewed(play.records, None) is None
 
 
 def test_each_record_is_told_as_it_comes() -> None:

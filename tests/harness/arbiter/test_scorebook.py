@@ -95,7 +95,7 @@ def in_a_new_host(play: Play, note: ClockNote | None, *, down_ms: int) -> Play:
     again = Play(book=restored(play.records, note))
     again.records = list(play.records)
     again.now = play.now + down_ms
-    again.table = Table(again.book, again.now)
+    again.table = Table(again.book, again.now, (None, None), (None, None))
     again.bots, again.events = play.bots, play.events
     return again
 

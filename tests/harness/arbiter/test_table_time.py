@@ -33,15 +33,18 @@ def test_a_seat_that_talks_for_ever_loses_on_time_all_the_same() -> None:
     assert len(kept) == MAX_THOUGHTS, "the journal does not grow with them"
 
 
-def test_of_long_thoughts_a_game_keeps_a_mebibyte() -> None:
-    play, text = Play(SHORT).start(), "x" * 8_000
+def test_of_a_seats_long_thoughts_a_game_keeps_a_mebibyte() -> None:
+    play, texts = Play(SHORT).start(), ("x" * 8_000, "short")
     while not play.table.over:
         for _ in range(MAX_THOUGHTS):
-            play.think(text)
+            play.think(texts[play.seat])
         play.move("-")
     kept = [record for record in play.records if isinstance(record, Thought)]
-    size = sum(len(msgspec.json.encode(record)) for record in kept)
+    size = sum(len(msgspec.json.encode(record)) for record in kept if record.seat == 0)
     assert MOST_THOUGHT_BYTES - 10_000 < size <= MOST_THOUGHT_BYTES
+    assert sum(record.seat for record in kept) == 3 * MAX_THOUGHTS, (
+        "and all short ones of the other"
+    )
 
 
 def test_a_move_exactly_on_time_counts_and_a_millisecond_later_does_not() -> None:

@@ -15,7 +15,7 @@ from engine_games import HASTY, LONG, SHORT, EngineGames, marked
 from tables import MINUTE, NONCES, Play
 
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.seat import Came, Given, Gone, Happening, Noted, Said
+from harness.arbiter.seat import Came, Gone, Happening, Noted, Said, TimeGift
 from harness.lab.bench.faults import engine_seat
 from harness.seats.engines.engine import Engine
 from harness.seats.engines.engine_seat import EngineSeat
@@ -192,7 +192,7 @@ async def _said(happened: asyncio.Queue[Happening]) -> object:
             return message
         case Came():
             return None
-        case Gone() | Noted() | Given() as wrong:
+        case Gone() | Noted() | TimeGift() as wrong:
             raise AssertionError(wrong)
 
 
