@@ -532,6 +532,6 @@ def _sentence(error: Exception) -> str:
         return " ".join(str(error).split()) or type(error).__name__
     said = " ".join((error.diag.message_primary or str(error)).split()) or type(error).__name__
     if error.sqlstate == NO_RIGHT:
-        return f"{said}; have the user of its URL own the database and what is in it"
+        return f"{said}; make the user in the URL the owner of the database and its contents"
     hint = error.diag.message_hint
     return f"{said}; {hint[0].lower()}{hint[1:].rstrip('.')}" if hint else said

@@ -412,10 +412,13 @@ class Scorebook:
 
     def _accept(self, record: Accepted) -> None:
         if self.game is None or not self.game.is_open:
-            raise ValueError(f"event {record.seq} is accepted, and is no open play")
+            raise ValueError(f"event {record.seq} is accepted but is not an open play")
         self._stand(self.game.accepted())
-        if self.turns[-1].rack_after != record.rack_after:
-            raise ValueError(f"event {record.seq} left {record.rack_after}, and comes to another")
+        if (rack := self.turns[-1].rack_after) != record.rack_after:
+            raise ValueError(
+                f"event {record.seq}: the record has rack {record.rack_after}, replaying gives "
+                f"{rack}"
+            )
 
     def _stand(self, after: Game) -> None:
         """Note that the open play stands, and what its player drew."""
@@ -434,13 +437,18 @@ class Scorebook:
             after = self.game.judged(self.ruling(turn.words, 0))
         for name, value in self._shown(self.game, after, turn.move).items():
             if (kept := getattr(turn, name)) != value:
-                raise ValueError(f"{turn.move} has {name} {kept}, and comes to {value}")
+                raise ValueError(
+                    f"{turn.move}: the record has {name} {kept}, replaying gives {value}"
+                )
         charged = turn.charged
         left = self._clocks[charged].remaining_ms - turn.think_ms
         if charged == turn.seat:
             left += self.opened.time.increment_ms
         if turn.clocks[charged] != left:
-            raise ValueError(f"{turn.move} has clocks {turn.clocks} after {turn.think_ms} ms")
+            raise ValueError(
+                f"{turn.move}: the record has a clock of {turn.clocks[charged]} ms, replaying "
+                f"gives {left} ms"
+            )
         self._finish(turn, after)
 
     def _shown(self, before: Game, after: Game, move: str) -> dict[str, Any]:

@@ -211,7 +211,7 @@ def test_other_games_are_read_beside_one_that_can_not_be(path: Path) -> None:
     ("was", "is_now", "sentence"),
     [
         ('"score":', '"score":1', "has score"),
-        ('"clocks":[', '"clocks":[1', "has clocks"),
+        ('"clocks":[', '"clocks":[1', "has a clock of"),
         ('"rack":"', '"rack":"Q', "has rack"),
     ],
 )
