@@ -71,6 +71,8 @@ def main(arguments: Sequence[str]) -> None:
                 for descriptor in (control.detach(), *guards.values()):
                     os.close(descriptor)
                 _guard(json.loads(request), forked)
+            except BaseException as error:
+                guard.tell(error)
             finally:
                 os._exit(guard.CANT_RUN)
         guards[pid] = forked.pop("status")

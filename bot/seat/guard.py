@@ -62,6 +62,8 @@ def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) ->
             os.close(lifeline)
             _confine(confinement)
             run()
+        except BaseException as error:
+            tell(error)
         finally:
             os._exit(CANT_RUN)
     _let_go_of_streams()
@@ -71,6 +73,11 @@ def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) ->
     while _kill_children():
         reap()
     return status
+
+
+def tell(error: BaseException) -> None:
+    """Write an error that ends this process to its standard error; nobody else sees it."""
+    os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
 
 
 def _confine(confinement: Confinement) -> None:

@@ -8,6 +8,8 @@ import json
 import os
 import secrets
 import shutil
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +23,8 @@ from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat import containment, worker_handle
 from bot.seat.containment import PROCESSES, Containment, hide, of_bot, of_engine
+from bot.seat.guard import CANT_RUN
+from bot.seat.runtime import ROOT
 from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
 from bot.seat_text import parse_seat
 from harness.arbiter.journal import Journal
@@ -162,6 +166,25 @@ async def test_a_bot_that_is_loaded_before_a_match_is_contained_too(
 ) -> None:
     (tmp_path / "bots.py").write_text(f"bytearray({10 << 30})")
     assert "MemoryError" in await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+
+
+FAILS = """
+import errno, os, sys
+from bot.seat.confinement import Confinement
+from bot.seat.guard import guard
+
+def run():
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+sys.exit(guard(run, os.pipe()[0], Confinement()))
+"""
+
+
+def test_what_ends_a_process_before_it_runs_is_told() -> None:
+    command = [sys.executable, "-c", FAILS]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (CANT_RUN, "")
+    assert ended.stderr == "OSError: [Errno 28] No space left on device\n"
 
 
 def test_a_host_is_not_to_be_read_and_adopts_orphans() -> None:
