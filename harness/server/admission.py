@@ -376,7 +376,7 @@ class Admissions:
             PeerError: it is in a kept place, and its peer may not have one.
         """
         if caller.is_extra and not keeps_place:
-            why = "there is room for players with a game only"
+            why = "no place is left except for players with a running game"
             raise PeerError("busy", why, retry="later", close=1013)
 
     def note_wrong_token(self, caller: Caller) -> None:

@@ -399,9 +399,8 @@ class Direction:
         if entrant is not None:
             raise PeerError("bad_direction", f"{name} is an entrant already", retry="no")
         if config.format != "swiss" or self.tournament.over:
-            raise PeerError(
-                "bad_direction", "a Swiss that is not over can be joined, and no other", retry="no"
-            )
+            why = "only a Swiss tournament that is not over can be joined"
+            raise PeerError("bad_direction", why, retry="no")
         if wrong := _wrong_name(name):
             raise PeerError("bad_direction", wrong)
         self._join(name)
@@ -410,7 +409,8 @@ class Direction:
         if self._schedule.config.format == "knockout" or self.tournament.over:
             raise PeerError(
                 "bad_direction",
-                "who has withdrawn comes back only while it is on, and not in a knockout",
+                "an entrant that has withdrawn can come back only during the tournament, and not "
+                "in a knockout",
                 retry="no",
             )
         self.tournament.take_back(entrant)

@@ -88,10 +88,11 @@ class Hosting:
             if sides is None:
                 return "no server began it; tilewire match or tournament --resume may go on with it"
             if tuple(side["name"] for side in sides) != opened.players:
-                return f"it is between {', '.join(opened.players)}, and its label says otherwise"
+                names = ", ".join(opened.players)
+                return f"its records name the players {names}, and its label names others"
             kind = self._kind(opened, kept.label)
             if kind is None:
-                return f"its words are those of {opened.lexicon}, and were others then"
+                return f"no table has its lexicon {opened.lexicon} as it was when it began"
             bots = [side["name"] for side in sides if side["kind"] == "bot"]
             if lacking := [name for name in bots if name not in kind.bots]:
                 return f"no bot is called {lacking[0]!r} here now"

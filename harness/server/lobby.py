@@ -204,7 +204,7 @@ class Lobby:
 
     @staticmethod
     def _as_many_as_it_may(address: str) -> str:
-        return f"{block_of(address)} has as many games and bots of this server as it may"
+        return f"{block_of(address)} has the most games and lent bots that an address may have"
 
     def _hold_back(self, address: str) -> None:
         """Hold back the seeks of an address that may have no more games, and tell its players."""

@@ -99,9 +99,13 @@ class _Parts(Collector):
             ("games_on", len(hosting.games), "Games that are on."),
             ("games_set_aside", hosting.set_aside, "Games that could not go on at the start."),
             ("lent_bots", lobby.lent, "Bots that play elsewhere."),
-            ("max_games", lobby.max_games, "Games and lent bots that may be at once."),
+            ("max_games", lobby.max_games, "Most games and lent bots at once."),
             ("paused", lobby.paused is not None, "1 while an admin lets no game begin."),
-            ("journal_failing", journal.trouble() is not None, "1 while it can't be written."),
+            (
+                "journal_failing",
+                journal.trouble() is not None,
+                "1 while the journal can't be written.",
+            ),
             ("journal_bytes", journal.size(), "Size of the journal and its write-ahead log."),
         ):
             yield GaugeMetricFamily(f"tilewire_{name}", meaning, value)

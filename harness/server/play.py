@@ -114,7 +114,8 @@ class PlayAnswers:
         except PeerError as error:
             return wrong(400, error.reply.message)
         if not _tells_words(kind):
-            return wrong(403, "here the players judge words, and the server tells of none")
+            why = "at this table players challenge words, so they can't be looked up"
+            return wrong(403, why)
         words = [word for word in text.split(",") if word]
         if not words:
             return wrong(400, "no word is asked for; write /api/words?words=CAT,DOG")

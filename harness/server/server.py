@@ -469,7 +469,7 @@ def _refusal(failed: PeerError | JournalError) -> PeerError:
     if isinstance(failed, PeerError):
         return failed
     log.error("login not kept", reason=str(failed))
-    why = "who comes can't be written down now; come again soon"
+    why = "the server can't store logins now; try again soon"
     return PeerError("host_error", why, retry="later", close=1013)
 
 
@@ -491,6 +491,6 @@ def _bot_name(request: Request) -> str:
 def _bearer(request: Request) -> str | None:
     headers = request.headers.get_all("Authorization")
     if len(headers) > 1:
-        raise forbidden(f"{len(headers)} Authorization headers were sent, and one is meant")
+        raise forbidden(f"{len(headers)} Authorization headers were sent; send one")
     scheme, _, token = "".join(headers).partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None

@@ -104,7 +104,7 @@ class KnownTokens:
             known = read_token_file(self._path)
         except (ValueError, OSError) as error:
             why = f"{self._path}: {error.strerror}" if isinstance(error, OSError) else error
-            self._tell(f"{why}; until that is mended, those who were known still are")
+            self._tell(f"{why}; until that is corrected, the names read before stay valid")
             return
         changes = [
             f"{what} {', '.join(sorted(names))}"

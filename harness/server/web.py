@@ -100,9 +100,9 @@ class Web:
         try:
             parts = urlsplit(request.path)
         except ValueError as error:
-            return wrong(400, f"this is no address: {error}")
+            return wrong(400, f"invalid address: {error}")
         if "\0" in unquote(request.path):  # an error in PostgreSQL
-            return wrong(400, "this is no address: it has a NUL in it")
+            return wrong(400, "invalid address: it has a NUL in it")
         match [unquote(part) for part in parts.path.split("/")[1:]]:
             case ["api", *path]:
                 query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
@@ -136,8 +136,8 @@ class Web:
                 return told if isinstance(told, HttpAnswer) else self._told(told, self._journal)
         return wrong(
             404,
-            "there are /api/games, /api/games/ID, /api/games/ID.gcg, /api/standings, /api/ladder, "
-            "/api/play, /api/words",
+            "no such address; the API has /api/games, /api/games/ID, /api/games/ID.gcg, "
+            "/api/standings, /api/ladder, /api/play, /api/words",
         )
 
     # --- lists ----------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ async def converse(
         check()
         _check_origin(request)
         if queue is None:
-            raise PeerError("no_engine", "this server analyses nothing", retry="no")
+            raise PeerError("no_engine", "this server offers no analysis", retry="no")
     except PeerError as error:
         with contextlib.suppress(ConnectionClosed):
             await connection.send(_refusal(None, error))
@@ -61,7 +61,7 @@ def _check_origin(request: Request) -> None:
     except ValueError:
         theirs = []
     if len(theirs) != 1 or theirs != hosts:
-        whose = f"a page of {origins[0]}" if origins else "who names no Origin"
+        whose = f"a page of {origins[0]}" if origins else "a request without Origin"
         why = f"{whose[:200]} is not answered here; only this server's own page is"
         raise PeerError("forbidden", why, retry="no")
 

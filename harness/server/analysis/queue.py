@@ -147,8 +147,9 @@ class AnalysisQueue:
     def _check(self, job: Job) -> None:
         settings, block = self.settings, block_of(job.address)
         if self._jobs[block] >= settings.per_visitor:
-            has = f"you have {counted(settings.per_visitor, 'request')} here, as many as you may"
-            raise PeerError("busy", f"{has}; end one, or wait", retry="later")
+            has = f"you have {counted(settings.per_visitor, 'request')} here"
+            why = f"{has}, the most for one visitor; end one, or wait"
+            raise PeerError("busy", why, retry="later")
         if sum(self._jobs.values()) >= settings.waiting:
             too_many = f"{counted(settings.waiting, 'request')} wait for the engine already"
             raise PeerError("busy", f"{too_many}; try again in a minute", retry="later")
@@ -158,8 +159,8 @@ class AnalysisQueue:
         now, most_s = self.clock(), self.settings.seconds_per_hour
         bucket = self._taken.bucket(block_of(job.address), now)
         if bucket.owed(now) >= most_s:
-            used = f"you have taken the engine for {most_s / 60:.0f} minutes of this hour"
-            raise PeerError("busy", f"{used}, as long as you may; come again later", retry="later")
+            used = f"you have used the engine for {most_s / 60:.0f} minutes, the limit for an hour"
+            raise PeerError("busy", f"{used}; come again later", retry="later")
 
     # --- the work -------------------------------------------------------------------------------
 

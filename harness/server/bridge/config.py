@@ -51,7 +51,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", self.id):
-            raise ValueError(f"id {self.id!r} is no word of 1 to 64 letters, digits, '.', '_', '-'")
+            raise ValueError(f"id {self.id!r} must be 1 to 64 letters, digits, '.', '_' or '-'")
         if not self.command or not self.command[0]:
             raise ValueError("command is empty; it is a program and its arguments")
         if any("=" in name or not name for name in self.environment):
@@ -176,6 +176,6 @@ def _check_origin(origin: str) -> None:
     suffix = "" if port in (None, _DEFAULT_PORTS[parts.scheme]) else f":{port}"
     written = f"{parts.scheme}://{name}{suffix}"
     if origin != written or not written.isascii() or not re.fullmatch(r"[a-z0-9._:\[\]-]+", name):
-        raise ValueError(f"origins: {origin!r} is never sent; browsers write {written!r}")
+        raise ValueError(f"origins: {origin!r} is not how browsers write it; write {written!r}")
     if parts.scheme == "http" and not is_loopback(host):
         raise ValueError(f"origins: {origin!r} can be forged on the way; only https can't")

@@ -203,7 +203,9 @@ class Page:
         if id not in house.engines:
             raise _Refused("unknown-engine", f"no engine is called {plain(id)[:64]} here")
         if house.free < 1:
-            raise _Refused("busy", "as many engines run as may; close one first")
+            raise _Refused(
+                "busy", "the bridge runs no more engines at once (max_engines); close one first"
+            )
         house.free -= 1
         launch = house.engines[id]
         try:
@@ -227,7 +229,7 @@ class Page:
         engine.send(line)
         if engine.unread > MAX_UNREAD:
             await self._close(engine)
-            await self._say(f"bridge closed {engine.name} it does not read what it is told")
+            await self._say(f"bridge closed {engine.name} the engine does not read its input")
 
     async def _relay(self, engine: EngineProcess) -> None:
         with contextlib.suppress(ConnectionClosed):  # ``serve`` then ends the engine

@@ -54,7 +54,7 @@ class LadderSettings(Struct, frozen=True, kw_only=True):
 def check_table_name(name: str) -> None:
     """Check that a table's name can be part of an address; ValueError if not."""
     if not (name.isascii() and name.replace("-", "").isalnum() and len(name) <= 32):
-        raise ValueError(f"tables: {name!r} must be letters, digits and hyphens, at most 32")
+        raise ValueError(f"a table's name is 1 to 32 letters, digits and hyphens (got {name!r})")
 
 
 def check_ladder(settings: LadderSettings, bots: Set[str], kinds: Set[str]) -> None:
@@ -78,7 +78,10 @@ def check_ladder(settings: LadderSettings, bots: Set[str], kinds: Set[str]) -> N
     if both := sorted(bots & set(settings.persons)):
         raise ValueError(f"ladder.persons: {both[0]} is a bot of this server")
     for name, table in settings.tables.items():
-        check_table_name(name)
+        try:
+            check_table_name(name)
+        except ValueError as error:
+            raise ValueError(f"ladder.tables: {error}") from None
         if table.table not in kinds:
             raise ValueError(
                 f"ladder.tables.{name}.table: there is no [tables.{table.table}] in the file; "

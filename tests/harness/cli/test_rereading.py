@@ -106,7 +106,7 @@ def test_what_is_wrong_changes_nothing(running: Running, monkeypatch: pytest.Mon
     assert running.keeper.check("ann", "a")
     assert running.server._lobby.max_games == 2
     tokens, certificate, settings = running.told
-    assert tokens.endswith("until that is mended, those who were known still are")
+    assert tokens.endswith("until that is corrected, the names read before stay valid")
     assert certificate.endswith("until that is corrected, the old certificate stays")
     assert settings == "serve.toml is not TOML; until that is corrected, the old settings stay"
 
@@ -124,4 +124,4 @@ async def test_tokens_that_can_not_be_read_leave_who_was_known(running: Running)
     running.tokens.mkdir()  # a folder can't be read, not even by root
     running.hang_up()
     assert running.keeper.check("ann", "a")
-    assert f"{running.tokens}: Is a directory; until that is mended" in running.told[0]
+    assert f"{running.tokens}: Is a directory; until that is corrected" in running.told[0]

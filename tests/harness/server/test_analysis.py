@@ -237,7 +237,7 @@ async def test_an_address_has_so_much_time_an_hour(engine: Fake) -> None:
     engine.go_on.release()
     await greedy.over.wait()
     assert greedy.kinds == ["game", "turn", "error"]
-    message = "you have taken the engine for 2 minutes of this hour, as long as you may"
+    message = "you have used the engine for 2 minutes, the limit for an hour; come again later"
     assert message in greedy.told[-1][1]["message"]
     with pytest.raises(PeerError, match="come again later"):
         await Visitor(queue, b"a", "2001:db8::2").ask()
@@ -391,6 +391,6 @@ async def test_a_server_without_an_engine_says_so(running: Running, tmp_path: Pa
     server = MatchServer(tables(), journal, Gatekeeper(journal), drain_s=0)
     await server.start()
     async with Running(server, running.engine).connect() as page:
-        assert json.loads(await page.recv())["message"] == "this server analyses nothing"
+        assert json.loads(await page.recv())["message"] == "this server offers no analysis"
     await server.stop()
     journal.close()

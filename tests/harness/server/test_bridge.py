@@ -366,7 +366,7 @@ async def test_an_engine_that_does_not_read_is_ended(
         await page.send("sleep")
         for _ in range(24):
             await page.send("x" * 10_000)
-        assert await hear(page) == "bridge closed scripted it does not read what it is told"
+        assert await hear(page) == "bridge closed scripted the engine does not read its input"
         await gone(processes)
         answer = await ask(page, "bridge open scripted")
         while answer.startswith("bridge error no-engine"):  # for lines that came after its end

@@ -584,7 +584,7 @@ def test_wrong_addresses_are_answered_with_a_sentence(
         (LadderSettings(persons=("static",)), "'static' is a bot of this server|static is a bot"),
         (
             LadderSettings(tables={"a/b": LadderTable()}),
-            "'a/b' must be letters, digits and hyphens",
+            r"ladder\.tables: a table's name is 1 to 32 letters, digits and hyphens \(got 'a/b'\)",
         ),
         (LadderSettings(tables={"a": LadderTable(table="b")}), r"there is no \[tables.b\]"),
     ],

@@ -212,8 +212,8 @@ async def end_game(lobby: Lobby, name: str) -> None:
 
 
 WHY = (
-    "192.0.2.1 has as many games and bots of this server as it may; your game begins when one of "
-    "them is over"
+    "192.0.2.1 has the most games and lent bots that an address may have; your game begins when "
+    "one of them is over"
 )
 
 
@@ -243,7 +243,7 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     shared.seek(many[1].player, Seek(games=2))  # it waits on, for another opponent
     await asyncio.sleep(0)
     assert playing(shared) == {"ann"}
-    with pytest.raises(PeerError, match=r"192\.0\.2\.1 has as many games and bots") as caught:
+    with pytest.raises(PeerError, match=r"192\.0\.2\.1 has the most games and lent") as caught:
         shared.lend("192.0.2.1").__enter__()
     assert (caught.value.code, caught.value.close) == ("busy", 1013)
     await end_game(shared, "ann")

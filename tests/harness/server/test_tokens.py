@@ -131,7 +131,7 @@ def test_a_file_of_tokens_that_changes_is_read_again(file: Path) -> None:
     assert said == [f"{file} was read again: new eve; another token for bob"]
     file.write_text("eve\n")
     assert known.read() == known.read() == second
-    still = "until that is mended, those who were known still are"
+    still = "until that is corrected, the names read before stay valid"
     assert said[1:] == [
         f"{file}, line 1: not 'name hash'; 'tilewire token NAME' makes such a line; {still}"
     ]

@@ -271,7 +271,7 @@ async def test_what_is_not_there_is_said_in_a_sentence(served: Served) -> None:
     await keep(served.journal, play, "other")
     assert "with other words" in (await served.json("/api/games/other", 404))["error"]
     assert "no tournament" in (await served.json("/api/standings", 404))["error"]
-    assert "there are /api/games" in (await served.json("/api/../etc/passwd", 404))["error"]
+    assert "the API has /api/games" in (await served.json("/api/../etc/passwd", 404))["error"]
     assert await served.ask("/static") is None
     refused = await served.ask("/api/games", method="POST")
     assert refused is not None
