@@ -144,7 +144,7 @@ class ThreadPlayer(SeatPlayer):
             budget.cancel()
 
     async def challenge(self, view: View, play: Observed) -> Sequence[str]:
-        """Ask the player what it challenges; raise its errors.
+        """Ask the player what it challenges; return each word once; raise its errors.
 
         Raises:
             ValueError: it challenges a word that the play did not make.
@@ -154,7 +154,7 @@ class ThreadPlayer(SeatPlayer):
         words = list(await asyncio.shield(asked))
         if unknown := [word for word in words if word not in play.words]:
             raise ValueError(f"{unknown[0]!r:.80} is challenged; the play made {play.words}")
-        return words
+        return list(dict.fromkeys(words))
 
     def _late(self) -> None:
         """Print, once, where the player is: if it never returns, nothing else tells its author."""

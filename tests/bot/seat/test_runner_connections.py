@@ -203,6 +203,17 @@ async def test_an_error_of_a_player_that_is_asked_for_a_challenge_ends_the_conve
             await talk
 
 
+async def test_a_word_that_is_challenged_again_and_again_is_named_once(lexicon: Lexicon) -> None:
+    class Repeats(Passes):
+        def challenge(self, view: View, play: Observed) -> list[str]:
+            return [*play.words] * 33
+
+    table = TestArbiter(lexicon, CHALLENGES, you=1)
+    async with seated(a_bot("b", Repeats), table):
+        await met_with_a_phony(table)
+        assert (await table.hear(Challenge)).words == ("ZZQ",)
+
+
 @pytest.mark.parametrize("left_ms", [None, 5_000])
 async def test_a_challenge_that_was_lost_and_comes_too_late_gives_way_to_a_move(
     lexicon: Lexicon, left_ms: int | None
