@@ -63,7 +63,7 @@ class Follower:
         self._told: tuple[Turn, ...] = ()
 
     def player(self, task: Task, kit: Kit) -> tuple[Strategy, View]:
-        """Return the informed player and its view; ValueError if its solver gets no memory."""
+        """Return the informed player and its view; MemoryError if its solver gets no memory."""
         situation = task.situation
         of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
         told = len(self._told)
@@ -71,10 +71,7 @@ class Follower:
             self._player = compose(self._solvers)
             self._of, told = None, 0
             start = kit.view(task, 0)
-            try:
-                self._player.make_room(start)
-            except MemoryError as error:
-                raise ValueError(f"auto: {error}") from None
+            self._player.make_room(start)
             self._player.new_game(start)
             self._of = of
         history = list(_history(situation))
@@ -164,25 +161,30 @@ class Searcher:
         Raises as ``load``.
         """
         kit = self._kit_for(task)
-        (first, *_) = chosen(kit.view(task), 1, task.only)
-        return kit.provenance, Report(task, lambda _answers, _best: None).text(first.move)
+        return kit.provenance, _first_move(task, kit)
 
     def search(self, task: Task, budget: Budget, told: Told) -> str:
         """Search until time is over or nothing is left to do; return the best move.
 
-        ``none`` after an inference, or if no move can be chosen.
+        After an error, return the best move by static equity. Return ``none`` after an inference,
+        or if no move can be chosen.
         """
         try:
             kit = self._kit_for(task)
-            report = Report(task, told)
-            if task.go.useinference and task.mode != "auto" and self._kept(task) is None:
-                why = InfoText("string there is no result of go infer about this position")
-                report.tell(Ignored("useinference"), why)
-            report.tell(kit.provenance)
-            best = _MODES[task.mode](self, task, kit, budget, report)
         except (ValueError, OSError) as error:
             told((Fault("bad-position", str(error)),), None)
             return NOTHING
+        report = Report(task, told)
+        if task.go.useinference and task.mode != "auto" and self._kept(task) is None:
+            why = InfoText("string there is no result of go infer about this position")
+            report.tell(Ignored("useinference"), why)
+        report.tell(kit.provenance)
+        try:
+            best = _MODES[task.mode](self, task, kit, budget, report)
+        except (ValueError, OSError, MemoryError) as error:
+            code = "no-memory" if isinstance(error, MemoryError) else "bad-position"
+            report.tell(Fault(code, str(error)))
+            return NOTHING if task.mode == "infer" else _first_move(task, kit)
         if task.waits:
             budget.wait()
         return NOTHING if best is None else report.text(best)
@@ -296,6 +298,12 @@ _MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Budget, Report], Move | Non
     "peg": Searcher._peg,
     "auto": Searcher._auto,
 }
+
+
+def _first_move(task: Task, kit: Kit) -> str:
+    """Return the best move by static equity, of ``searchmoves`` if there are any."""
+    (first, *_) = chosen(kit.view(task), 1, task.only)
+    return Report(task, lambda _answers, _best: None).text(first.move)
 
 
 def certainty(simulation: Simulation) -> float:

@@ -30,7 +30,8 @@ def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> Endg
     """Return a solver with ``EndgameHash`` MiB, and as many of the threads as that is enough for.
 
     Raises:
-        ValueError: the memory is not available or too small.
+        MemoryError: the memory is not available.
+        ValueError: the memory is too small.
     """
     size = task.settings.endgame_mb
     enough = (count for count in range(task.threads, 1, -1) if least_memory(count) <= size << 20)
@@ -41,7 +42,7 @@ def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> Endg
     try:
         return solvers.solver(replace(view, threads=threads), size << 20)
     except MemoryError as error:
-        raise ValueError(f"EndgameHash {size}: {error}") from None
+        raise MemoryError(f"EndgameHash {size}: {error}") from None
 
 
 def solve_endgame(

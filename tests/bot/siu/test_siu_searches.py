@@ -12,6 +12,7 @@ from rollout_positions import late_position
 from search_views import Clock
 
 from bot.player import Budget
+from bot.search.late_game import Solvers
 from bot.siu.beliefs import believed
 from bot.siu.modes import Task
 from bot.siu.position import read_position
@@ -362,6 +363,22 @@ def test_with_too_little_memory_for_its_threads_fewer_search(searcher: Searcher)
     says = InfoText("string an EndgameHash of 48 is enough for 2 of 3 threads")
     assert says in heard.answers
     assert heard.best != "none"
+
+
+@pytest.mark.parametrize("go", ["endgame", "auto"])
+def test_without_memory_for_the_solver_the_first_move_is_played(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch, go: str
+) -> None:
+    def solver(*_arguments: object) -> None:
+        raise MemoryError("64 GiB can't be allocated")
+
+    monkeypatch.setattr(Solvers, "solver", solver)
+    wanted = task(go, LAST, game=7)
+    heard = searched(searcher, wanted)
+    faults = [one for one in heard.answers if isinstance(one, Fault)]
+    assert [fault.code for fault in faults] == ["no-memory"]
+    assert faults[0].text.endswith("64 GiB can't be allocated")
+    assert heard.best == searcher.at_once(wanted)[1] != "none"
 
 
 def test_the_opponent_needs_no_rack_in_an_endgame(searcher: Searcher) -> None:
