@@ -23,7 +23,6 @@ from msgspec import Meta, Struct
 from websockets.http11 import Request
 
 from harness.arbiter.clock import is_loopback
-from harness.figures import counted
 from protocol.accepting import MOST_HELD
 from protocol.errors import PeerError
 from protocol.intake import Bucket, Rates
@@ -212,12 +211,11 @@ class Ledger:
 
 @dataclass(eq=False, slots=True)
 class _Address:
-    """The traffic, connections and lent bots of a block of addresses."""
+    """The traffic and connections of a block of addresses."""
 
     block: str
     traffic: Bucket
     connections: int = 0
-    lent: int = 0
 
 
 class Caller:
@@ -408,23 +406,6 @@ class Admissions:
             return most
         is_here = is_loopback(address) or is_loopback(block_of(address))
         return max_games if is_here else ceil(max_games / 2)
-
-    @contextmanager
-    def lent(self, caller: Caller) -> Iterator[None]:
-        """Count a bot as lent to an address.
-
-        Raises:
-            PeerError: the address has as many as it may.
-        """
-        at, most = caller.at, self.config.lent_per_address
-        if at.lent >= most:
-            has = f"{at.block} has {counted(most, 'bot')} of this server, as many as it may"
-            raise PeerError("busy", has, retry="later", close=1013)
-        at.lent += 1
-        try:
-            yield
-        finally:
-            at.lent -= 1
 
     def check_claim(self, caller: Caller, claimed: int) -> None:
         """Check that an address may claim another name; ``claimed`` names are taken already.

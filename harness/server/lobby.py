@@ -24,6 +24,7 @@ from harness.arbiter.lease import LeaseLost
 from harness.arbiter.records import Ended
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
+from harness.figures import counted
 from harness.seats.seats import GuestSeat
 from protocol.errors import PeerError
 from protocol.messages import Error, GameMessage, Info, Resume, Seek, Seeking
@@ -62,7 +63,7 @@ class Lobby:
     gatekeeper: Gatekeeper
     """Knows which names could log in."""
     admissions: Admissions
-    """Limit how often a name and an address may seek, and how many games an address may have."""
+    """Limit how often a name and an address may seek, and an address's games and lent bots."""
     closing: bool = False
     paused: str | None = None
     """Why no game begins; None: games begin."""
@@ -163,8 +164,12 @@ class Lobby:
         """Reserve a game's place for a bot that is lent to an address.
 
         Raises:
-            PeerError: no place is free.
+            PeerError: no place is free, or the address has as many bots as it may.
         """
+        block, most = block_of(address), self.admissions.config.lent_per_address
+        if self._lent[block] >= most:
+            has = f"{block} has {counted(most, 'lent bot')}, the most for one address"
+            raise PeerError("busy", has, retry="later", close=1013)
         if self._pairing is not None:
             self._pairing.cancel()
             self._pair()  # players already waiting come first
@@ -174,12 +179,12 @@ class Lobby:
             raise PeerError("busy", why, retry="later", close=1013)
         if not self._has_room(address):
             raise PeerError("busy", self._as_many_as_it_may(address), retry="later", close=1013)
-        self._lent[block_of(address)] += 1
+        self._lent[block] += 1
         self._hold_back(address)
         try:
             yield
         finally:
-            self._lent[block_of(address)] -= 1
+            self._lent[block] -= 1
             self._lent += Counter()  # drops blocks that have none
             self.pair_soon()
 

@@ -353,8 +353,7 @@ class MatchServer:
         match hello.role:
             case "arbiter":
                 self.gatekeeper.check(hello.name, token)
-                with self._admissions.lent(caller):
-                    await self._lend_bot(channel, _bot_name(request), caller)
+                await self._lend_bot(channel, _bot_name(request), caller)
             case "player":
                 check_name(hello.name)
                 if hello.name in self._bots:

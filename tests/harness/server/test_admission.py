@@ -272,19 +272,11 @@ def test_a_proxy_that_is_written_with_a_zone_is_that_of_its_network() -> None:
         check_admission(Admission(proxies=("10.0.0.1%x",)), 1)
 
 
-def test_spectators_and_lent_bots_have_places_of_their_own() -> None:
-    house = House(spectators=1, lent_per_address=1)
+def test_spectators_have_places_of_their_own() -> None:
+    house = House(spectators=1)
     with house.gate.spectator(), pytest.raises(PeerError, match="too many spectators"):
         house.gate.spectator().__enter__()
     with house.gate.spectator():
-        pass
-    with house.gate.lent(house.came()):
-        with pytest.raises(PeerError, match=r"192\.0\.2\.1 has 1 bot of this server") as caught:
-            house.gate.lent(house.came()).__enter__()
-        assert code(caught) == ("busy", 1013)
-        with house.gate.lent(house.came("192.0.2.2")):
-            pass
-    with house.gate.lent(house.came()):
         pass
 
 

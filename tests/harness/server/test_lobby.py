@@ -372,6 +372,19 @@ async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
     await rated.drain(0, asyncio.Event())
 
 
+async def test_an_address_is_lent_so_many_bots(lobby: Lobby) -> None:
+    lobby.max_games = 9
+    lobby.admissions.change(Admission(lent_per_address=1))
+    with lobby.lend("192.0.2.1"):
+        with pytest.raises(PeerError, match=r"192\.0\.2\.1 has 1 lent bot, the most") as caught:
+            lobby.lend("192.0.2.1").__enter__()
+        assert (caught.value.code, caught.value.close) == ("busy", 1013)
+        with lobby.lend("192.0.2.2"):
+            pass
+    with lobby.lend("192.0.2.1"):
+        pass
+
+
 async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
     shared: Lobby, rated: Lobby
 ) -> None:
