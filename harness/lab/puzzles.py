@@ -275,10 +275,10 @@ class PuzzleRow:
     kind: Annotated[str, Column("kind")]
     count: Annotated[int, Column("moves")]
     best: Annotated[str, Column("best")]
-    result: Annotated[str, Column("with it")]
+    result: Annotated[str, Column("result")]
     rank: Annotated[int, Column("rank by equity")]
     static: Annotated[str, Column("static")]
-    loss: Annotated[str, Column("it loses")]
+    loss: Annotated[str, Column("static loses")]
 
 
 def row_of(puzzle: Record) -> PuzzleRow:

@@ -147,7 +147,7 @@ def open_records(path: Path | None, settings: Mapping[str, Any]) -> Iterator[Rec
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ValueError(f"another experiment writes {path}; wait for it") from None
+            raise ValueError(f"another experiment is writing {path}; wait for it") from None
         file.seek(0)
         content = file.read()
         whole = whole_lines(content)
@@ -192,8 +192,10 @@ def _parse(content: bytes, path: Path) -> list[Record]:
 def _check_same(first: Record, settings: Record, path: Path) -> None:
     for name in settings | first:
         if settings.get(name) != first.get(name):
-            has = f"with {name} {first[name]}" if name in first else f"that knows no {name}"
+            has = (
+                f"with {name} {first[name]}, not" if name in first else f"without {name}, not with"
+            )
             raise ValueError(
-                f"{path} is of an experiment {has}, not {settings.get(name)}; go on with the "
-                "same, or name another file"
+                f"{path} has results {has} {settings.get(name)}; use the same value, or name "
+                "another file"
             )

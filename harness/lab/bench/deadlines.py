@@ -61,10 +61,14 @@ class Asking:
     seed: int
 
     def __post_init__(self) -> None:
-        if self.moves < 1 or self.load < 0 or not 1 <= self.from_ms <= self.to_ms:
+        if self.moves < 1:
+            raise ValueError(f"there must be at least one move (got {self.moves})")
+        if self.load < 0:
+            raise ValueError(f"the number of busy processes can't be negative (got {self.load})")
+        if not 1 <= self.from_ms <= self.to_ms:
             raise ValueError(
-                f"{self.moves} moves with {self.load} busy processes, {self.from_ms} to "
-                f"{self.to_ms} ms each; one move and 0 processes are the least"
+                "the shortest time must be at least 1 ms and not exceed the longest "
+                f"(got {self.from_ms} and {self.to_ms} ms)"
             )
 
 

@@ -46,10 +46,10 @@ class EndgameBench:
     """None if fewer than half of all were proven."""
     median_of_proven_ms: Annotated[float | None, Column("… of those proven", unit=" ms")]
     nodes_per_s: Annotated[int, Column("nodes a second")]
-    depth: Annotated[float, Column("plies where nothing was proven, median")]
+    depth: Annotated[float, Column("median plies of unproven")]
     memory_mb: Annotated[float, Column("memory, most", unit=" MB")]
     """Growth of the process, in units of 2²⁰ bytes."""
-    memory_told_mb: Annotated[float, Column("memory it was told", decimals=0, unit=" MB")]
+    memory_told_mb: Annotated[float, Column("memory limit", decimals=0, unit=" MB")]
     same_early: Annotated[float | None, percent("of those proven: the same value after 1 s")]
     """None if the time limit was no longer than that."""
     near_early: Annotated[float | None, percent("… within 2 points")]

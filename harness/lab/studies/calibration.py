@@ -66,8 +66,10 @@ class LossRow:
     loss: Annotated[float | None, Column("nats a tile (95 %)", error="error", decimals=3)]
     """Mean log-loss of the true leave per tile."""
     error: float | None
-    against: Annotated[str | None, Column("less")]
-    difference: Annotated[float | None, Column("by (95 %)", error="difference_error", decimals=4)]
+    against: Annotated[str | None, Column("compared with")]
+    difference: Annotated[
+        float | None, Column("difference (95 %)", error="difference_error", decimals=4)
+    ]
     """The loss less that of the other belief."""
     difference_error: float | None
 

@@ -114,7 +114,7 @@ def add_up(player: str, opponent: str, own: Points, other: Points, pair_of: Poin
 
 def _check_pairs(games: int) -> None:
     if games < 4 or games % 2:
-        raise ValueError(f"{games} games; they come in pairs, two pairs or more")
+        raise ValueError(f"the number of games must be even and at least 4 (got {games})")
 
 
 # --- in kernels -----------------------------------------------------------------------------------

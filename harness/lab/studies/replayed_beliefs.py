@@ -152,9 +152,7 @@ def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> PlayedGa
         words, seed = first["lexicon"], int(first["seed"])
         every = [(game["players"], game["number"], list(game["moves"])) for game in records]
     except (ValueError, KeyError, TypeError):
-        raise ValueError(
-            f"{path} is no file of games with their moves, as experiments keep them"
-        ) from None
+        raise ValueError(f"{path} is not a results file with games and their moves") from None
     if words != lexicon.checksum:
         raise ValueError(f"{path} has games with other words than {lexicon.name}; name its lexicon")
     chosen = {

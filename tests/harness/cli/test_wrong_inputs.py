@@ -287,7 +287,7 @@ WRONG = [
     ("direct ws://there standings --token-file none", "--token-file needs --name"),
     ("direct ws://there standings --name d --token-file none", "there is no token file none"),
     ("experiment duel trained gredy", "there is no leave table"),
-    ("experiment duel trained greedy --games 3", "they come in pairs"),
+    ("experiment duel trained greedy --games 3", "must be even and at least 4 (got 3)"),
     ("experiment oracle static nobody", "no bot is called 'nobody'"),
     ("experiment oracle static greedy --judge-rollouts 0", "must be at least 2 (got 0)"),
     ("experiment oracle static greedy --workers 999", "need a core each"),

@@ -184,17 +184,21 @@ def test_calibration_goes_on_and_takes_games_up(tilewire: CommandLine, tmp_path:
     assert tilewire.json(*again, 20) == found
     assert tilewire.json(*first, "--positions", 5) == few
     assert tilewire(*first, "--positions", 5, "--leaves", "formula") == 2
-    assert "is of an experiment that knows no leaves, not " in tilewire.err
+    assert "has results without leaves, not with " in tilewire.err
 
 
 @pytest.mark.parametrize(
     ("head", "record", "says"),
     [
-        (None, None, "is no file of games with their moves"),
-        ({"seed": 1}, {}, "is no file of games with their moves"),
+        (None, None, "is not a results file with games and their moves"),
+        ({"seed": 1}, {}, "is not a results file with games and their moves"),
         ({"seed": 1, "lexicon": "?"}, {}, "has games with other words"),
         ({"seed": 1, "lexicon": ""}, {"players": ["a", "b"]}, "has no game a – a; it has: a – b"),
-        ({"seed": 1, "lexicon": ""}, {"moves": None}, "is no file of games with their moves"),
+        (
+            {"seed": 1, "lexicon": ""},
+            {"moves": None},
+            "is not a results file with games and their moves",
+        ),
     ],
 )
 def test_files_that_have_no_such_games(

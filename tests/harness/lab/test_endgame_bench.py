@@ -88,7 +88,7 @@ def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: 
     one = out.read_bytes()
     assert tilewire(*command, "--positions", 2) == 0, tilewire.err
     assert out.read_bytes().startswith(one)
-    for heading in ("proven in 0.3 s", "nodes a second", "memory it was told", "within 2 points"):
+    for heading in ("proven in 0.3 s", "nodes a second", "memory limit", "within 2 points"):
         assert heading in tilewire.out
     assert tilewire.json(*command, "--positions", 2)["positions"] == 2
     _, *records = map(json.loads, out.read_text().splitlines())

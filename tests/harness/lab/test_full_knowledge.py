@@ -128,5 +128,5 @@ def test_a_leave_table_is_for_both(field: Field, tmp_path: Path) -> None:
     both = play(study, out=out)
     assert both.difference == 0
     assert both.mean != own.mean
-    with pytest.raises(ValueError, match=r"of an experiment with leaves \w{64}, not None"):
+    with pytest.raises(ValueError, match=r"has results with leaves \w{64}, not None"):
         play(Games(seats, field, 0), out=out)

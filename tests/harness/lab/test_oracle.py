@@ -205,7 +205,7 @@ def test_an_oracle_is_resumed(tilewire: CommandLine, tmp_path: Path, field: Fiel
     table = win_probabilities_for(RULES.distribution)
     write_win_probabilities(tmp_path / "new.csv", replace(table, spreads=table.spreads + 1))
     assert tilewire(*command, "--positions", 3, "--winprob", tmp_path / "new.csv") == 2
-    assert "of an experiment with winprob" in tilewire.err
+    assert "has results with winprob" in tilewire.err
 
 
 def test_an_interrupt_shows_what_there_is(tmp_path: Path) -> None:

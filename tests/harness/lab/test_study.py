@@ -43,7 +43,7 @@ def test_a_file_is_gone_on_with(tmp_path: Path) -> None:
         assert lines.chosen(Counting(), 5) == records
         lines.add({"number": 1})
         with (
-            pytest.raises(ValueError, match="another experiment writes"),
+            pytest.raises(ValueError, match="another experiment is writing"),
             open_records(path, {"seed": 1}),
         ):
             pass
@@ -53,7 +53,7 @@ def test_a_file_is_gone_on_with(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ('{"seed": 2}\n', r"with seed 2, not 1; go on with the same"),
+        ('{"seed": 2}\n', r"with seed 2, not 1; use the same value"),
         ('{"seed": 1, "more": 0}\n', r"with more 0, not None"),
         ("no JSON\n", r"line 1 is no result of an experiment; name another file"),
         ('{"seed": 1}\n{"number": null}\n', r"line 2 is no result"),
