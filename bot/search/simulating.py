@@ -164,7 +164,9 @@ class Search:
     def _deepen(self) -> bool:
         """Begin the next stage if a rival may still be the best; return whether it began."""
         simulation = self.simulation
-        if not self._stages or simulation.exact or not simulation.is_sampled:
+        if simulation.exact:
+            self._stages = []
+        if not self._stages or not simulation.is_sampled:
             return False
         stage, means = self._stages[0], simulation.statistics.means
         order = sorted(range(len(means)), key=lambda which: -means[which])

@@ -293,6 +293,14 @@ def test_who_is_not_waited_for_any_more_stops() -> None:
     assert search.simulation.rollouts < 1_000_000
 
 
+def test_with_nothing_hidden_no_stage_follows_the_first() -> None:
+    stages = (Stage(300, TO_THE_END), Stage(6, TO_THE_END))
+    search = Search(view_at(late_position(7)), Settings(stages=lambda _bag: stages))
+    for _ in range(300):
+        search.step(unlimited())
+    assert search.is_settled
+
+
 def test_a_step_is_small_at_first_and_as_long_as_some_milliseconds_then() -> None:
     search = Search(view_at(position_of(5, 9)), Settings())
     search.step(unlimited())
