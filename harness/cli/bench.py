@@ -166,15 +166,15 @@ def sim(
     """
     if stages and position is not None:
         raise CommandFailed("--stages has positions of its own; leave --position out")
-    from harness.lab.bench.sim import MID_GAME, Simulating, measure_sim, measure_stages
+    from harness.lab.bench.sim import MID_GAME, SimSettings, measure_sim, measure_stages
 
     def measure(field: Field, rollouts: int, threads: int, seed: int) -> Bench:
         depths = (2, 4) if plies is None else (plies,)
         chances = load_chances(field, playing.winprob)
-        what = Simulating(chances, candidates, depths, rollouts, threads)
+        settings = SimSettings(chances, candidates, depths, rollouts, threads)
         if stages:
-            return measure_stages(field, what, seed)
-        return measure_sim(field, what, position or MID_GAME, seed)
+            return measure_stages(field, settings, seed)
+        return measure_sim(field, settings, position or MID_GAME, seed)
 
     show_figures(playing.measure(measure, rollouts), playing.json_)
 
@@ -264,7 +264,7 @@ def deadlines(
         )
     if to < from_:
         raise CommandFailed("--to must be at least as long as --from")
-    from harness.lab.bench.deadlines import Answer, Asking, ask_for_moves, summary
+    from harness.lab.bench.deadlines import Answer, DeadlineSettings, ask_for_moves, summary
 
     log_to_stderr(verbose=False)
     check_local(bot)
@@ -279,11 +279,11 @@ def deadlines(
 
     try:
         with sentences():
-            asking = Asking(bot, given, moves, load, from_, to, playing.seed)
-            _converse(ask_for_moves(asking, field, answers, tell))
+            settings = DeadlineSettings(bot, given, moves, load, from_, to, playing.seed)
+            _converse(ask_for_moves(settings, field, answers, tell))
     finally:
         if answers:
-            _print_deadlines(summary(asking, answers), playing.json_)
+            _print_deadlines(summary(settings, answers), playing.json_)
 
 
 def _print_deadlines(bench: DeadlineBench, as_json: bool) -> None:

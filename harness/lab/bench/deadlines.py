@@ -48,7 +48,7 @@ while os.getppid() == parent:
 
 
 @dataclass(frozen=True)
-class Asking:
+class DeadlineSettings:
     """The settings of a measurement."""
 
     bot: str
@@ -129,7 +129,7 @@ class DeadlineBench:
 
 
 async def ask_for_moves(
-    asking: Asking, field: Field, answers: list[Answer], tell: Callable[[int], object]
+    settings: DeadlineSettings, field: Field, answers: list[Answer], tell: Callable[[int], object]
 ) -> None:
     """Ask a seat for moves; append each answer when it comes.
 
@@ -139,13 +139,13 @@ async def ask_for_moves(
         SeatError: the seat's text is invalid.
         ChannelClosed: the seat's process ended, or does not answer.
     """
-    situations = varied_situations(field, asking.moves, asking.seed)
-    arbiter = _Arbiter(asking, field)
-    spec = parse_seat(asking.bot)
-    maker = SeatMaker(spec, spec.name, asking.equipment, seed=asking.seed)
+    situations = varied_situations(field, settings.moves, settings.seed)
+    arbiter = _Arbiter(settings, field)
+    spec = parse_seat(settings.bot)
+    maker = SeatMaker(spec, spec.name, settings.equipment, seed=settings.seed)
     worker = await maker.worker()
     try:
-        with _busy(asking.load):
+        with _busy(settings.load):
             for number, situation in enumerate(situations):
                 answers.append(await arbiter.ask(worker.channel, number, situation))
                 tell(len(answers))
@@ -158,20 +158,20 @@ async def ask_for_moves(
         await maker.close()
 
 
-def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
+def summary(settings: DeadlineSettings, answers: Sequence[Answer]) -> DeadlineBench:
     """Summarize answers."""
     illegal = [answer.illegal for answer in answers if answer.illegal]
     return DeadlineBench(
-        bot=asking.bot,
+        bot=settings.bot,
         moves=len(answers),
         late=_late(answers),
         illegal=len(illegal),
         illegal_moves=illegal[:10],
-        load=asking.load,
+        load=settings.load,
         niceness=NICENESS,
-        from_ms=asking.from_ms,
-        to_ms=asking.to_ms,
-        seed=asking.seed,
+        from_ms=settings.from_ms,
+        to_ms=settings.to_ms,
+        seed=settings.seed,
         empty_bag=sum(answer.bag == 0 for answer in answers),
         low_bag=sum(1 <= answer.bag <= 6 for answer in answers),
         one_move=sum(answer.choices == 1 for answer in answers),
@@ -181,13 +181,13 @@ def summary(asking: Asking, answers: Sequence[Answer]) -> DeadlineBench:
 
 
 class _Arbiter:
-    def __init__(self, asking: Asking, field: Field) -> None:
-        self._asking, self._asker = asking, Asker(field)
+    def __init__(self, settings: DeadlineSettings, field: Field) -> None:
+        self._settings, self._asker = settings, Asker(field)
         self._generator = field.generator()
-        self._chance = random.Random(f"budgets {asking.seed}")
+        self._chance = random.Random(f"budgets {settings.seed}")
 
     async def ask(self, channel: Channel, number: int, situation: Situation) -> Answer:
-        ends = (math.log(self._asking.from_ms), math.log(self._asking.to_ms))
+        ends = (math.log(self._settings.from_ms), math.log(self._settings.to_ms))
         budget_ms = round(math.exp(self._chance.uniform(*ends)))
         on_clock = number % _ON_CLOCK_EVERY == _ON_CLOCK_EVERY - 1
         game = f"deadline-{number}"

@@ -70,7 +70,7 @@ SLOW_SETTINGS = SETTINGS.replace(f"initial_ms = {CLOCK_MS}", "initial_ms = 60000
 
 
 @dataclass(frozen=True)
-class Call:
+class FaultVerdict:
     """The verdict on a kind of misconduct."""
 
     case: Annotated[str, Column("case")]
@@ -81,7 +81,7 @@ class Call:
     what: Annotated[str, Column("counted from")]
 
 
-async def call_faults() -> list[Call]:
+async def call_faults() -> list[FaultVerdict]:
     """Play every case once, one after another."""
     calls = []
     with tempfile.TemporaryDirectory() as name:
@@ -101,7 +101,7 @@ _Misfit = Callable[[Client], Coroutine[None, None, int]]
 """Misbehaves; returns the millisecond from which the verdict is due."""
 
 
-async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) -> Call:
+async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) -> FaultVerdict:
     bad, good = await Client.login(url, f"bad-{case}"), await Client.login(url, f"good-{case}")
     await bad.seek(f"good-{case}")
     await good.seek(f"bad-{case}")
@@ -117,7 +117,7 @@ async def _call(url: str, case: str, expected: str, misfit: _Misfit, what: str) 
     await good.close()
     await bad.close()
     late = None if due_ms is None else at_ms - due_ms
-    return Call(case, expected, over.outcome, late, what)
+    return FaultVerdict(case, expected, over.outcome, late, what)
 
 
 async def _first_turn(client: Client) -> tuple[YourTurn, int]:
@@ -193,7 +193,9 @@ _CASES: tuple[tuple[str, str, _Misfit, str], ...] = (
 )
 
 
-async def _call_process(url: str, bot: str, expected: str, stamp: Path, patience_ms: int) -> Call:
+async def _call_process(
+    url: str, bot: str, expected: str, stamp: Path, patience_ms: int
+) -> FaultVerdict:
     client = await Client.login(url, f"against-{bot}")
     await client.seek(bot)
     over = await client.pass_to_the_end()
@@ -201,7 +203,7 @@ async def _call_process(url: str, bot: str, expected: str, stamp: Path, patience
     await client.close()
     due_ms = _read_stamp(stamp) + patience_ms
     what = "second failure" + (f" and {patience_ms / 1_000:.0f} s of silence" * (patience_ms > 0))
-    return Call(f"process {bot}", expected, over.outcome, at_ms - due_ms, what)
+    return FaultVerdict(f"process {bot}", expected, over.outcome, at_ms - due_ms, what)
 
 
 def _read_stamp(stamp: Path) -> int:
@@ -282,7 +284,7 @@ async def play_engine(
     return book
 
 
-async def call_engine_faults() -> list[Call]:
+async def call_engine_faults() -> list[FaultVerdict]:
     """Play every case once, one after another."""
     lexicon = load_lexicon()
     with tempfile.TemporaryDirectory() as folder:
@@ -294,7 +296,7 @@ async def call_engine_faults() -> list[Call]:
 
 async def _call_engine(
     case: str, expected: str, time: TimeControl, what: str, lexicon: Lexicon, folder: Path
-) -> Call:
+) -> FaultVerdict:
     stamp = folder / "stamp"
     command = (sys.executable, "-I", "-S", str(_MISFIT), case, str(stamp))
     engine, other = engine_seat(f"siu:{shlex.join(command)}", lexicon), Passes()
@@ -312,7 +314,7 @@ async def _call_engine(
         case _:
             late_ms = other.over_ms - _read_stamp(stamp)
             late_ms -= int(STALL_S * 1_000) if expected == "stall" else 0
-    return Call(f"engine: {case}", expected, book.ended.outcome, late_ms, what)
+    return FaultVerdict(f"engine: {case}", expected, book.ended.outcome, late_ms, what)
 
 
 _ENGINE_CASES: tuple[tuple[str, str, TimeControl, str], ...] = (

@@ -43,7 +43,7 @@ _GAMES = 16 * _POSITIONS  # to choose from
 
 
 @dataclass(frozen=True)
-class Simulating:
+class SimSettings:
     """The settings of a simulation.
 
     Raises:
@@ -100,7 +100,7 @@ class StagesBench(Bench):
     """Before the nineteenth turn, with tiles in the bag."""
 
 
-def measure_sim(field: Field, what: Simulating, cgp: str, seed: int) -> SimBench:
+def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> SimBench:
     """Simulate one position.
 
     Raises:
@@ -112,28 +112,28 @@ def measure_sim(field: Field, what: Simulating, cgp: str, seed: int) -> SimBench
             "the bag is empty in this position, so that one rollout of a candidate says it all; "
             "name one with tiles in the bag"
         )
-    compile_seconds, bench = timed(lambda: _Bench(field, what, [position], seed))
+    compile_seconds, bench = timed(lambda: _Bench(field, settings, [position], seed))
     began = time.perf_counter()
-    measured = {plies: bench.rates(plies) for plies in what.plies}
+    measured = {plies: bench.rates(plies) for plies in settings.plies}
     seconds = time.perf_counter() - began
     rates = {f"{plies}": round(all_threads, 1) for plies, (all_threads, _) in measured.items()}
     ratios = {
         f"{plies}": round(many / single, 2) for plies, (many, single) in measured.items() if single
     }
     return SimBench(
-        **about(field, 1, what.threads, seed, seconds, compile_seconds),
-        iterations_per_s=rates[f"{what.plies[0]}"],
-        plies=what.plies[0],
+        **about(field, 1, settings.threads, seed, seconds, compile_seconds),
+        iterations_per_s=rates[f"{settings.plies[0]}"],
+        plies=settings.plies[0],
         position=cgp,
         candidates=len(bench.candidates[0]),
-        rollouts=what.rollouts,
+        rollouts=settings.rollouts,
         runs=_RUNS,
         by_plies=rates,
         times_one_thread=ratios,
     )
 
 
-def measure_stages(field: Field, what: Simulating, seed: int) -> StagesBench:
+def measure_stages(field: Field, settings: SimSettings, seed: int) -> StagesBench:
     """Simulate positions of each stage of the game.
 
     Raises:
@@ -141,18 +141,18 @@ def measure_stages(field: Field, what: Simulating, seed: int) -> StagesBench:
     """
     stages = stage_positions(field, seed)
     compile_seconds, benches = timed(
-        lambda: {name: _Bench(field, what, some, seed) for name, some in stages.items()}
+        lambda: {name: _Bench(field, settings, some, seed) for name, some in stages.items()}
     )
     began = time.perf_counter()
     rates: dict[str, Any] = {
-        name: {f"{plies}-ply": round(bench.rate(plies), 1) for plies in what.plies}
+        name: {f"{plies}-ply": round(bench.rate(plies), 1) for plies in settings.plies}
         for name, bench in benches.items()
     }
     seconds = time.perf_counter() - began
     return StagesBench(
-        **about(field, _POSITIONS, what.threads, seed, seconds, compile_seconds),
-        candidates=what.candidates,
-        rollouts=what.rollouts,
+        **about(field, _POSITIONS, settings.threads, seed, seconds, compile_seconds),
+        candidates=settings.candidates,
+        rollouts=settings.rollouts,
         runs=_RUNS,
         **rates,
     )
@@ -162,24 +162,24 @@ class _Bench:
     """Positions with their candidates, and a warm generator for each thread."""
 
     def __init__(
-        self, field: Field, what: Simulating, positions: Sequence[Position], seed: int
+        self, field: Field, settings: SimSettings, positions: Sequence[Position], seed: int
     ) -> None:
-        self._what, self._positions, self._seed = what, positions, seed
-        self._generators = [field.generator() for _ in range(what.threads)]
+        self._settings, self._positions, self._seed = settings, positions, seed
+        self._generators = [field.generator() for _ in range(settings.threads)]
         self.candidates: list[list[RankedMove]] = [
-            best_candidates(self._generators[0], position, what.candidates)
+            best_candidates(self._generators[0], position, settings.candidates)
             for position in positions
         ]
-        self._run(self._generators, 1, 2 * what.threads)
+        self._run(self._generators, 1, 2 * settings.threads)
 
     def rate(self, plies: int) -> float:
         """Return iterations a second, the median of several runs."""
-        share = max(1, self._what.rollouts // len(self._positions))
+        share = max(1, self._settings.rollouts // len(self._positions))
         return median(self._run(self._generators, plies, share) for _ in range(_RUNS))
 
     def rates(self, plies: int) -> tuple[float, float]:
         """Return iterations a second of all threads, and of one thread: 0 if there is only one."""
-        share, single = self._what.rollouts, self._generators[:1]
+        share, single = self._settings.rollouts, self._generators[:1]
         if len(self._generators) == 1:
             return self.rate(plies), 0.0
         runs = [
@@ -195,7 +195,7 @@ class _Bench:
                 generators,
                 position,
                 candidates,
-                self._what.win_probabilities,
+                self._settings.win_probabilities,
                 plies=plies,
                 seed=self._seed,
                 rule="equal",

@@ -154,8 +154,8 @@ def test_a_seat_loads_the_words_of_the_rules_that_it_is_asked_by(
 ) -> None:
     given: list[Equipment] = []
 
-    async def ask_for_moves(asking: deadlines.Asking, *_: object) -> None:
-        given.append(asking.equipment)
+    async def ask_for_moves(settings: deadlines.DeadlineSettings, *_: object) -> None:
+        given.append(settings.equipment)
 
     monkeypatch.setattr(deadlines, "ask_for_moves", ask_for_moves)
     for rules in (("--rules", "german"), ()):
