@@ -96,11 +96,7 @@ class PlayAnswers:
         """Return what there is to choose at a table."""
         abouts = self._offered.bots.items()
         return {
-            "bots": [
-                {"name": name, "about": about}
-                for name, about in abouts
-                if not kind.bots or name in kind.bots
-            ],
+            "bots": [{"name": name, "about": about} for name, about in abouts if name in kind.bots],
             "time": kind.time or self._time(),
             "rules": kind.rules.name,
             "lexicon": kind.lexicon.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,9 +22,14 @@ from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
 
+def main_table() -> TableKind:
+    """The table of a server that has one, with bots."""
+    return replace(tables().main, bots={"static": Passes, "greedy": Passes})
+
+
 def play(offered: Offered | None = None, *, needs_token: bool = False) -> PlayAnswers:
-    time = TimeControl(initial_ms=60_000)
-    return PlayAnswers(tables(), offered or Offered(), lambda: time, needs_token=needs_token)
+    time, here = TimeControl(initial_ms=60_000), Tables(main_table())
+    return PlayAnswers(here, offered or Offered(), lambda: time, needs_token=needs_token)
 
 
 def told(answer: HttpAnswer, status: int = 200) -> Any:
@@ -52,16 +58,21 @@ def test_each_table_has_its_words_and_bots() -> None:
     kind = TableKind(
         name="polish", lexicon=words, rules=polish, time=clock, bots={"greedy": Passes}
     )
-    several = Tables(tables().main, [kind])
+    several = Tables(main_table(), [kind, replace(kind, name="alone", bots={})])
     offered = Offered({"static": "is quick", "greedy": "is greedy"})
     answers = PlayAnswers(several, offered, TimeControl, needs_token=False)
     settings = told(answers.settings())
     assert [(table["name"], table["rules"]) for table in settings["tables"]] == [
         ("main", "english"),
         ("polish", "polish"),
+        ("alone", "polish"),
     ]
     assert settings["tables"][1]["time"]["initial_ms"] == 1_000
-    assert [bot["name"] for bot in settings["tables"][1]["bots"]] == ["greedy"]
+    assert [[bot["name"] for bot in table["bots"]] for table in settings["tables"]] == [
+        ["static", "greedy"],
+        ["greedy"],
+        [],
+    ]
     assert told(answers.words("AĄ,AB", "polish")) == {"words": {"AĄ": True, "AB": False}}
     assert "no table is called 'dutch'" in told(answers.words("AB", "dutch"), 400)["error"]
     assert told(play().settings())["tables"] == [], "there is nothing to choose"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,8 +22,10 @@ from websockets.http11 import Request
 from engine.notation.gcg import read_gcg
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Draws, Opened, Turn
+from harness.lab.bench.faults import Passes
 from harness.page import FOLDER, TYPES
 from harness.server.play import Offered, PlayAnswers
+from harness.server.tables import Tables
 from harness.server.web import MOST_WAITING, PAST_LISTED, Web
 from protocol.messages import Info
 from protocol.parts import Belief, Candidate, Search, TimeControl
@@ -100,7 +103,8 @@ async def keep(journal: Journal, play: Play, game: str) -> None:
 
 async def test_who_wants_to_play_is_told_how_except_at_a_tournament(served: Served) -> None:
     assert "a tournament is played" in (await served.json("/api/play", 404))["error"]
-    play = PlayAnswers(tables(), Offered({"greedy": "plays"}), TimeControl, needs_token=False)
+    here = Tables(dataclasses.replace(tables().main, bots={"greedy": Passes}))
+    play = PlayAnswers(here, Offered({"greedy": "plays"}), TimeControl, needs_token=False)
     served.web = Web(cast("Any", served.hosting), None, play=play)
     assert [bot["name"] for bot in (await served.json("/api/play"))["bots"]] == ["greedy"]
     assert (await served.json("/api/words?words=CAT,XQ"))["words"] == {"CAT": True, "XQ": False}
