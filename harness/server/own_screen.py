@@ -36,7 +36,6 @@ from harness.matches.folder import MatchFolder
 from harness.matches.results import GameResult
 from harness.matches.standings import standings
 from harness.matches.tournament import Tournament
-from harness.page import Page
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
@@ -99,7 +98,6 @@ class OwnScreen:
         tables = Tables(TableKind(lexicon=lexicon))
         self._hosting = Hosting(tables, self.journal, self._lag)
         self._web = Web(self._hosting, self._standings, own=self._sight)
-        self._page = Page.read()
         self._code = _new_code()
         self._address = ""
         self._cookie = ""
@@ -152,7 +150,7 @@ class OwnScreen:
         if path == "/api/enter":
             return self._enter(request)
         if not self._may_look(request):  # whatever it asks for, by whatever spelling
-            file = None if acts else self._page.answer(path, request.headers)
+            file = None if acts else self._web.page.answer(path, request.headers)
             return file or wrong(401, "type the code that the terminal shows")
         if upgrades:
             return None

@@ -87,7 +87,7 @@ class Web:
         self._standings, self._ladder = standings, ladder
         self._play, self._own, self._analyses = play, own, analyses
         self._monotonic = monotonic
-        self._page = Page.read()
+        self.page = Page.read()
         self._past: tuple[float, asyncio.Future[PastGames]] | None = None
         self._reviews: dict[str, asyncio.Future[HttpAnswer]] = {}
         self._one_at_a_time = asyncio.Lock()
@@ -107,7 +107,7 @@ class Web:
             case ["api", *path]:
                 query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
                 return self._api(path, query)
-        return self._page.answer(parts.path, request.headers)
+        return self.page.answer(parts.path, request.headers)
 
     def _api(
         self, path: list[str], query: dict[str, str]
