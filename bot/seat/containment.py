@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -125,21 +127,28 @@ def of_reader(*equipments: Equipment) -> Confinement:
 
     It sees the files of the equipments.
     """
-    files = (
-        file
-        for each in equipments
-        for file in (each.lexicon, each.leaves, each.win_probabilities)
-        if file
-    )
+    files = {str(file.absolute()) for each in equipments for file in _files_of(each)}
     return Confinement(
         memory_mb=MEMORY_MB,
         processes=PROCESSES,
         files=FILES,
         apart=containment().apart,
-        reads=[*_python(), *(str(Path(file).absolute()) for file in files)],
+        reads=[*_python(), *sorted(files)],
         copies=_cache_folder(),
         hidden=_to_be_hidden(),
     )
+
+
+def _files_of(equipment: Equipment) -> Iterator[Path]:
+    """Yield the files that an equipment names, and those that its rule set names."""
+    rules = Path(equipment.rules)
+    named = [equipment.lexicon, equipment.leaves, equipment.win_probabilities, rules]
+    with suppress(
+        OSError, ValueError, RecursionError
+    ):  # embedded, or the worker says what is wrong
+        told = tomllib.loads(rules.read_text(encoding="utf-8"))
+        named += [rules.parent / str(told[key]) for key in ("tiles", "board") if key in told]
+    yield from (Path(name) for name in named if name and Path(name).is_file())
 
 
 def _memory_mb() -> int:

@@ -197,10 +197,15 @@ def test_a_host_is_not_to_be_read_and_adopts_orphans() -> None:
 
 
 def test_a_bot_reads_its_own_folder_and_its_tables(tmp_path: Path) -> None:
-    (tmp_path / "bots.py").write_text("")
-    held = of_bot(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment(leaves=f"{tmp_path}/l.klv2"))
+    for name in ("bots.py", "l.klv2", "tiles.csv"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "my.toml").write_text('tiles = "tiles.csv"\nboard = "standard"')
+    (tmp_path / "standard").mkdir()
+    equipment = Equipment(leaves=f"{tmp_path}/l.klv2", rules=f"{tmp_path}/my.toml")
+    held = of_bot(parse_seat(f"{tmp_path}/bots.py:Bot"), equipment)
     assert held.own == [str(tmp_path)]
-    assert f"{tmp_path}/l.klv2" in (held.reads or ())
+    shown = {path for path in held.reads or () if path.startswith(str(tmp_path))}
+    assert shown == {f"{tmp_path}/{name}" for name in ("l.klv2", "my.toml", "tiles.csv")}
     assert str(Path.cwd()) not in (held.reads or ())
 
 
