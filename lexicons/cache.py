@@ -63,41 +63,44 @@ def replacing(path: Path) -> Iterator[Path]:
 def remove_unused(folder: Path, pattern: str) -> None:
     """Remove what matches and was not used for 60 days, and temporary files older than a day.
 
-    Only age counts, since other processes may be loading the rest; so who uses a file touches it.
+    Only age counts, since other processes may be loading the rest; so users touch what they load.
+    They touch folders: a bot that sees the cache through an overlay would copy a file for that.
     """
-    now = time.time()
-    for limit, paths in ((_UNUSED, folder.glob(pattern)), (_UNFINISHED, folder.glob(".*"))):
-        for path in paths:
-            with suppress(OSError):  # another process may have removed it
-                if now - path.stat().st_mtime <= limit * _DAY_S:
-                    continue
-                if path.is_dir():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
+    now, paths = time.time(), list[Path]()
+    with suppress(OSError):  # another process may be removing them
+        paths = [*folder.glob(pattern), *folder.rglob(".*")]
+    for path in paths:
+        limit = _UNFINISHED if path.name.startswith(".") else _UNUSED
+        with suppress(OSError):
+            if now - path.stat().st_mtime <= limit * _DAY_S:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
 
 
 def mapped_arrays(
-    folder: str, what: object, make: Callable[[], Arrays], forms: Sequence[Form]
+    kind: str, what: object, make: Callable[[], Arrays], forms: Sequence[Form]
 ) -> Arrays:
-    """Return arrays from a folder of the user's cache, or make them and keep them there.
+    """Return arrays from the user's cache, or make them and keep them there.
 
-    Processes map the files into memory and so share them. ``repr(what)`` identifies the arrays in
-    their folder; kept arrays of other ``forms`` are made again.
+    Processes map the files into memory and so share them. ``repr(what)`` identifies the arrays
+    among those of their kind; kept arrays of other ``forms`` are made again.
 
     Raises:
         OSError: as ``user_cache``.
     """
     digest = hashlib.sha256(repr(what).encode()).hexdigest()[:32]
-    path = user_cache() / folder
-    kept = _mapped(path, digest)
-    if kept and _match(kept, forms):
+    folder = user_cache() / kind / f"{digest}.arrays"
+    if _match(kept := _mapped(folder), forms):
         return kept
     made = make()
-    if not _store(path, digest, made):
-        return made
-    remove_unused(path, "*.npy")
-    return _mapped(path, digest) or made
+    if _store(folder, made):
+        remove_unused(folder.parent, "*.arrays")
+        if _match(kept := _mapped(folder), forms):
+            return kept
+    return made
 
 
 def _match(arrays: Arrays, forms: Sequence[Form]) -> bool:
@@ -107,21 +110,20 @@ def _match(arrays: Arrays, forms: Sequence[Form]) -> bool:
     )
 
 
-def _mapped(folder: Path, digest: str) -> Arrays:
-    paths = sorted(folder.glob(f"{digest}.*.npy"))
+def _mapped(folder: Path) -> Arrays:
+    with suppress(OSError):  # there is none, or a cache that may only be read
+        os.utime(folder)
+    paths = sorted(folder.glob("*.npy"))
     with suppress(*DAMAGED):  # a damaged file counts as missing
-        for path in paths:
-            with suppress(OSError):  # a cache that may only be read
-                os.utime(path)
         return [np.asarray(np.load(path, mmap_mode="r")) for path in paths]
     return ()
 
 
-def _store(folder: Path, digest: str, arrays: Arrays) -> bool:
+def _store(folder: Path, arrays: Arrays) -> bool:
     with suppress(OSError):  # without a cache they are made again each time
         folder.mkdir(parents=True, exist_ok=True)
         for number, array in enumerate(arrays):
-            path = folder / f"{digest}.{number}.npy"
+            path = folder / f"{number}.npy"
             with replacing(path) as temporary, temporary.open("wb") as file:
                 np.save(file, array)
                 # Kernels trust the indexes in these, so no name may appear before its content.

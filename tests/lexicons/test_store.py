@@ -197,12 +197,13 @@ def test_arrays_that_nobody_used_for_60_days_are_removed_when_others_are_kept(
         mapped_arrays("some", what, lambda: (np.zeros(3),), [(np.float64, (3,))])
 
     def kept() -> set[Path]:
-        return set((own_cache / "some").iterdir())
+        return set((own_cache / "some").rglob("*"))
 
     load("left over")
     left_over = kept()
     load("used")
-    half_written, being_written = (own_cache / "some" / f".{name}.npy.0123" for name in "ab")
+    (used,) = (path for path in kept() - left_over if path.is_dir())
+    half_written, being_written = used / ".0.npy.01", used / ".0.npy.23"
     for path in (half_written, being_written):
         path.touch()
     for path, days in [*((path, 61) for path in kept() - {being_written}), (half_written, 2)]:
