@@ -261,8 +261,10 @@ class BotRunner:
             case Error():
                 self._told_off(message)
                 self._hear(message)
-            case Seeking() | Welcome():
-                log.info("seeking", opponent=getattr(message, "opponent", None))
+            case Seeking(opponent=opponent):
+                log.info("seeking", opponent=opponent)
+                self._hear(message)
+            case Welcome():  # again, which changes nothing
                 self._hear(message)
             case _:
                 event, replies = self._session.receive(message)

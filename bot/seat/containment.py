@@ -143,9 +143,7 @@ def _files_of(equipment: Equipment) -> Iterator[Path]:
     """Yield the files that an equipment names, and those that its rule set names."""
     rules = Path(equipment.rules)
     named = [equipment.lexicon, equipment.leaves, equipment.win_probabilities, rules]
-    with suppress(
-        OSError, ValueError, RecursionError
-    ):  # embedded, or the worker says what is wrong
+    with suppress(OSError, ValueError, RecursionError):  # embedded, or no good, as the worker says
         told = tomllib.loads(rules.read_text(encoding="utf-8"))
         named += [rules.parent / str(told[key]) for key in ("tiles", "board") if key in told]
     yield from (Path(name) for name in named if name and Path(name).is_file())

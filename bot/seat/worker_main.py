@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         print_traceback(error)
         if hosted:
-            print(f"{NOTICE}{options.name}: {in_words(error)}", file=sys.stderr)
+            name = options.name or options.bot
+            print(f"{NOTICE}{name}: {in_words(error)}", file=sys.stderr)
     finally:
         _leave(status, with_group=hosted)
 

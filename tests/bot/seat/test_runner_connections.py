@@ -11,6 +11,7 @@ from bot_players import Passes, Waits
 from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
 from msgspec import UNSET
 from msgspec.structs import replace
+from structlog.testing import capture_logs
 
 from bot.player import Budget, Choice, Observed, View
 from bot.seat.connection import TurnedAway
@@ -32,6 +33,7 @@ from protocol.messages import (
     Ready,
     Resume,
     Seek,
+    Seeking,
     Started,
     Welcome,
     YourTurn,
@@ -373,6 +375,16 @@ async def test_nonsense_is_answered_and_the_conversation_goes_on(table: TestArbi
         assert (await table.hear(Error)).code == "unknown_game"
         await table.begin()
         await table.turn()
+
+
+async def test_a_second_welcome_is_no_answer_to_a_seek(table: TestArbiter) -> None:
+    async with seated(a_bot("b", Passes), table):
+        with capture_logs() as logs:
+            await table.channel.send(Welcome(name="host"))
+            await table.channel.send(Seeking(opponent="static"))
+            await table.channel.send(Ping(id=1))
+            await table.hear(Pong)
+    assert [log.get("opponent") for log in logs if log["event"] == "seeking"] == ["static"]
 
 
 async def test_a_peer_that_makes_no_sense_for_long_is_given_up(table: TestArbiter) -> None:

@@ -157,6 +157,19 @@ async def test_a_seat_that_makes_no_sense_is_one_sentence(folder: Path) -> None:
     await process.kill()
 
 
+def test_a_worker_without_a_name_goes_by_its_bot(folder: Path) -> None:
+    (folder / "broken.py").write_text("raise LookupError('lost my book')")
+    command = worker_command("--bot", "broken.py:Bot", "--pipe")
+    reading, writing = os.pipe()
+    done = subprocess.run(
+        command, stdin=reading, capture_output=True, text=True, timeout=60, check=False
+    )
+    for end in (reading, writing):
+        os.close(end)
+    assert done.returncode == 1
+    assert "tilewire: broken.py:Bot: " in done.stderr
+
+
 def test_a_worker_does_not_outlive_its_host(folder: Path) -> None:
     host = """
 import os, subprocess, sys
