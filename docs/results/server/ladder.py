@@ -23,7 +23,7 @@ from scipy.stats import spearmanr
 from harness.figures import number, table
 from harness.matches.rating_list import CENTRE, Meetings, RatingList, rate_list
 from harness.matches.ratings import ELO
-from harness.server.ladder.matchmaking import REMEMBERED, Match, Present, Turn, matches
+from harness.server.ladder.matchmaking import REMEMBERED, Look, Match, Present, matches
 
 STRENGTHS, FIRST_MOVE = 300.0, 20.0
 AT_ONCE = 100
@@ -33,13 +33,13 @@ STAY = 20
 GAME_S = (5.0, 15.0)
 PATIENCE_S = 2.0
 
-Pairer = Callable[[Turn, int], list[Match]]
+Pairer = Callable[[Look, int], list[Match]]
 
 
-def at_random(turn: Turn, places: int) -> list[Match]:
+def at_random(look: Look, places: int) -> list[Match]:
     """Pair those who wait by chance."""
-    waiting = [bot.player for bot in turn.present if bot.waits]
-    turn.random.shuffle(waiting)
+    waiting = [bot.player for bot in look.present if bot.waits]
+    look.random.shuffle(waiting)
     return list(map(Match, waiting[::2], waiting[1::2]))[:places]
 
 
@@ -81,7 +81,7 @@ class Ladder:
         """Pair those who wait."""
         present = list(self.here.values())
         began = time.process_time()
-        made = self.pair(Turn(present, now, PATIENCE_S, self.random), AT_ONCE - self.on)
+        made = self.pair(Look(present, now, PATIENCE_S, self.random), AT_ONCE - self.on)
         self.pairing_s += time.process_time() - began
         for match in made:
             self.bots[match.first].waits = self.bots[match.second].waits = False

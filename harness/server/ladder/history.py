@@ -63,7 +63,7 @@ class RatedGame(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Record:
+class PlayerRecord:
     """What a player has done so far; ``games`` are those that count."""
 
     name: str
@@ -108,7 +108,7 @@ class History:
     """Players by number, and their games in the order in which they ended."""
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
+        self.records: list[PlayerRecord] = []
         self.open_days: list[OpenDay] = []
         """The earliest first; the last may be today."""
         self.played = GameNames()
@@ -125,7 +125,7 @@ class History:
         """Return the number of a player, known or new."""
         at = self._index.setdefault(name, len(self.records))
         if at == len(self.records):
-            self.records.append(Record(name))
+            self.records.append(PlayerRecord(name))
         return at
 
     def find(self, name: str) -> int | None:

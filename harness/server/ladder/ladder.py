@@ -34,7 +34,7 @@ from protocol.parts import TimeControl
 from .history import History, RatedGame
 from .rating_process import RatingError, RatingTask, rate
 from .settings import DEFAULT_TABLE, LABEL, LadderSettings, tables_of
-from .table import Table
+from .table import RatedTable
 
 log = structlog.get_logger(__name__)
 
@@ -81,7 +81,7 @@ class Ladder:
     ) -> None:
         self.settings = settings
         self.tables = {
-            name: Table(name, clock, self._anchors(name, plays))
+            name: RatedTable(name, clock, self._anchors(name, plays))
             for name, clock in tables_of(settings, server_time).items()
         }
         self.clocks = clocks
@@ -141,7 +141,7 @@ class Ladder:
                 "token, or seek an opponent by name for a game that is not rated",
             )
 
-    def table_of(self, wish: Seek) -> Table:
+    def table_of(self, wish: Seek) -> RatedTable:
         """Return the table at which a player wishes to play; PeerError if there is none."""
         name = wish.table or next(iter(self.tables))
         if name not in self.tables:
@@ -184,7 +184,7 @@ class Ladder:
         tables = list(self.tables.values())
         self._first_table = (self._first_table + 1) % len(tables)
         for table in tables[self._first_table :] + tables[: self._first_table]:
-            made = table.turn(places, self.clocks.monotonic(), self._random)
+            made = table.pair(places, self.clocks.monotonic(), self._random)
             for match in made:
                 names = [table.history.records[player].name for player in match]
                 if not all(name in self._wishes or name in table.anchors for name in names):
@@ -309,7 +309,7 @@ class Ladder:
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if failed else PAUSE_S
         return more or failed
 
-    async def _rate(self, table: Table, task: RatingTask) -> bool:
+    async def _rate(self, table: RatedTable, task: RatingTask) -> bool:
         try:
             lists = await self._compute(task)
         except (RatingError, OSError) as error:

@@ -9,7 +9,7 @@ far they are apart, and nothing of the rest. What an opponent is worth comes bac
 next ``REMEMBERED`` games.
 
 **Chance.** A player looks at ``CANDIDATES`` of those present, drawn by lot, and no more. So the
-work of a turn grows with the players and not with their pairs. It is also better than looking at
+work of a look grows with the players and not with their pairs. It is also better than looking at
 all: if only neighbours met, the errors of their differences would add up along the list.
 
 **Waiting.** If an opponent that would tell more is present, but plays, a player waits for it; the
@@ -61,7 +61,7 @@ class Match(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Look:
     """A look at who is present."""
 
     present: Sequence[Present]
@@ -75,50 +75,50 @@ class Turn:
         return (self.now_s - player.since_s) / self.patience_s
 
 
-def matches(turn: Turn, places: int) -> list[Match]:
+def matches(look: Look, places: int) -> list[Match]:
     """Return the games to begin now, at most as many as there are places."""
     made: list[Match] = []
     taken: set[int] = set()
-    for chooser in _in_turn(turn, places):
+    for chooser in _in_turn(look, places):
         if len(made) == places:
             break
         if chooser.player in taken:
             continue
-        other = _best(chooser, turn, taken)
+        other = _best(chooser, look, taken)
         if other is not None:
             taken |= {chooser.player, other.player}
-            made.append(_seated(chooser, other, turn.random))
+            made.append(_seated(chooser, other, look.random))
     return made
 
 
-def _in_turn(turn: Turn, places: int) -> list[Present]:
+def _in_turn(look: Look, places: int) -> list[Present]:
     """Return the players that choose, in order; twice as many as places, since some wait on."""
 
     def urgency(player: Present) -> float:
-        return player.deviation**2 * (1 + turn.patience_used(player))
+        return player.deviation**2 * (1 + look.patience_used(player))
 
-    waiting = (player for player in turn.present if player.waits and player.chooses)
+    waiting = (player for player in look.present if player.waits and player.chooses)
     return heapq.nlargest(2 * places, waiting, key=urgency)
 
 
-def _best(chooser: Present, turn: Turn, taken: set[int]) -> Present | None:
+def _best(chooser: Present, look: Look, taken: set[int]) -> Present | None:
     """Return the opponent whose game tells most, or None to wait for one that is busy."""
-    others = turn.present
+    others = look.present
     if len(others) > CANDIDATES + 1:
-        others = turn.random.sample(others, CANDIDATES + 1)
+        others = look.random.sample(others, CANDIDATES + 1)
     best, most, missed = None, -1.0, 0.0
     for other in others:
         if other.player == chooser.player:
             continue
-        worth = tells(chooser, other)
+        worth = information(chooser, other)
         if not other.waits or other.player in taken:
             missed = max(missed, worth)
         elif worth > most:
             best, most = other, worth
-    return best if most >= missed * (1 - turn.patience_used(chooser)) else None
+    return best if most >= missed * (1 - look.patience_used(chooser)) else None
 
 
-def tells(one: Present, other: Present) -> float:
+def information(one: Present, other: Present) -> float:
     """Return what a game is expected to take off the variances of both ratings."""
     chance = 1 / (1 + math.exp(min((other.rating - one.rating) / ELO, 500.0)))
     weight = chance * (1 - chance)

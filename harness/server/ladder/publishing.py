@@ -20,9 +20,9 @@ from harness.server.answers import FRESH_S, as_json, wrong
 from protocol.websocket import HttpAnswer
 
 from .game_names import Numbered
-from .history import Opponent, Record
+from .history import Opponent, PlayerRecord
 from .ladder import Ladder, rated_game
-from .table import Rating, Table
+from .table import RatedTable, Rating
 
 GAMES_AT_ONCE = 100
 """Games in an answer; its ``before`` leads to the earlier ones."""
@@ -58,7 +58,7 @@ class Publisher:
             return wrong(400, str(error))
         return wrong(404, "there are /api/ladder, /api/ladder/games and /api/ladder/players/NAME")
 
-    def _table(self, query: _Query) -> Table:
+    def _table(self, query: _Query) -> RatedTable:
         tables = self._ladder.tables
         name = query.get("table", next(iter(tables)))
         if name not in tables:
@@ -67,7 +67,7 @@ class Publisher:
 
     # --- a list ---------------------------------------------------------------------------------
 
-    def _list(self, table: Table, *, everybody: bool) -> HttpAnswer:
+    def _list(self, table: RatedTable, *, everybody: bool) -> HttpAnswer:
         now = time.monotonic()
         at, answer = self._lists.get((table.name, everybody), (-FRESH_S, None))
         if answer is None or now - at >= FRESH_S:
@@ -75,8 +75,8 @@ class Publisher:
             self._lists[table.name, everybody] = now, answer
         return answer
 
-    def _listed(self, table: Table, *, everybody: bool) -> dict[str, Any]:
-        standing = table.standing
+    def _listed(self, table: RatedTable, *, everybody: bool) -> dict[str, Any]:
+        latest = table.latest
         shown = [
             self._row(table, player)
             for player, record in enumerate(table.history.records)
@@ -94,17 +94,17 @@ class Publisher:
             "time": msgspec.to_builtins(table.time),
             "lexicon": self._lexicon(self._ladder.kind(table.name)),
             "games": table.history.games,
-            "rated_games": 0 if standing is None else standing.games,
-            "rated_at": None if standing is None else moment(standing.at),
-            "first_move": None if standing is None else round(standing.listed.first_move, 1),
+            "rated_games": 0 if latest is None else latest.games,
+            "rated_at": None if latest is None else moment(latest.at),
+            "first_move": None if latest is None else round(latest.listed.first_move, 1),
             "first_move_error": (
-                None if standing is None else round(standing.listed.first_move_error, 1)
+                None if latest is None else round(latest.listed.first_move_error, 1)
             ),
             "bots": bots,
             "persons": [row for row in shown if row["kind"] == "person"],
         }
 
-    def _row(self, table: Table, player: int) -> dict[str, Any]:
+    def _row(self, table: RatedTable, player: int) -> dict[str, Any]:
         record, rating = table.history.records[player], table.rating(player)
         kind = self._kind(table, record.name)
         return {
@@ -120,18 +120,18 @@ class Publisher:
             "state": table.state(player),
         }
 
-    def _is_active(self, table: Table, record: Record) -> bool:
+    def _is_active(self, table: RatedTable, record: PlayerRecord) -> bool:
         fades = record.last + self._ladder.settings.fade_days * DAY_S
         return record.name in table.anchors or self._ladder.clocks.now() < fades
 
-    def _kind(self, table: Table, name: str) -> str:
+    def _kind(self, table: RatedTable, name: str) -> str:
         if name in table.anchors:
             return "anchor"
         return "person" if name in self._ladder.settings.persons else "bot"
 
     # --- a player, games ------------------------------------------------------------------------
 
-    def _player(self, table: Table, name: str) -> HttpAnswer:
+    def _player(self, table: RatedTable, name: str) -> HttpAnswer:
         history = table.history
         player = history.find(name)
         if player is None:
@@ -160,7 +160,7 @@ class Publisher:
             }
         )
 
-    def _games(self, table: Table, query: _Query) -> HttpAnswer | FromJournal:
+    def _games(self, table: RatedTable, query: _Query) -> HttpAnswer | FromJournal:
         before, player = table.history.games, None
         if (number := query.get("before")) is not None:
             if not (number.isascii() and number.isdecimal() and len(number) < 10):

@@ -18,7 +18,7 @@ from lexicons.arrays import F32
 from protocol.parts import TimeControl
 
 from .history import History
-from .matchmaking import Match, Present, Turn, matches
+from .matchmaking import Look, Match, Present, matches
 from .rating_process import DayEnd, RatingTask
 
 PROVISIONAL = 100.0
@@ -50,7 +50,7 @@ class Day(NamedTuple):
 
 
 @dataclass(slots=True)
-class Standing:
+class LatestRatings:
     """The ratings that were computed last."""
 
     listed: RatingList
@@ -59,16 +59,16 @@ class Standing:
     """When, in seconds since 1970."""
 
 
-class Table:
+class RatedTable:
     """Players of one time control, by number in its history.
 
-    Only ``turn`` has to do with pairing, and only ``task`` and ``take_ratings`` with computing.
+    Only ``pair`` has to do with pairing, and only ``task`` and ``take_ratings`` with computing.
     """
 
     def __init__(self, name: str, time: TimeControl, anchors: Mapping[str, float]) -> None:
         self.name, self.time, self.anchors = name, time, anchors
         self.history = History()
-        self.standing: Standing | None = None
+        self.latest: LatestRatings | None = None
         self.days: list[Day] = []
         self._present: dict[int, Present] = {}
 
@@ -129,10 +129,10 @@ class Table:
             return "away"
         return "waits" if present.waits else "plays"
 
-    def turn(self, places: int, now_s: float, random: Random) -> list[Match]:
+    def pair(self, places: int, now_s: float, random: Random) -> list[Match]:
         """Return the games to begin now."""
         present = list(self._present.values())
-        return matches(Turn(present, now_s, self.patience_s, random), places)
+        return matches(Look(present, now_s, self.patience_s, random), places)
 
     # --- ratings --------------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class Table:
         anchor = self.anchors.get(self.history.records[player].name)
         if anchor is not None:
             return Rating(anchor, 0.0)
-        listed = None if self.standing is None else self.standing.listed
+        listed = None if self.latest is None else self.latest.listed
         if listed is None:
             return Rating(fmean(self.anchors.values() or [CENTRE]), SPREAD * WIDTH)
         if player < listed.ratings.size:
@@ -152,16 +152,16 @@ class Table:
         """Return what is to be computed, if anything: the list now, and those of past days."""
         games = self.history.games
         days = self._missing_days(today)
-        known = 0 if self.standing is None else self.standing.games
+        known = 0 if self.latest is None else self.latest.games
         if games == known and not days:
             return None
         held = np.full(len(self.history.records), math.nan)
         for name, rating in self.anchors.items():
             held[self.history.player(name)] = rating
         start = None
-        if self.standing is not None:
+        if self.latest is not None:
             start = np.full(held.size, math.nan)
-            start[: self.standing.listed.ratings.size] = self.standing.listed.ratings
+            start[: self.latest.listed.ratings.size] = self.latest.listed.ratings
         sums, ends = self.history.sums()
         after = (sums.pair.size, *ends[: len(days)])
         return RatingTask(sums, held, start, after, games, days)
@@ -173,7 +173,7 @@ class Table:
 
     def take_ratings(self, task: RatingTask, lists: list[RatingList], at: float) -> None:
         """Take what was computed for a task."""
-        self.standing = Standing(lists[0], task.games, at)
+        self.latest = LatestRatings(lists[0], task.games, at)
         for listed, end in zip(lists[1:], task.days, strict=True):
             short = (each.astype(np.float32) for each in listed[:2])
             self.days.append(Day(*end, *short))

@@ -415,10 +415,10 @@ async def test_ratings_that_fail_are_computed_later() -> None:
         failures -= 1
         pauses.append(ladder._pause_s)
     assert pauses == [2, 4, 8, 16, 32, 60, 60]
-    assert ladder.tables["ladder"].standing is None
+    assert ladder.tables["ladder"].latest is None
     assert not await ladder.rate()
     assert ladder._pause_s == 1
-    assert ladder.tables["ladder"].standing is not None
+    assert ladder.tables["ladder"].latest is not None
 
 
 def test_another_game_between_the_same_players_takes_its_name_and_no_more() -> None:

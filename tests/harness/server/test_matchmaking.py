@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from harness.server.ladder.matchmaking import CANDIDATES, Match, Present, Turn, matches, tells
+from harness.server.ladder.matchmaking import CANDIDATES, Look, Match, Present, information, matches
 
 
-def turn(*present: Present, now_s: float = 0.0, seed: int = 1) -> Turn:
-    return Turn(present, now_s, patience_s=10.0, random=Random(seed))
+def look(*present: Present, now_s: float = 0.0, seed: int = 1) -> Look:
+    return Look(present, now_s, patience_s=10.0, random=Random(seed))
 
 
 def one(made: list[Match]) -> set[int]:
@@ -23,7 +23,7 @@ def one(made: list[Match]) -> set[int]:
 
 def test_a_near_opponent_tells_more_than_a_far_one() -> None:
     me = Present(0, 1_500, 50)
-    worths = [tells(me, Present(1, 1_500 + far, 50)) for far in (0, 100, 400, 5_000_000)]
+    worths = [information(me, Present(1, 1_500 + far, 50)) for far in (0, 100, 400, 5_000_000)]
     assert sorted(worths, reverse=True) == worths
     assert worths[-1] >= 0
 
@@ -32,57 +32,61 @@ def test_the_unknown_are_served_first_and_meet_who_is_known() -> None:
     known = [Present(at, 1_500, 20) for at in range(4)]
     new = Present(4, 1_500, 300)
     newer = Present(5, 1_500, 300)
-    made = matches(turn(*known, new), 1)
+    made = matches(look(*known, new), 1)
     assert 4 in one(made)
     # A place a newcomer: two games of newcomers against the known tell more than one between them.
-    assert tells(new, known[0]) * 2 > tells(new, newer) + tells(known[0], known[1])
+    one_between_them = information(new, newer) + information(known[0], known[1])
+    assert information(new, known[0]) * 2 > one_between_them
 
 
 def test_rematches_are_spread() -> None:
     me = Present(0, 1_500, 50, recent=(1, 2, 3))
     others = [Present(at, 1_500, 50, recent=(0,)) for at in (1, 2, 3)]
     others[2] = replace(others[2], recent=(9, 9, 9, 9, 0))
-    assert tells(me, others[0]) < tells(me, others[2]) < tells(me, Present(4, 1_500, 50))
+    rematch, older, first = (
+        information(me, other) for other in (others[0], others[2], Present(4, 1_500, 50))
+    )
+    assert rematch < older < first
 
 
 def test_two_who_are_alone_meet_again_and_again() -> None:
     two = Present(0, 1_500, 50, recent=(1,)), Present(1, 1_500, 50, recent=(0,))
-    assert one(matches(turn(*two), 1)) == {0, 1}
+    assert one(matches(look(*two), 1)) == {0, 1}
 
 
 def test_whoever_has_begun_fewer_games_begins() -> None:
     ahead, behind = Present(0, 1_500, 50, lead=1), Present(1, 1_500, 50, lead=0)
-    assert matches(turn(ahead, behind), 1) == [Match(1, 0)]
+    assert matches(look(ahead, behind), 1) == [Match(1, 0)]
     level = Present(0, 1_500, 50), Present(1, 1_500, 50)
-    begun = Counter(matches(turn(*level, seed=seed), 1)[0].first for seed in range(20))
+    begun = Counter(matches(look(*level, seed=seed), 1)[0].first for seed in range(20))
     assert set(begun) == {0, 1}
 
 
 def test_a_player_waits_for_a_better_opponent_but_not_for_ever() -> None:
     me, far = Present(0, 1_500, 50), Present(1, 2_100, 50, chooses=False)
     better = Present(2, 1_500, 50, waits=False)
-    assert matches(turn(me, far, better, now_s=1.0), 1) == []
-    assert one(matches(turn(me, far, better, now_s=9.9), 1)) == {0, 1}
-    assert one(matches(turn(me, far, now_s=0.0), 1)) == {0, 1}
+    assert matches(look(me, far, better, now_s=1.0), 1) == []
+    assert one(matches(look(me, far, better, now_s=9.9), 1)) == {0, 1}
+    assert one(matches(look(me, far, now_s=0.0), 1)) == {0, 1}
 
 
 def test_who_has_waited_for_long_comes_before_who_is_known_less() -> None:
     field = [Present(at, 1_500, 60) for at in range(1, 9)]
     late = [replace(it, since_s=100.0) for it in field]
     patient = Present(0, 1_500, 40, since_s=0.0)
-    assert 0 in one(matches(turn(patient, *late, now_s=100.0), 1))
+    assert 0 in one(matches(look(patient, *late, now_s=100.0), 1))
 
 
 def test_an_anchor_is_chosen_and_chooses_nobody() -> None:
     anchors = [Present(at, 1_500, 0, chooses=False) for at in (0, 1)]
-    assert matches(turn(*anchors), 2) == []
-    assert one(matches(turn(*anchors, Present(2, 1_500, 80)), 2)) & {0, 1}
+    assert matches(look(*anchors), 2) == []
+    assert one(matches(look(*anchors, Present(2, 1_500, 80)), 2)) & {0, 1}
 
 
 def test_nobody_plays_twice_at_once_and_places_are_kept() -> None:
     field = [Present(at, 1_500 + at, 50) for at in range(101)]
     for places in (0, 1, 7, 60):
-        made = matches(turn(*field), places)
+        made = matches(look(*field), places)
         seated = [player for match in made for player in match]
         assert len(seated) == len({*seated})
         assert 0.8 * min(places, 50) <= len(made) <= places
@@ -96,6 +100,6 @@ def test_the_work_grows_with_players_not_with_pairs(monkeypatch: pytest.MonkeyPa
         looks += 1
         return 1.0
 
-    monkeypatch.setattr("harness.server.ladder.matchmaking.tells", counted)
-    matches(turn(*(Present(at, 1_500, 50) for at in range(400))), 200)
+    monkeypatch.setattr("harness.server.ladder.matchmaking.information", counted)
+    matches(look(*(Present(at, 1_500, 50) for at in range(400))), 200)
     assert looks <= 400 * (CANDIDATES + 1)
