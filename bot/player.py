@@ -166,8 +166,8 @@ class View:
     leaves: LeaveTable | None = None
     """The leave table given to the seat, if any; ``leave_table`` is the table in use."""
     win_probabilities: WinProbabilities | None = None
-    """The table by spread and unseen tiles given to the seat, if any; otherwise use
-    ``lexicons.tables.win_probabilities_for``."""
+    """The table by spread and unseen tiles given to the seat, if any; ``win_table`` is the table in
+    use."""
     threads: int = 1
     """Number of threads that the player may search with."""
     opponent_style: Mapping[str, float] | None = None
@@ -328,6 +328,16 @@ class View:
         from lexicons.tables import leaves_for
 
         return self.leaves or leaves_for(self.rules.distribution)
+
+    @property
+    def win_table(self) -> WinProbabilities:
+        """The table of win probabilities in use: the seat's if it was given one, else the default.
+
+        Its numbers are by spread and unseen tiles.
+        """
+        from lexicons.tables import win_probabilities_for
+
+        return self.win_probabilities or win_probabilities_for(self.rules.distribution)
 
     def opponent_view(self, move: Move, rack: Rack) -> View:
         """Return the opponent's view after a move of ours, if it holds ``rack``.

@@ -22,7 +22,6 @@ from engine.rules.moves import PASS
 from engine.rules.rules import points_of
 from engine.simulation.rollout_input import TO_THE_END, Belief
 from engine.simulation.simulation import Simulation
-from lexicons.tables import win_probabilities_for
 
 from .anytime import NODES, ROLLOUTS, Anytime
 from .simulating import Search, seed_of
@@ -195,7 +194,7 @@ class PreEndgameSearch:
             [generator_for(view) for _ in range(view.threads)],
             view.position,
             list(ranked.values()),
-            view.win_probabilities or win_probabilities_for(view.rules.distribution),
+            view.win_table,
             plies=TO_THE_END,
             seed=~seed_of(view),
             first=FIRST_LOOKS,

@@ -18,7 +18,6 @@ from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
 from engine.simulation.rollout_input import TO_THE_END, Baseline, Belief, Utility
 from engine.simulation.simulation import Estimate, Simulation
-from lexicons.tables import win_probabilities_for
 
 from .anytime import ROLLOUTS, Anytime
 from .static_choice import STATIC, generator_for
@@ -149,7 +148,7 @@ class Search:
             self._generators,
             view.position,
             candidates,
-            view.win_probabilities or win_probabilities_for(view.rules.distribution),
+            view.win_table,
             plies=plies,
             seed=self._seed,
             rule=settings.rule,

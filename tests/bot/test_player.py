@@ -28,7 +28,7 @@ from harness.lab.seat_check import situations
 from harness.lab.study_context import Field
 from lexicons.leaves import synthetic_leaves
 from lexicons.store import load_lexicon
-from lexicons.tables import leaves_for
+from lexicons.tables import leaves_for, load_win_probabilities, win_probabilities_for
 
 MIDDLE = "15/15/15/15/15/15/15/3HOUSE7/15/15/15/15/15/15/15 AEINST?/ 20/3 0"
 
@@ -71,6 +71,10 @@ def test_the_table_of_a_seat_counts() -> None:
     assert seat.leave_value(seat.rack[:3]) == given.value(seat.rack[:3])
     assert seat.leave_value(seat.rack[:3]) != view.leave_value(view.rack[:3])
     assert seat.ranked_moves(200) != view.ranked_moves(200)
+    tiles = view.rules.distribution
+    assert view.win_table is win_probabilities_for(tiles)
+    chances = load_win_probabilities("formula", tiles)
+    assert view_at(view.position, win_probabilities=chances).win_table is chances
 
 
 def test_refused_moves_are_left_out() -> None:
