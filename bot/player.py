@@ -236,6 +236,11 @@ class View:
         return as_tiles(self.unseen)
 
     @property
+    def refused_moves(self) -> set[Move]:
+        """The moves of this turn that the arbiter refused."""
+        return {refusal.move for refusal in self.refused}
+
+    @property
     def is_over(self) -> bool:
         """Whether the game has ended, as far as board and tiles show."""
         is_out = not self.bag and not (self.rack and any(self.unseen))
@@ -253,7 +258,7 @@ class View:
 
     @cached_property
     def _legal_moves(self) -> Sequence[ScoredMove]:
-        refused = {refusal.move for refusal in self.refused}
+        refused = self.refused_moves
         moves = self._generator().legal_moves(self.position)
         return [scored for scored in moves if scored.move not in refused] if refused else moves
 
@@ -267,7 +272,7 @@ class View:
 
         if count is not None and count < 1:
             raise ValueError(f"the best {count} moves; one is the least")
-        refused = {refusal.move for refusal in self.refused}
+        refused = self.refused_moves
         wanted = sys.maxsize - 1 if count is None else count + len(refused)
         ranked = self._generator().best(self.position, wanted)
         moves = [

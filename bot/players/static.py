@@ -55,7 +55,7 @@ class GreedyPlayer(Player):
         moves = generator_for(view).arrays(view.position)
         order = np.lexsort((moves.packed, -moves.equities, -moves.scores))
         order = order[: len(view.refused) + 1]
-        refused = {refusal.move for refusal in view.refused}
+        refused = view.refused_moves
         for at, move in zip(order, unpack(moves.packed[order], view.position.board), strict=True):
             if move not in refused:
                 equity = float(moves.equities[at]) / POINT

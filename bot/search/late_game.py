@@ -184,7 +184,7 @@ class PreEndgameSearch:
         look.
         """
         view, simulation = self.view, self.search.simulation
-        refused = {refusal.move for refusal in view.refused}
+        refused = view.refused_moves
         most = min(max(int(total_ms / MS_A_LOOK), 1), MOST_LOOKED_AT)
         best = best_candidates(generator_for(view), view.position, most, refused)
         ranked = {move.move: move for move in (*simulation.candidates, *best)}

@@ -124,8 +124,9 @@ class Search:
         first, *self._stages = settings.stages_with(view.bag)
         generator = generator_for(view)
         if not candidates:
-            refused = {refusal.move for refusal in view.refused}
-            candidates = best_candidates(generator, view.position, first.candidates, refused)
+            candidates = best_candidates(
+                generator, view.position, first.candidates, view.refused_moves
+            )
         self._generators = [generator, *(generator_for(view) for _ in range(view.threads - 1))]
         self._view, self._settings, self._belief, self._seed = view, settings, belief, seed
         self._is_counted = settings.iterations is not None

@@ -34,7 +34,7 @@ def generator_for(view: View) -> Generator:
 
 def not_refused(view: View, ranked: list[RankedMove]) -> list[RankedMove]:
     """Leave out refused moves; if nothing is left, return a pass, which is always legal."""
-    refused = {refusal.move for refusal in view.refused}
+    refused = view.refused_moves
     left = [candidate for candidate in ranked if candidate.move not in refused]
     return left or [passing(view.position)]
 
