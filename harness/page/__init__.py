@@ -71,10 +71,10 @@ class Page:
         }
         version = hashlib.sha256("\0".join(files.values()).encode()).hexdigest()[:16]
         index = files.pop("index.html").replace("VERSION", version)
-        once, always = ("Vary", "Accept"), ("Cache-Control", "max-age=31536000, immutable")
-        answers = {"/": _answer(index, ".html", ("Cache-Control", "no-cache"), once)}
+        vary, for_good = ("Vary", "Accept"), ("Cache-Control", "max-age=31536000, immutable")
+        answers = {"/": _answer(index, ".html", ("Cache-Control", "no-cache"), vary)}
         for name, text in files.items():
-            answers[f"/page/{version}/{name}"] = _answer(text, Path(name).suffix, always)
+            answers[f"/page/{version}/{name}"] = _answer(text, Path(name).suffix, for_good)
         return cls(answers)
 
     def answer(self, path: str, headers: Headers) -> HttpAnswer | None:

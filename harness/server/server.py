@@ -162,22 +162,22 @@ class MatchServer:
             is_directed=self.plan is not None,
         )
         self._background: list[asyncio.Task[None]] = []
-        self._analyses = None if self.analyst is None else self._have_analysis(self.analyst)
+        self._analyses = None if self.analyst is None else self._make_analysis(self.analyst)
         self._web = Web(
             self._hosting,
             None if self.direction is None else self._standings,
-            ladder=None if self.rated is None else self._have_ladder(self.rated),
-            play=self._have_play() if self.plan is None else None,
+            ladder=None if self.rated is None else self._make_ladder(self.rated),
+            play=self._make_play() if self.plan is None else None,
             analyses=self._analyses is not None,
         )
 
-    def _have_play(self) -> PlayAnswers:
+    def _make_play(self) -> PlayAnswers:
         needs_token = self.gatekeeper.tokens is not None
         return PlayAnswers(
             self.tables, self.offered, lambda: self._lobby.time, needs_token=needs_token
         )
 
-    def _have_analysis(
+    def _make_analysis(
         self, start: Callable[[Mapping[str, GameKind]], Awaitable[Engine]]
     ) -> AnalysisQueue | None:
         if not self.analysis.workers:
@@ -190,7 +190,7 @@ class MatchServer:
             lambda table: tables.find(table).rules,
         )
 
-    def _have_ladder(self, settings: LadderSettings) -> Publisher:
+    def _make_ladder(self, settings: LadderSettings) -> Publisher:
         from .ladder.ladder import Ladder  # imports numpy, which other servers start without
         from .ladder.publishing import Publisher
 

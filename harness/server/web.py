@@ -116,7 +116,7 @@ class Web:
             case ["games"]:
                 return self._games(query.get("before"))
             case ["games", file] if file.endswith(".gcg"):
-                return self._file(file.removesuffix(".gcg"))
+                return self._gcg_answer(file.removesuffix(".gcg"))
             case ["games", game]:
                 return self._game(game)
             case ["standings"]:
@@ -132,8 +132,10 @@ class Web:
             case ["ladder", *rest]:
                 if self._ladder is None:
                     return wrong(404, "there is no ladder on this server")
-                told = self._ladder.answer(rest, query)
-                return told if isinstance(told, HttpAnswer) else self._told(told, self._journal)
+                answer = self._ladder.answer(rest, query)
+                if isinstance(answer, HttpAnswer):
+                    return answer
+                return self._read_answer(answer, self._journal)
         return wrong(
             404,
             "no such address; the API has /api/games, /api/games/ID, /api/games/ID.gcg, "
@@ -186,7 +188,7 @@ class Web:
         if host is None or host.book.ended is not None:
             return self._ended_game(game)
         if self._own is not None and self._own.live:
-            return self._told(self._live, game)
+            return self._read_answer(self._live, game)
         return as_json(_shown(host.book))
 
     async def _once_durable(self, host: GameHost) -> HttpAnswer:
@@ -200,11 +202,11 @@ class Web:
         answer = self._game(host.game)
         return answer if isinstance(answer, HttpAnswer) else await answer
 
-    def _file(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
+    def _gcg_answer(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
         host = self._hosting.games.get(game)
         if host is not None and host.book.ended is None:
             return wrong(404, f"the game {game!r} is on; its GCG is here when it is over")
-        return self._told(self._gcg, game)
+        return self._read_answer(self._gcg, game)
 
     async def _ended_game(self, game: str) -> HttpAnswer:
         """Return a game that ended, read once for all requests."""
@@ -218,14 +220,14 @@ class Web:
         """Read a game that ended; if that fails, the next request reads it again."""
         answer = None
         try:
-            answer = await self._told(self._review, game)
+            answer = await self._read_answer(self._review, game)
         finally:
             is_told = answer is not None and answer.status == 200
             if not is_told and self._reviews.get(game) is asyncio.current_task():
                 del self._reviews[game]
         return answer
 
-    async def _told(self, tell: Callable[[_Asked], HttpAnswer], asked: _Asked) -> HttpAnswer:
+    async def _read_answer(self, tell: Callable[[_Asked], HttpAnswer], asked: _Asked) -> HttpAnswer:
         try:
             return await self._read(tell, asked)
         except _Unknown as error:

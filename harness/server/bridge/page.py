@@ -32,7 +32,7 @@ from harness.figures import plain
 from harness.seats.engines.process import EngineFailed, EngineProcess
 
 from .config import Launch
-from .pairing import CODE_S, Code, Codes, Paired, TokenFile
+from .pairing import CODE_S, Code, Codes, PairedPage, TokenFile
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +55,7 @@ NO_TOKENS = "the bridge can't use its file of tokens"
 
 
 @dataclass
-class House:
+class BridgeState:
     """State shared by the pages of a bridge."""
 
     engines: Mapping[str, Launch]
@@ -77,13 +77,13 @@ class _Refused(Exception):
 
 
 @dataclass(eq=False)
-class Page:
+class PageConnection:
     """A connected page."""
 
     connection: ServerConnection
     origin: str
-    house: House
-    paired: Paired | None = None
+    state: BridgeState
+    paired: PairedPage | None = None
     _engine: EngineProcess | None = None
     _relaying: asyncio.Task[None] | None = None
     _heard: int = 0
@@ -120,7 +120,7 @@ class Page:
 
     async def _greet(self) -> None:
         code: Code | None = None
-        loop, tokens = asyncio.get_running_loop(), self.house.tokens
+        loop, tokens = asyncio.get_running_loop(), self.state.tokens
         try:
             async with asyncio.timeout(HELLO_S) as limit:
                 while self.paired is None:
@@ -143,16 +143,16 @@ class Page:
         except TimeoutError:
             raise _Refused("no-hello", "no token or code came in time", ends=True) from None
         except (ValueError, OSError) as error:
-            self.house.notice(str(error))
+            self.state.notice(str(error))
             raise _Refused("no-tokens", NO_TOKENS, ends=True) from None
         log.info("page let in", origin=self.origin, id=self.paired.id)
         await self._say(f"bridge ok {VERSION}")
 
     def _show_code(self, now: float) -> Code:
-        code = self.house.codes.make(now)
+        code = self.state.codes.make(now)
         if code is None:
             raise _Refused("busy", "too many codes were asked for; wait two minutes", ends=True)
-        self.house.notice(
+        self.state.notice(
             f"a page of {self.origin} asks to use the engines of this machine; if you want that, "
             f"type the code {code.text} there, within {CODE_S} s"
         )
@@ -167,8 +167,8 @@ class Page:
                 raise _Refused("bad-code", sentence, ends=True)
             await self._say(f"bridge error bad-code {sentence}")
             return
-        token, self.paired = self.house.tokens.add(self.origin, datetime.now(UTC))
-        self.house.notice(f"paired with {self.origin} as {self.paired.id}")
+        token, self.paired = self.state.tokens.add(self.origin, datetime.now(UTC))
+        self.state.notice(f"paired with {self.origin} as {self.paired.id}")
         await self._say(f"bridge token {token}")
 
     # --- requests ---------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class Page:
             case _ if not _is_ours(line):
                 await self._tell(line)
             case ["bridge", "engines"]:
-                for known in self.house.engines:
+                for known in self.state.engines:
                     await self._say(f"bridge engine {known}")
                 await self._say("bridge enginesok")
             case ["bridge", "open", id]:
@@ -199,15 +199,15 @@ class Page:
     # --- the engine -------------------------------------------------------------------------------
 
     async def _open(self, id: str) -> EngineProcess:
-        house = self.house
-        if id not in house.engines:
+        state = self.state
+        if id not in state.engines:
             raise _Refused("unknown-engine", f"no engine is called {plain(id)[:64]} here")
-        if house.free < 1:
+        if state.free < 1:
             raise _Refused(
                 "busy", "the bridge runs no more engines at once (max_engines); close one first"
             )
-        house.free -= 1
-        launch = house.engines[id]
+        state.free -= 1
+        launch = state.engines[id]
         try:
             engine = await EngineProcess.start(
                 launch.command,
@@ -217,7 +217,7 @@ class Page:
                 limits=Limits(launch.memory, launch.cores),
             )
         except (EngineFailed, OSError) as error:
-            house.free += 1
+            state.free += 1
             raise _Refused("not-started", plain(str(error))) from None
         log.info("engine opened", origin=self.origin, engine=id)
         return engine
@@ -257,7 +257,7 @@ class Page:
         await engine.quit("quit")
         if self._engine is engine:
             self._engine = None
-            self.house.free += 1
+            self.state.free += 1
 
     # --- lines ------------------------------------------------------------------------------------
 

@@ -74,7 +74,7 @@ def _bare(text: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedPage:
     """A page that was let in."""
 
     id: str
@@ -94,7 +94,7 @@ class TokenFile:
 
     path: Path
 
-    def read(self) -> dict[str, Paired]:
+    def read(self) -> dict[str, PairedPage]:
         """Read it, by id.
 
         Raises:
@@ -116,32 +116,32 @@ class TokenFile:
             fields = line.split()
             if len(fields) != 4 or not is_hash(fields[3]):
                 raise ValueError(f"{self.path}, line {number}: not 'id origin time hash'")
-            paired[fields[0]] = Paired(*fields)
+            paired[fields[0]] = PairedPage(*fields)
         return paired
 
-    def find(self, token: str, origin: str) -> Paired | None:
+    def find(self, token: str, origin: str) -> PairedPage | None:
         """Return the page of this origin with this token; raises as ``read`` does."""
         given = hash_token(token)
         pages = (page for page in self.read().values() if page.origin == origin)
         return next((page for page in pages if hmac.compare_digest(page.hash, given)), None)
 
-    def add(self, origin: str, now: datetime) -> tuple[str, Paired]:
+    def add(self, origin: str, now: datetime) -> tuple[str, PairedPage]:
         """Let a page in; return its token, which is stored nowhere. Raises as ``read`` does."""
         token = new_token()
         with self._changed() as paired:
-            page = Paired(
+            page = PairedPage(
                 secrets.token_hex(4), origin, now.isoformat(timespec="seconds"), hash_token(token)
             )
             paired[page.id] = page
         return token, page
 
-    def revoke(self, *ids: str) -> list[Paired]:
+    def revoke(self, *ids: str) -> list[PairedPage]:
         """Remove pages; return those that were known. Raises as ``read`` does."""
         with self._changed() as paired:
             return [paired.pop(id) for id in ids if id in paired]
 
     @contextmanager
-    def _changed(self) -> Iterator[dict[str, Paired]]:
+    def _changed(self) -> Iterator[dict[str, PairedPage]]:
         """Yield the pages for changes, under a lock, and write them."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.path.parent, os.O_RDONLY)

@@ -16,7 +16,7 @@ from protocol.intake import OpenVisit, Rates
 from protocol.websocket import drop_ended
 
 from .config import BridgeConfig
-from .page import NO_TOKENS, House, Page
+from .page import NO_TOKENS, BridgeState, PageConnection
 from .pairing import TokenFile
 
 LOOPBACK = "127.0.0.1"
@@ -42,8 +42,8 @@ class Bridge:
         self.port = config.port
         self._config = config
         tokens = TokenFile(Path(config.tokens))
-        self._house = House(config.engines, tokens, config.max_engines, notice)
-        self._pages: set[Page] = set()
+        self._state = BridgeState(config.engines, tokens, config.max_engines, notice)
+        self._pages: set[PageConnection] = set()
         self._tell_once = once(notice)  # so that nobody floods the terminal
         self._server: Server | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -55,7 +55,7 @@ class Bridge:
             OSError: the port can't be had, or the file of tokens can't be read.
             ValueError: the file of tokens is invalid, or others may write it.
         """
-        self._house.tokens.read()
+        self._state.tokens.read()
         self._server = await serve(
             self._serve,
             LOOPBACK,
@@ -102,7 +102,7 @@ class Bridge:
 
     async def _serve(self, connection: ServerConnection) -> None:
         assert connection.request is not None
-        page = Page(connection, connection.request.headers["Origin"], self._house)
+        page = PageConnection(connection, connection.request.headers["Origin"], self._state)
         self._pages.add(page)
         try:
             await page.serve()
@@ -111,13 +111,13 @@ class Bridge:
 
     async def _dismiss_revoked(self) -> None:
         """Disconnect pages whose token was revoked or can't be checked, even mid-search."""
-        dismissed = set[Page]()
+        dismissed = set[PageConnection]()
         async with asyncio.TaskGroup() as dismissals:
             while True:
                 await asyncio.sleep(REVOKED_S)
                 code, why = "revoked", "the token of this page was revoked"
                 try:
-                    known = self._house.tokens.read()
+                    known = self._state.tokens.read()
                 except (ValueError, OSError) as error:
                     self._tell_once(str(error))
                     known, code, why = {}, "no-tokens", NO_TOKENS

@@ -279,12 +279,12 @@ async def test_a_revoked_page_that_does_not_read_holds_up_no_other(
 ) -> None:
     dismissed = asyncio.Queue[str]()
 
-    async def dismiss(page: conversation.Page, _code: str, _line: str) -> None:
+    async def dismiss(page: conversation.PageConnection, _code: str, _line: str) -> None:
         assert page.paired is not None
         dismissed.put_nowait(page.paired.id)
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(conversation.Page, "dismiss", dismiss)
+    monkeypatch.setattr(conversation.PageConnection, "dismiss", dismiss)
     token, paired = running.tokens.add(ORIGIN, NOW)
     async with running.page(), running.connect() as other, asyncio.timeout(20):
         assert await ask(other, f"bridge hello token {token}") == "bridge ok 0.2"
