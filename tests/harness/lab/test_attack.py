@@ -15,6 +15,7 @@ from websockets.asyncio.client import connect
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
+from websockets.typing import Subprotocol
 
 from harness.lab.bench import idle, load
 from harness.lab.bench.attack import Honest, alongside, echoing, process, seen
@@ -24,7 +25,7 @@ from harness.lab.bench.idle import Peer, open_peers, raise_files
 from harness.lab.bench.memory import MB, own_memory
 from harness.lab.bench.watchers import JOINING
 from protocol.channel import ChannelClosed
-from protocol.codec import MSGPACK
+from protocol.codec import JSON, MSGPACK
 from protocol.messages import Hello, Ping, Pong, Welcome, YourTurn
 
 
@@ -246,7 +247,10 @@ async def test_bare_servers_echo_and_push() -> None:
         assert bare.stdin is not None
         assert bare.stdout is not None
         port = int(await bare.stdout.readline())
-        page = await stack.enter_async_context(connect(f"ws://127.0.0.1:{port}"))
+        protocols = [Subprotocol(JSON.subprotocol)]
+        page = await stack.enter_async_context(
+            connect(f"ws://127.0.0.1:{port}", subprotocols=protocols)
+        )
         assert [await page.recv() for _ in range(JOINING)] == ["{}"] * JOINING
         bare.stdin.write(b"5\n")
         assert await page.recv() == "xxxxx"

@@ -102,9 +102,9 @@ def test_a_game_that_is_played_again_has_not_the_luck_of_the_one_before(tmp_path
         assert summarize(config, files).as_object()["luck"]["unknown"] == 0
         files.decide(Corrected(1, "g1", None))
         files.append(game(1, (250, 260), game="again", sides=(seat("A", 250), seat("B", 260))))
-    files = FolderContents(tmp_path)
-    assert files.lucks == {"g1": luck}
-    assert summarize(config, files).as_object()["luck"]["unknown"] == 1
+    contents = FolderContents(tmp_path)
+    assert contents.lucks == {"g1": luck}
+    assert summarize(config, contents).as_object()["luck"]["unknown"] == 1
 
 
 def test_luck_that_an_earlier_version_measured_is_known_by_its_number(tmp_path: Path) -> None:
