@@ -116,9 +116,7 @@ class Opponent:
     def _note_own(self, before: View, view: View, play: Observed) -> None:
         used: Rack = ()
         match play.move:
-            case Place() if play.withdrawn:
-                used = ()
-            case Place(placed=placed):
+            case Place(placed=placed) if not play.withdrawn:
                 used = rack_tiles(placed)
             case Exchange(tiles=tiles):
                 used = tiles
@@ -131,8 +129,13 @@ class Opponent:
         if play.lost:
             return  # it didn't choose to pass, so the turn tells nothing
         self.told = None  # it was about the play before
+        back = Counter(self._returned)
+        counts = tuple(count - back[tile] for tile, count in enumerate(before.unseen))
+        held = sum(before.unseen) - before.bag
         if play.withdrawn:
-            self._note_shown(before, play)
+            if isinstance(play.move, Place):  # a phony that came off: its tiles are on the rack
+                tiles = rack_tiles(play.move.placed)
+                self._news.append(partial(self.tracker.showed, tiles, counts, held))
             return
         if isinstance(play.move, ExchangedCount):
             move: Place | Pass | int = play.move.count
@@ -140,9 +143,6 @@ class Opponent:
             move = len(play.move.tiles)
         else:
             move = play.move
-        back = Counter(self._returned)
-        counts = tuple(count - back[tile] for tile, count in enumerate(before.unseen))
-        held = sum(before.unseen) - before.bag
         if not 0 < held <= before.rules.rack_size:
             self._lose_track(f"the opponent can't have {held} tiles")
             return
@@ -155,14 +155,6 @@ class Opponent:
         position, allowed = before.position, may_exchange(before.position, before.rules)
         seen = Play(position.board, move, play.score, held, before.bag, allowed)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))
-
-    def _note_shown(self, before: View, play: Observed) -> None:
-        """Note a phony that came off: its tiles are on the opponent's rack."""
-        if isinstance(play.move, Place):
-            held = sum(before.unseen) - before.bag
-            tiles, back = rack_tiles(play.move.placed), Counter(self._returned)
-            counts = [count - back[tile] for tile, count in enumerate(before.unseen)]
-            self._news.append(partial(self.tracker.showed, tiles, counts, held))
 
     def take_in(self, view: View, budget: Budget) -> None:
         """Take in the noted turns, within a share of the turn's time, and then certain tiles."""
