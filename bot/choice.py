@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.rules.moves import Move
 from engine.rules.position import Rack
-from protocol.parts import MAX_COUNT, MAX_MODELS
+from protocol.parts import MAX_COUNT, MAX_MODELS, MAX_NAME, MAX_NUMBER
 
 __all__ = ["Believed", "Choice", "Considered", "Searched"]
 
@@ -74,12 +74,13 @@ class Searched:
     probability of winning before; None if the search proves nothing."""
 
     def __post_init__(self) -> None:
-        if not 0 < len(self.phase) <= 64:
-            raise ValueError(f"the phase {self.phase[:64]!r} is no name of 1 to 64 characters")
+        if not 0 < len(self.phase) <= MAX_NAME:
+            shown = self.phase[:MAX_NAME]
+            raise ValueError(f"the phase {shown!r} is no name of 1 to {MAX_NAME} characters")
         count = f"it is 0 to {MAX_COUNT:,}"
         _take(self, index, 0, MAX_COUNT, plies=count, compared=count)
-        amount = f"it is 0 to {2**53:,}"
-        _take(self, index, 0, 2**53, rollouts=amount, nodes=amount)
+        amount = f"it is 0 to {MAX_NUMBER:,}"
+        _take(self, index, 0, MAX_NUMBER, rollouts=amount, nodes=amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +125,10 @@ class Believed:
             if not -ROUNDING <= chance <= 1 + ROUNDING:
                 raise ValueError(f"a belief has the chance {chance}; a chance is 0 to 1")
         for name in ("considered", "surviving", "entropy_prior", "entropy", "effective", "seconds"):
-            if not -ROUNDING <= getattr(self, name) <= 2**53:
+            if not -ROUNDING <= getattr(self, name) <= MAX_NUMBER:
                 raise ValueError(f"{name} is {getattr(self, name)}; it is a number, 0 or more")
-        if len(self.style) > MAX_MODELS or not all(0 < len(name) <= 64 for name in self.style):
+        named = all(0 < len(name) <= MAX_NAME for name in self.style)
+        if len(self.style) > MAX_MODELS or not named:
             raise ValueError(f"a style of {list(self.style)}; it has {MAX_MODELS} models at most")
 
 

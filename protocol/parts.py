@@ -17,6 +17,12 @@ WITHDRAWN, UPHELD = "--", "(challenge)"
 """In place of a move, what a challenge came to: the play comes off, or it stands."""
 MAX_COUNT = 1_000_000
 """Largest number of things that are counted one by one."""
+MAX_POINTS = 1_000_000
+"""Most points, and the most below zero."""
+MAX_NUMBER = 2**53
+"""Largest of all numbers: up to here a float can be any whole number."""
+MAX_NAME = 64
+"""Characters of the longest name."""
 MAX_MOVE = 128
 """Characters of the longest move."""
 MAX_LEAVES = 20
@@ -56,18 +62,18 @@ Presence: TypeAlias = Literal["here", "away", "absent", "withdrawn"]
 Challenged: TypeAlias = Literal["open", "won", "lost"]
 Retry: TypeAlias = Literal["no", "corrected", "later", "reconnect"]
 
-Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
 GameId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
 Seq: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
 Seat: TypeAlias = Annotated[int, Meta(ge=0, le=1)]
-Ms: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+Ms: TypeAlias = Annotated[int, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 MoveText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_MOVE)]
 Hex: TypeAlias = Annotated[str, Meta(max_length=128, pattern=HEX)]
 Nonce: TypeAlias = Annotated[str, Meta(max_length=128, pattern=NONCE)]
 NonceOrNone: TypeAlias = Annotated[str, Meta(max_length=128, pattern=NONCE_OR_NONE)]
-Number: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)]
-Amount: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
-Points: TypeAlias = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+Number: TypeAlias = Annotated[int, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+Amount: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
+Points: TypeAlias = Annotated[int, Meta(ge=-MAX_POINTS, le=MAX_POINTS)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Tiles: TypeAlias = Annotated[str, Meta(max_length=256)]
 Label: TypeAlias = Annotated[str, Meta(max_length=256)]
@@ -78,8 +84,8 @@ Cgp: TypeAlias = Annotated[str, Meta(max_length=2_000)]
 Sentence: TypeAlias = Annotated[str, Meta(max_length=MAX_SENTENCE)]
 Clocks: TypeAlias = tuple[Ms, Ms]
 Chance: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
-Measure: TypeAlias = Annotated[float, Meta(ge=0, le=2**53)]
-Worth: TypeAlias = Annotated[float, Meta(ge=-(2**53), le=2**53)]
+Measure: TypeAlias = Annotated[float, Meta(ge=0, le=MAX_NUMBER)]
+Worth: TypeAlias = Annotated[float, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 Style: TypeAlias = Annotated[Mapping[Name, Chance], Meta(max_length=MAX_MODELS)]
 """How a player plays: how likely each model of a player fits it, by the model's name."""
 

@@ -27,6 +27,7 @@ from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import may_exchange, rack_tiles
 from engine.simulation.rollout_input import Belief
+from protocol.parts import MAX_LEAVES
 
 from .anytime import Anytime, time_until
 
@@ -43,7 +44,6 @@ _BINGO_SAMPLES = 200
 _TIME_FOR_BINGOS_MS = 100.0  # with less time the chance of a bingo is not estimated
 _BINGO_SHARE = 0.4  # largest share of the time for that estimate
 _BINGO_MS = 60.0  # most time for it: twice what it takes on a quiet core
-TOP = 20
 _MOST_NOTED = 500  # characters
 
 
@@ -233,7 +233,7 @@ class Opponent:
         return Believed(
             considered=posterior.considered,
             surviving=posterior.surviving,
-            top=tuple(posterior.top(TOP)),
+            top=tuple(posterior.top(MAX_LEAVES)),
             mass_top10=posterior.mass_of_top(10),
             entropy_prior=posterior.entropy_prior,
             entropy=posterior.entropy,

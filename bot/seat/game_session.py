@@ -49,6 +49,8 @@ from protocol.messages import (
 from protocol.parts import (
     MAX_LEAVES,
     MAX_MOVE,
+    MAX_NUMBER,
+    MAX_POINTS,
     MAX_SENTENCE,
     Belief,
     Candidate,
@@ -360,9 +362,9 @@ class GameSession(Generic[P]):
 
 
 _LARGEST = {
-    "score": 1_000_000,
-    "samples": 2**53,
-    **dict.fromkeys(("equity", "equity_error", "win_error"), 2.0**53),
+    "score": MAX_POINTS,
+    "samples": MAX_NUMBER,
+    **dict.fromkeys(("equity", "equity_error", "win_error"), float(MAX_NUMBER)),
 }
 """The protocol's limits on a candidate's numbers."""
 
