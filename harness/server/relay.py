@@ -75,56 +75,77 @@ async def relay(
     games (None: any number), and ``UNUSED`` if the bot is not used (by ``IdleWatch``; ``idle_s``
     None: never).
     """
-    over = set[str]()  # a verdict may be sent twice
-    played: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    return await _Relay(arbiter, bot, games, hear, idle_s).run()
 
-    def to_bot(message: Message, _at_ms: int) -> None:
+
+class _Relay:
+    """A relay; its arguments are those of ``relay``."""
+
+    def __init__(
+        self,
+        arbiter: Channel,
+        bot: Channel,
+        games: int | None,
+        hear: Callable[[Message], None],
+        idle_s: float | None,
+    ) -> None:
+        self._games, self._hear = games, hear
+        self._over = set[str]()
+        """Games that are over; a verdict may be sent twice."""
+        self._end: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """Why the relay ends, if neither side has closed."""
+        self._arbiter, self._bot = Link(arbiter, self._to_bot), Link(bot, self._to_arbiter)
+        self._watch = None if idle_s is None else IdleWatch(idle_s, self._give_up)
+
+    async def run(self) -> str:
+        """Relay until the end; return why it ended."""
+        links = self._arbiter, self._bot
+        runs = [asyncio.create_task(link.run()) for link in links]
+        try:
+            ends: list[asyncio.Future[str]] = [self._end, *runs]
+            done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            why = done.pop().result()
+            for link, run in zip(links, runs, strict=True):
+                if not run.done():
+                    await link.flush()
+                elif link.closing:
+                    why = f"{link.channel.peer}: {link.closing}"
+            return why
+        finally:
+            if self._watch is not None:
+                self._watch.stop()
+            for run in runs:
+                run.cancel()
+            await asyncio.gather(*runs, return_exceptions=True)
+            gone = Goodbye(code="closed", message="the other side is gone")
+            for link in links:
+                with contextlib.suppress(ChannelClosed):
+                    await link.channel.send(gone)
+                await link.channel.close()
+
+    def _to_bot(self, message: Message, _at_ms: int) -> None:
         if isinstance(message, Goodbye):
-            hear(message)
-        if isinstance(message, Goodbye) or played.done():
+            self._hear(message)
+        if isinstance(message, Goodbye) or self._end.done():
             return
-        links[1].send(message)
-        carried(message)
-        if games is not None and isinstance(message, GameOver):
-            over.add(message.game)
-            if len(over) == games:
-                played.set_result(PLAYED)
+        self._bot.send(message)
+        self._carried(message)
+        if self._games is not None and isinstance(message, GameOver):
+            self._over.add(message.game)
+            if len(self._over) == self._games:
+                self._end.set_result(PLAYED)
 
-    def to_arbiter(message: Message, _at_ms: int) -> None:
+    def _to_arbiter(self, message: Message, _at_ms: int) -> None:
         if not isinstance(message, Goodbye):
-            links[0].send(message)
-            carried(message)
+            self._arbiter.send(message)
+            self._carried(message)
 
-    def carried(message: Message) -> None:
-        hear(message)
-        if watch is not None:
-            watch.carried(message)
+    def _carried(self, message: Message) -> None:
+        self._hear(message)
+        if self._watch is not None:
+            self._watch.carried(message)
 
-    def give_up() -> None:
-        if not played.done():
-            links[0].dismiss(1000, "unused", f"{UNUSED}: another may need it")
-            played.set_result(UNUSED)
-
-    watch = None if idle_s is None else IdleWatch(idle_s, give_up)
-    links = Link(arbiter, to_bot), Link(bot, to_arbiter)
-    runs = [asyncio.create_task(link.run()) for link in links]
-    try:
-        ends: list[asyncio.Future[str]] = [played, *runs]
-        done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        why = done.pop().result()
-        for link, run in zip(links, runs, strict=True):
-            if not run.done():
-                await link.flush()
-            elif link.closing:
-                why = f"{link.channel.peer}: {link.closing}"
-        return why
-    finally:
-        if watch is not None:
-            watch.stop()
-        for run in runs:
-            run.cancel()
-        await asyncio.gather(*runs, return_exceptions=True)
-        for channel in (arbiter, bot):
-            with contextlib.suppress(ChannelClosed):
-                await channel.send(Goodbye(code="closed", message="the other side is gone"))
-            await channel.close()
+    def _give_up(self) -> None:
+        if not self._end.done():
+            self._arbiter.dismiss(1000, "unused", f"{UNUSED}: another may need it")
+            self._end.set_result(UNUSED)
