@@ -355,21 +355,7 @@ class MatchServer:
                 self.gatekeeper.check(hello.name, token)
                 await self._lend_bot(channel, _bot_name(request), caller)
             case "player":
-                check_name(hello.name)
-                if hello.name in self._bots:
-                    raise forbidden(f"{hello.name!r} is a bot of this server's own")
-                if self.direction is not None:
-                    self.direction.check_player(hello.name)
-                    if token is None and self.direction.would_join(hello.name):
-                        self._admissions.check_claim(caller, self.direction.entrants)
-                await self.gatekeeper.admit(
-                    hello.name,
-                    token,
-                    used_from=self._lobby.players.used_from(hello.name),
-                    peer=channel.peer,
-                    check_claim=partial(self._admissions.check_claim, caller),
-                )
-                self._bans.check(hello.name, caller.address)  # it may be banned by now
+                await self._admit_player(hello.name, token, channel.peer, caller)
                 await self._serve_player(channel, hello.name, caller)
             case "spectator":
                 with self._admissions.spectator():
@@ -381,6 +367,22 @@ class MatchServer:
                 await direction.serve(channel, hello.name)
             case "admin":
                 await self._administration.serve(channel, hello.name)
+
+    async def _admit_player(self, name: str, token: str | None, peer: str, caller: Caller) -> None:
+        """Check that a player may log in; PeerError or JournalError if not."""
+        check_name(name)
+        if name in self._bots:
+            raise forbidden(f"{name!r} is a bot of this server's own")
+        check_claim = partial(self._admissions.check_claim, caller)
+        if self.direction is not None:
+            self.direction.check_player(name)
+            if token is None and self.direction.would_join(name):
+                check_claim(self.direction.entrants)
+        used_from = self._lobby.players.used_from(name)
+        await self.gatekeeper.admit(
+            name, token, used_from=used_from, peer=peer, check_claim=check_claim
+        )
+        self._bans.check(name, caller.address)  # it may be banned by now
 
     async def _lend_bot(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
         if self.open_bot is None or not self._bots:
