@@ -21,12 +21,10 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from protocol.parts import MAX_NAME
-
 from .registry import DIALECTS, SeatError, SeatSpec, seat_of
 
-LONGEST_NAME = MAX_NAME
-"""The protocol's limit on a name's length, in characters."""
+LONGEST_NAME = 64
+"""``MAX_NAME`` of ``protocol.parts``, whose import would take longer than all else here."""
 LIKE_AN_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Matches what a ban reads as an address or a network; servers accept no such name."""
 _SHOWN = 80

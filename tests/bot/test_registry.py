@@ -12,7 +12,8 @@ import pytest
 from bot.player import Player
 from bot.players.static import StaticPlayer
 from bot.registry import _HOUSE, SeatError, about, create_player, known_bots, load_factory
-from bot.seat_text import parse_seat
+from bot.seat_text import LONGEST_NAME, parse_seat
+from protocol.parts import MAX_NAME
 
 KNOWN = "known: bluff, challenger, champion, greedy, infer, mc, mc[+]rh, rh, sim, static, vanilla"
 
@@ -88,6 +89,10 @@ def test_options_are_decoded() -> None:
 def test_the_house_takes_the_options_that_are_listed(name: str) -> None:
     factory = load_factory(parse_seat(name))
     assert tuple(inspect.signature(factory).parameters) == _HOUSE[name].options
+
+
+def test_a_name_is_as_long_as_the_protocol_has_room_for() -> None:
+    assert LONGEST_NAME == MAX_NAME
 
 
 def test_a_file(file: str) -> None:
