@@ -33,7 +33,7 @@ TIMES: dict[str, Any] = {"close_timeout": 2, "ping_interval": 10, "ping_timeout"
 """Timeouts of both ends of a WebSocket, in seconds."""
 
 OPEN_S = 10.0
-"""Time for a TLS handshake, and for the opening request."""
+"""Time for a TLS handshake and an opening request, and for an answer to ours."""
 
 SHUTDOWN_S = 60.0
 """Time for a peer to read what was written over TLS; each connection has a shorter limit too."""
@@ -310,7 +310,7 @@ async def bind(host: str, port: int) -> tuple[socket.socket, ...]:
     except OSError as error:
         for listening in bound:
             listening.close()
-        raise no_listening(host, port, error) from None
+        raise _no_listening(host, port, error) from None
     return tuple(bound)
 
 
@@ -320,7 +320,7 @@ async def check_address(host: str, port: int) -> None:
         listening.close()
 
 
-def no_listening(host: str, port: int, error: OSError) -> OSError:
+def _no_listening(host: str, port: int, error: OSError) -> OSError:
     """Return an error that says why nothing can listen at an address, and what to do."""
     if error.errno == errno.EADDRINUSE:
         why = "another program listens there; choose another port, or 0 for any that is free"

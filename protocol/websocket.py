@@ -25,7 +25,7 @@ from websockets.exceptions import (
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from .accepting import PLAIN_TEXT, TIMES, serve, without_number
+from .accepting import OPEN_S, PLAIN_TEXT, TIMES, serve, without_number
 from .channel import Arrival, ChannelClosed
 from .codec import CODECS, JSON, MAX_FRAME, MSGPACK
 from .intake import Gate, open_gate, trusting_gate
@@ -133,12 +133,11 @@ async def dial(
     *,
     token: str | None = None,
     tls: ssl.SSLContext | None = None,
-    open_timeout: float = 10.0,
 ) -> WebSocketChannel:
     """Open a connection to a server or a bot at ``ws://host:port/…`` or ``wss://…``.
 
     ``token`` goes into the ``Authorization`` header, never into the URL. ``tls`` is for ``wss``; by
-    default the system's certificates are trusted. ``open_timeout`` is in seconds.
+    default the system's certificates are trusted.
 
     Raises:
         ChannelClosed: no answer, or none in this protocol; the message says which.
@@ -149,7 +148,7 @@ async def dial(
         connection = await connect(
             url,
             additional_headers=headers,
-            open_timeout=open_timeout,
+            open_timeout=OPEN_S,
             create_connection=cast("Any", partial(ClientEnd, visit=trusting_gate(url))),
             subprotocols=[Subprotocol(name) for name in CODECS],
             compression=None,
@@ -159,7 +158,7 @@ async def dial(
             **trust,
         )
     except TimeoutError:
-        raise ChannelClosed(f"can't reach {url}: no answer within {open_timeout:g} s") from None
+        raise ChannelClosed(f"can't reach {url}: no answer within {OPEN_S:g} s") from None
     except (OSError, InvalidHandshake, InvalidURI, ValueError) as error:
         raise ChannelClosed(f"can't reach {url}: {_unreached(url, error)}") from None
     assert isinstance(connection, ClientEnd)

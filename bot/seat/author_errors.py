@@ -17,22 +17,23 @@ _INSTALLED, _STANDARD = (
     tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in names)
     for names in (("purelib", "platlib"), ("stdlib", "platstdlib"))
 )
+_FRAMES = 3
 
 
-def in_words(error: BaseException, frames: int = 3) -> str:
-    """Return file, line and error, then on further lines at most ``frames`` of the author's."""
+def in_words(error: BaseException) -> str:
+    """Return file, line and error, then on further lines the last of the author's frames."""
     what = f"{type(error).__name__}: {error}{_contained(error)}"
     stack = _of_the_author(traceback.extract_tb(error.__traceback__))
     if isinstance(error, SyntaxError) and error.filename:
         lines = [f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"]
-        if frames and error.text:
+        if error.text:
             lines.append(f"    {error.text.strip()}")
         stack = []  # these frames only lead to the import
     elif stack:
         lines = [f"{stack[-1].filename}, line {stack[-1].lineno}, in {stack[-1].name}: {what}"]
     else:
         lines = [what]
-    for frame in stack[-frames:] if frames else ():
+    for frame in stack[-_FRAMES:]:
         lines.append(f"  {frame.filename}, line {frame.lineno}, in {frame.name}")
         lines.append(f"    {frame.line}")
     return "\n".join(lines)

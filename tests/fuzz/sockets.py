@@ -272,7 +272,7 @@ class Visitors:
         server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with contextlib.suppress(ChannelClosed):
-            channel = await dial(f"ws://127.0.0.1:{port}", open_timeout=PATIENCE_S)
+            channel = await dial(f"ws://127.0.0.1:{port}")
             try:
                 while True:
                     await channel.receive()
