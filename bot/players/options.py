@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
+_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
 def number(name: str, text: str, least: int, most: int) -> int:
@@ -17,10 +17,13 @@ def number(name: str, text: str, least: int, most: int) -> int:
 
 
 def duration_ms(name: str, text: str) -> int:
-    """Read a duration of a millisecond or more."""
-    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)", text, re.ASCII)
-    if match and (ms := round(float(match[1]) * _UNITS_MS[match[2]])):
-        return ms
+    """Read a duration of a millisecond or more, as on the command line: ``2s``, ``1m30s``."""
+    part = r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)"
+    if re.fullmatch(f"(?:{part})+", text, re.ASCII):
+        amounts = re.findall(part, text, re.ASCII)
+        ms = round(sum(float(amount) * _UNITS_MS[unit] for amount, unit in amounts))
+        if ms:
+            return ms
     raise ValueError(f"{name} is a duration such as 300ms or 2s, not {text!r}")
 
 

@@ -74,7 +74,8 @@ def test_options_say_how_it_is_searched() -> None:
         ("sim?time=300", "time is a duration such as 300ms or 2s, not '300'"),
         ("sim?time=0s", "time is a duration such as 300ms or 2s, not '0s'"),
         ("sim?time=-1s", "time is a duration such as 300ms or 2s, not '-1s'"),
-        ("sim?time=1h", "time is a duration such as 300ms or 2s, not '1h'"),
+        ("sim?time=1d", "time is a duration such as 300ms or 2s, not '1d'"),
+        ("sim?time=1m30", "time is a duration such as 300ms or 2s, not '1m30'"),
         ("champion?time=soon", "time is a duration such as 300ms or 2s, not 'soon'"),
         ("sim?bag=few", "bag is a number or a range such as 1-7, not 'few'"),
         ("sim?bag=7-1", "bag is a number or a range such as 1-7, not '7-1'"),
@@ -91,7 +92,8 @@ def test_options_that_make_no_sense(seat: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "ms"), [("300ms", 300), ("2s", 2_000), ("1.5s", 1_500), ("0.5m", 30_000)]
+    ("text", "ms"),
+    [("300ms", 300), ("2s", 2_000), ("1.5s", 1_500), ("0.5m", 30_000), ("1m30s", 90_000)],
 )
 @pytest.mark.parametrize("kind", [sim, new_champion])
 def test_time_is_a_limit_for_each_turn(kind: Callable[..., Strategy], text: str, ms: int) -> None:
