@@ -271,7 +271,7 @@ class View:
         from engine.movegen.evaluation import PASS_EQUITY, POINT
 
         if count is not None and count < 1:
-            raise ValueError(f"the best {count} moves; one is the least")
+            raise ValueError(f"count is {count}; it must be 1 or more")
         refused = self.refused_moves
         wanted = sys.maxsize - 1 if count is None else count + len(refused)
         ranked = self._generator().best(self.position, wanted)

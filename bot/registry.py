@@ -156,7 +156,9 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
     if points:
         return SeatSpec("local", name, points[0].value.replace(" ", ""), options, text)
     if not _NAME.fullmatch(name):
-        raise SeatError(f"{text!r} is no seat: a name, module:factory, file.py:factory or ws://…")
+        raise SeatError(
+            f"{text!r} is not a seat; write a bot's name, module:factory, file.py:factory or ws://…"
+        )
     raise SeatError(f"no bot is called {name!r}; {_known()}{did_you_mean(name, known_bots())}")
 
 
@@ -180,7 +182,7 @@ def load_factory(spec: SeatSpec) -> Factory:
         SeatError: the module or factory does not exist.
     """
     if spec.kind == "remote":
-        raise SeatError(f"{spec.text!r} is elsewhere; it is dialled, not loaded")
+        raise SeatError(f"{spec.text!r} is a remote bot, which can't be loaded here")
     if spec.kind == "engine":
         raise SeatError(f"{spec.text!r} is an engine of its own; a match or a server starts it")
     if spec.kind == "guest":
@@ -273,7 +275,7 @@ def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bo
         raise SeatError(f"{text!r}: no option is called {listed}; {known}{close}")
     missing = [key for key, needed in taken.items() if needed and key not in options]
     if missing:
-        raise SeatError(f"{text!r}: the option {missing[0]!r} has to be given")
+        raise SeatError(f"{text!r}: the option {missing[0]!r} is required")
 
 
 def _search_last(folder: Path) -> None:

@@ -46,7 +46,7 @@ def parse_seat(text: str) -> SeatSpec:
     # Such as a name too long for a file, or the home of a user who does not exist.
     except (OSError, ValueError, RuntimeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise SeatError(f"{text[:_SHOWN]!r} names no file that there can be: {why}") from None
+        raise SeatError(f"{text[:_SHOWN]!r} is not a possible file name: {why}") from None
 
 
 def _read(text: str) -> SeatSpec:
@@ -140,7 +140,7 @@ def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
         if not equals or not key:
             raise SeatError(f"{text!r}: an option is key=value, {part!r} is not")
         if key in options:
-            raise SeatError(f"{text!r}: the option {key!r} is there twice")
+            raise SeatError(f"{text!r}: the option {key!r} is given twice")
         options[key] = unquote(value)
     return tuple(options.items())
 

@@ -26,7 +26,7 @@ def sim(
 def settings_of(candidates: str, plies: str, iterations: str, time: str, bag: str) -> Settings:
     """Read the options shared by simulating players; raise ValueError if one is invalid."""
     if iterations and time:
-        raise ValueError("iterations or time ends a search, not both")
+        raise ValueError("give iterations or time, not both")
     return Settings(
         candidates=number("candidates", candidates, 1, 100) if candidates else None,
         plies=number("plies", plies, 1, TO_THE_END) if plies else None,

@@ -149,7 +149,7 @@ def test_a_bot_elsewhere() -> None:
     assert (spec.kind, spec.name) == ("remote", "static")
     assert spec.target == "wss://example.org:8484/bots/static?seat=1"
     assert parse_seat("ws://[::1]:80").name == "[::1]:80"
-    with pytest.raises(SeatError, match="is elsewhere"):
+    with pytest.raises(SeatError, match="is a remote bot"):
         load_factory(spec)
 
 
@@ -194,11 +194,11 @@ def test_an_engine_of_others(
         ("nothing-like-it", f"{KNOWN}$"),
         ("", f"names no bot; {KNOWN}"),
         ("?a=b", "names no bot"),
-        ("sta tic", "is no seat"),
+        ("sta tic", "'sta tic' is not a seat; write a bot's name"),
         ("static?temprature=2", "no option is called 'temprature'; it takes: temperature"),
         ("greedy?a=1&b=2", "no option is called 'a', 'b'; it takes none"),
         ("static?temperature", "an option is key=value, 'temperature' is not"),
-        ("static?temperature=1&temperature=2", "'temperature' is there twice"),
+        ("static?temperature=1&temperature=2", "'temperature' is given twice"),
         ("nowhere.py:Bot", "there is no file 'nowhere.py'"),
         ("nowhere.py", "write nowhere.py:NAME"),
         ("no_such_package.bots:Bot", "there is no module 'no_such_package'"),
@@ -224,7 +224,7 @@ def test_what_is_no_seat(text: str, says: str) -> None:
     [
         ("Mine?breadth=1", "no option is called 'breadth'; it takes: depth, style"),
         ("Mine?depth=deep", "depth is a number, not 'deep'"),
-        ("needs", "the option 'book' has to be given"),
+        ("needs", "the option 'book' is required"),
         ("Min", "has no 'Min'; did you mean Mine?"),
         ("number", "can't be called"),
         ("wrong", "makes a int; a player derives from"),

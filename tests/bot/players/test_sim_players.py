@@ -79,7 +79,7 @@ def test_options_say_how_it_is_searched() -> None:
         ("champion?time=soon", "time is a duration such as 300ms or 2s, not 'soon'"),
         ("sim?bag=few", "bag is a number or a range such as 1-7, not 'few'"),
         ("sim?bag=7-1", "bag is a number or a range such as 1-7, not '7-1'"),
-        ("sim?iterations=5&time=1s", "iterations or time ends a search, not both"),
+        ("sim?iterations=5&time=1s", "give iterations or time, not both"),
         ("sim?rule=equal", "it takes: candidates, plies, iterations, time, bag"),
         ("champion?candidates=5", "it takes: time, exact"),
         ("champion?exact=maybe", "exact is yes or no, not 'maybe'"),
