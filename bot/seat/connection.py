@@ -199,7 +199,8 @@ class BotRunner:
                         case _:
                             raise TurnedAway(f"{channel.peer} did not answer hello with welcome")
         except TimeoutError:
-            raise ChannelClosed(f"{channel.peer} does not answer") from None
+            why = f"{channel.peer} did not answer hello within {WELCOME_S:g} s"
+            raise ChannelClosed(why) from None
 
     def _seek_on(self, *, resumed: bool = False) -> None:
         """Ask for games, once per connection, unless an earlier game continues.

@@ -61,8 +61,8 @@ class Containment:
         if self.apart:
             return "bots and engines run in namespaces of their own"
         return (
-            f"this system lets nobody keep bots and engines apart from it ({self.why_not}): limits "
-            "hold, but they can read and end what this user can (docs/server.md#containment)"
+            f"this system does not allow namespaces ({self.why_not}): bots and engines have limits, "
+            "but can read and kill whatever this user can (docs/server.md#containment)"
         )
 
 

@@ -149,7 +149,7 @@ class Link:
         if error.close is not None:
             self.close_soon(error.close, error.code)
         elif self._errors >= ERRORS_LIMIT:
-            self.close_soon(1008, f"{self._errors} messages that could not be taken")
+            self.close_soon(1008, f"too many invalid messages ({self._errors})")
 
     def dismiss(self, close: int, code: str, message: str) -> None:
         """Say goodbye and close the connection."""

@@ -178,7 +178,7 @@ class Watched:
 
     def _last(self, message: Played) -> Observed:
         if not self.view.history or not isinstance(self.view.history[-1].move, Place):
-            raise self._fault(f"'played' {message.seq}: a challenge of no play")
+            raise self._fault(f"'played' {message.seq}: there is no play to challenge")
         return self.view.history[-1]
 
     def turn(self, message: YourTurn) -> None:

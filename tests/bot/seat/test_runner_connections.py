@@ -391,7 +391,7 @@ async def test_a_peer_that_makes_no_sense_for_long_is_given_up(table: TestArbite
     async with seated(a_bot("b", Passes), table) as talk:
         for _ in range(20):
             await table.channel.send(Hello(role="arbiter", name="x"))
-        with pytest.raises(ChannelClosed, match="could not be taken"):
+        with pytest.raises(ChannelClosed, match="too many invalid messages"):
             await talk
 
 
