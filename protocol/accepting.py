@@ -327,7 +327,7 @@ def _no_listening(host: str, port: int, error: OSError) -> OSError:
     elif error.errno == errno.EADDRNOTAVAIL:
         why = "this machine has no such address; 0.0.0.0 stands for all that it has"
     elif error.errno == errno.EACCES:
-        why = "this user may not; choose a port from 1024 on"
+        why = "this user may not use that port; choose one from 1024 on"
     elif isinstance(error, socket.gaierror):
         why = "no machine has that name; give an address, such as 127.0.0.1"
     else:

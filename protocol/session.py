@@ -130,7 +130,7 @@ class Conversation:
         if expected is not None and seq != expected:
             raise PeerError(
                 "bad_seq",
-                f"seq {seq} where {expected} comes next",
+                f"seq is {seq}; expected {expected}",
                 retry="reconnect" if sender is Side.ARBITER else "corrected",
                 game=self.game,
                 seq=expected,
@@ -249,7 +249,7 @@ class ArbiterSession(_Session):
             if attempt > game.attempt:
                 raise PeerError(
                     "bad_attempt",
-                    f"attempt {attempt} where {game.attempt} comes next",
+                    f"attempt is {attempt}; expected {game.attempt}",
                     game=game.game,
                     seq=game.next_seq,
                 )

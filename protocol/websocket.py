@@ -172,8 +172,9 @@ def _unreached(url: str, error: Exception) -> str:
     if isinstance(error, ssl.SSLError | InvalidMessage | ConnectionResetError):
         if url.startswith("wss:"):
             plain = url.replace("wss:", "ws:", 1)
-            return f"it does not answer with TLS, or has no room now; without TLS, it is {plain}"
-        return f"it does not answer with HTTP; with TLS, it is {url.replace('ws:', 'wss:', 1)}"
+            return f"it does not answer with TLS, or is full; if it has no TLS, use {plain}"
+        secure = url.replace("ws:", "wss:", 1)
+        return f"it does not answer with HTTP; if it has TLS, use {secure}"
     if isinstance(error, InvalidURI):
         return "a server's address is ws://host:port or wss://host:port"
     if isinstance(error, InvalidStatus) and (told := error.response.body):

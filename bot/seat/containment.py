@@ -61,8 +61,8 @@ class Containment:
         if self.apart:
             return "bots and engines run in namespaces of their own"
         return (
-            f"this system does not allow namespaces ({self.why_not}): bots and engines have limits, "
-            "but can read and kill whatever this user can (docs/server.md#containment)"
+            f"this system does not allow namespaces ({self.why_not}): bots and engines have "
+            "limits, but can read and kill whatever this user can (docs/server.md#containment)"
         )
 
 

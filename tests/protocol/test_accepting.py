@@ -186,7 +186,9 @@ async def test_a_server_that_closes_waits_for_no_handshake(
         _, first = await knock(port)
         await door.until(lambda: door.asked == 1)
         monkeypatch.setattr(accepting, "HELD_S", 0.01)
-        with pytest.raises(ChannelClosed, match="with TLS, or has no room now"):
+        with pytest.raises(
+            ChannelClosed, match="with TLS, or is full; if it has no TLS, use ws://"
+        ):
             await dial(f"wss://127.0.0.1:{port}")
         monkeypatch.setattr(accepting, "HELD_S", 60)
         reader, second = await knock(port)

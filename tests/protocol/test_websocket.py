@@ -566,7 +566,7 @@ async def test_over_tls_with_a_certificate_that_is_known() -> None:
         await channel.close()
         with pytest.raises(ChannelClosed, match=r"can't reach wss://.*is not trusted: self"):
             await dial(url)
-        with pytest.raises(ChannelClosed, match=r"HTTP; with TLS, it is wss://127.0"):
+        with pytest.raises(ChannelClosed, match=r"HTTP; if it has TLS, use wss://127.0"):
             await dial(url.replace("wss:", "ws:"))
 
 
