@@ -80,7 +80,9 @@ def _tiles_in_play(rules: RulesInPlay) -> TileDistribution:
     )
     tiles = parse_distribution(name, table.getvalue(), f"the tiles {name[:40]!r}")
     if len(tiles.counts) != len(rules.tiles):
-        raise ValueError(f"the tiles {name[:40]!r}: a tile's text has a sign that tiles can't have")
+        raise ValueError(
+            f"the tiles {name[:40]!r}: a tile's text has a character that tiles can't have"
+        )
     return tiles
 
 

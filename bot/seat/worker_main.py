@@ -101,10 +101,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rules", default="english", metavar="NAME_OR_FILE", help="those of the games to come"
     )
-    parser.add_argument("--threads", type=int, default=1, help="to search with at once")
+    parser.add_argument("--threads", type=int, default=1, help="number of search threads")
     parser.add_argument("--ponder", action="store_true", help="search on the opponent's time too")
     parser.add_argument("--name", help="what to be called; the bot's name by default")
-    parser.add_argument("--seed", type=int, help="for the player's chance")
+    parser.add_argument("--seed", type=int, help="seed of the player's random choices")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pipe", action="store_true", help="speak through stdin and stdout")
     where.add_argument("--try-out", action="store_true", help="load the bot, and end")

@@ -250,7 +250,7 @@ class Conversation:
             for texts in (go.searchmoves, go.alsosearchmoves)
         )
         if go.searchmoves and not only:
-            search.preface.append(Fault("bad-move", "none of searchmoves can be made"))
+            search.preface.append(Fault("bad-move", "no move of searchmoves is legal"))
             return
         ends_ms = None if (limit := settings.limit_ms(go)) is None else now_ms + limit
         search.due_ms = None if ends_ms is None else ends_ms + PATIENCE_MS

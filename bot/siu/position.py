@@ -190,7 +190,7 @@ def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str |
     variant = operations.get("var", "classic")
     if variant.casefold() not in _BOARD_OF_VARIANT:
         known = ", ".join(_BOARD_OF_VARIANT)
-        raise ValueError(f"variant {variant[:60]!r} is not there; there are: {known}")
+        raise ValueError(f"variant {variant[:60]!r} is unknown; known: {known}")
     board = operations.get("bdn") or _BOARD_OF_VARIANT[variant.casefold()]
     layout = settings.find("board", board) if board else None
     try:

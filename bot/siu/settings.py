@@ -205,7 +205,7 @@ def _spin(name: str, field: str, least: int, most: int) -> _Row:
 def _combo(name: str, field: str, *values: str) -> _Row:
     def read(_settings: Settings, text: str) -> str:
         if text.casefold() not in values:
-            raise ValueError(f"{text[:60]!r} is not there; there are: {', '.join(values)}")
+            raise ValueError(f"{text[:60]!r} is unknown; known: {', '.join(values)}")
         return text.casefold()
 
     return _Row(Option(name, "combo", values=values), field, read)

@@ -163,7 +163,10 @@ def test_tiles_bring_the_numbers_of_their_rule_set() -> None:
         (f"{EMPTY[:-1]} / 0/0 0", "is 1 squares|row 15"),
         (f"{EMPTY} / 0/0 0 ld klingon;", "no letter distribution is called 'klingon'; .* english"),
         (f"{EMPTY} / 0/0 0 bdn round;", "no board is called 'round'; .* CrosswordGame, super"),
-        (f"{EMPTY} / 0/0 0 var wordsmog;", "variant 'wordsmog' is not there"),
+        (
+            f"{EMPTY} / 0/0 0 var wordsmog;",
+            "variant 'wordsmog' is unknown; known: classic, classic_super",
+        ),
         (f"{EMPTY} / 0/0 0 bb many;", "bb 'many' is no number"),
         (f"{EMPTY} QQ/ 0/0 0", "hold 2 of Q"),
     ],
