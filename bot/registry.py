@@ -26,7 +26,7 @@ DIALECTS = ("files", "magpie", "quackle", "siu")
 """Protocols of foreign engines; ``harness.seats.engines`` has a module for each."""
 
 
-class _House(NamedTuple):
+class _BuiltIn(NamedTuple):
     target: str
     about: str
     options: tuple[str, ...] = ()
@@ -34,50 +34,52 @@ class _House(NamedTuple):
 
 _SIMULATING = ("candidates", "plies", "iterations", "time", "bag")
 
-_HOUSE: dict[str, _House] = {
-    "bluff": _House(
+_BUILT_IN: dict[str, _BuiltIn] = {
+    "bluff": _BuiltIn(
         "bot.players.challenging:BluffPlayer",
         "plays as static, and now and then a phony, where plays are challenged",
         ("rate",),
     ),
-    "challenger": _House(
+    "challenger": _BuiltIn(
         "bot.players.challenging:ChallengerPlayer",
         "knows a part of the words, and challenges the others",
         ("share",),
     ),
-    "champion": _House(
+    "champion": _BuiltIn(
         "bot.players.champion:champion",
         "plays what wins most often in simulations, and solves the end of the game",
         ("time", "exact"),
     ),
-    "greedy": _House("bot.players.static:GreedyPlayer", "plays the highest score"),
-    "infer": _House(
+    "greedy": _BuiltIn("bot.players.static:GreedyPlayer", "plays the highest score"),
+    "infer": _BuiltIn(
         "bot.players.infer:infer",
         "simulates against what its opponent is likely to hold",
         ("model", "memory", "doubt", "racks", *_SIMULATING),
     ),
-    "mc": _House(
+    "mc": _BuiltIn(
         "bot.players.cs221:mc",
         "tries its highest scores out to the next turns (CS221, 2016)",
         ("candidates", "samples", "plies"),
     ),
-    "mc+rh": _House(
+    "mc+rh": _BuiltIn(
         "bot.players.cs221:mc_rh",
         "tries the moves of rh out to the next turns (CS221, 2016)",
         ("weights", "candidates", "samples", "plies"),
     ),
-    "rh": _House(
+    "rh": _BuiltIn(
         "bot.players.cs221:rh",
         "plays the highest sum of score and simple features of what it keeps (CS221, 2016)",
         ("weights",),
     ),
-    "sim": _House("bot.players.sim:sim", "plays what wins most often in simulations", _SIMULATING),
-    "static": _House(
+    "sim": _BuiltIn(
+        "bot.players.sim:sim", "plays what wins most often in simulations", _SIMULATING
+    ),
+    "static": _BuiltIn(
         "bot.players.static:StaticPlayer",
         "plays the highest sum of score and worth of the tiles it keeps, at once",
         ("temperature",),
     ),
-    "vanilla": _House("bot.players.cs221:vanilla", "plays the highest score (CS221, 2016)"),
+    "vanilla": _BuiltIn("bot.players.cs221:vanilla", "plays the highest score (CS221, 2016)"),
 }
 
 _ELSEWHERE = {
@@ -126,7 +128,7 @@ class SeatSpec:
 
 def known_bots() -> dict[str, str]:
     """Map the names of players to ``module:factory``."""
-    listed = {name: house.target for name, house in _HOUSE.items()}
+    listed = {name: player.target for name, player in _BUILT_IN.items()}
     for point in _entry_points():
         if point.name not in _ELSEWHERE:
             listed.setdefault(point.name, point.value)
@@ -141,10 +143,10 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
     """
     if not name:
         raise SeatError(f"{text!r} names no bot; {_known()}")
-    house = _HOUSE.get(name)
-    if house is not None:
-        _check_options(text, dict(options), dict.fromkeys(house.options, False))
-        return SeatSpec("local", name, house.target, options, text, built_in=True)
+    player = _BUILT_IN.get(name)
+    if player is not None:
+        _check_options(text, dict(options), dict.fromkeys(player.options, False))
+        return SeatSpec("local", name, player.target, options, text, built_in=True)
     if name in _ELSEWHERE:
         raise SeatError(f"{name!r} {_ELSEWHERE[name]}")
     points = [point for point in _entry_points() if point.name == name]
@@ -168,11 +170,11 @@ def about(spec: SeatSpec) -> str:
     All players that are not built in share one description. Of an option that is a path, only the
     file's name is shown.
     """
-    house = _HOUSE.get(spec.name) if spec.built_in else None
-    if house is None:
+    player = _BUILT_IN.get(spec.name) if spec.built_in else None
+    if player is None:
         return "a bot of this server's own"
     options = ", ".join(f"{key} {Path(value).name}" for key, value in spec.options)
-    return f"{house.about}; {options}" if options else house.about
+    return f"{player.about}; {options}" if options else player.about
 
 
 def load_factory(spec: SeatSpec) -> Factory:

@@ -11,7 +11,7 @@ import pytest
 
 from bot.player import Player
 from bot.players.static import StaticPlayer
-from bot.registry import _HOUSE, SeatError, about, create_player, known_bots, load_factory
+from bot.registry import _BUILT_IN, SeatError, about, create_player, known_bots, load_factory
 from bot.seat_text import LONGEST_NAME, parse_seat
 from protocol.parts import MAX_NAME
 
@@ -64,7 +64,7 @@ def install(folder: Path, package: str, points: str) -> None:
     (info / "entry_points.txt").write_text(f"[tilewire.bots]\n{points}\n")
 
 
-def test_a_name_of_the_house() -> None:
+def test_a_built_in_name() -> None:
     spec = parse_seat("static?temperature=2.5")
     assert (spec.kind, spec.name, spec.built_in) == ("local", "static", True)
     assert spec.target == "bot.players.static:StaticPlayer"
@@ -85,10 +85,10 @@ def test_options_are_decoded() -> None:
     assert not spec.built_in
 
 
-@pytest.mark.parametrize("name", sorted(_HOUSE))
-def test_the_house_takes_the_options_that_are_listed(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(_BUILT_IN))
+def test_built_in_players_take_the_options_that_are_listed(name: str) -> None:
     factory = load_factory(parse_seat(name))
-    assert tuple(inspect.signature(factory).parameters) == _HOUSE[name].options
+    assert tuple(inspect.signature(factory).parameters) == _BUILT_IN[name].options
 
 
 def test_a_name_is_as_long_as_the_protocol_has_room_for() -> None:
@@ -134,7 +134,7 @@ def test_an_entry_point(packages: Path) -> None:
     spec = parse_seat("clever?style=bold")
     assert (spec.name, spec.target, spec.built_in) == ("clever", "their_bots:Mine", False)
     assert type(create_player(spec)).__name__ == "Mine"
-    assert parse_seat("static").built_in, "the names of the house come first"
+    assert parse_seat("static").built_in, "built-in names come first"
 
 
 def test_a_name_of_two_packages_is_nobodys(packages: Path) -> None:

@@ -16,7 +16,7 @@ from cyclopts import App, MissingArgumentError
 from search_views import opening, unlimited, view_at
 
 from bot.player import Factory, Listener, Player
-from bot.registry import _HOUSE, SeatError, create_player, load_factory
+from bot.registry import _BUILT_IN, SeatError, create_player, load_factory
 from bot.seat_text import parse_seat
 from engine.inference.rack_filter import DOUBT
 from harness.cli import COMMANDS as NAMES
@@ -176,7 +176,7 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-@pytest.mark.parametrize("name", sorted({*_HOUSE, FULL_KNOWLEDGE, *sections()}))
+@pytest.mark.parametrize("name", sorted({*_BUILT_IN, FULL_KNOWLEDGE, *sections()}))
 def test_the_options_of_a_player(name: str) -> None:
     unseated: dict[str, Factory] = {FULL_KNOWLEDGE: FullKnowledgePlayer}
     factory = unseated.get(name) or load_factory(parse_seat(name))
