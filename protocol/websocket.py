@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import Server, ServerConnection, broadcast
@@ -206,6 +206,26 @@ class HttpAnswer(NamedTuple):
     packed: bytes = b""
     """The text in gzip, for clients that accept it; empty: not worth it."""
 
+    def response(self, connection: ServerConnection, request: Request) -> Response:
+        """Return the response to a request: packed if its client accepts that, no body to HEAD."""
+        response = connection.respond(self.status, self.text)
+        del response.headers["Content-Type"]
+        response.headers["Content-Type"] = self.content_type
+        for name, value in self.headers:
+            response.headers[name] = value
+        if self.packed:
+            response.headers["Vary"] = "Accept-Encoding"
+            if _takes_gzip(request):
+                response.body = self.packed
+                response.headers["Content-Encoding"] = "gzip"
+                del response.headers["Content-Length"]
+                response.headers["Content-Length"] = str(len(self.packed))
+        if request.method == "HEAD":
+            response.body = b""
+        if self.status == HTTPStatus.UPGRADE_REQUIRED:
+            response.headers["Upgrade"] = "websocket"
+        return response
+
 
 def _takes_gzip(request: Request) -> bool:
     """Return whether the client accepts gzip."""
@@ -216,12 +236,27 @@ def _takes_gzip(request: Request) -> bool:
     return False
 
 
+_OnHttp: TypeAlias = Callable[[Request], HttpAnswer | Awaitable[HttpAnswer] | None]
+
+
+async def _answer(
+    connection: ServerConnection, request: Request, on_http: _OnHttp
+) -> HttpAnswer | None:
+    """Return the answer to a request; None: it may become a WebSocket."""
+    assert isinstance(connection, ServerEnd)
+    refusal = connection.visit.ask(request)
+    if refusal is not None:
+        return HttpAnswer(503, f"{refusal}\n")
+    answer = on_http(request)
+    return answer if answer is None or isinstance(answer, HttpAnswer) else await answer
+
+
 async def listen(
     host: str,
     port: int,
     on_channel: Callable[[WebSocketChannel, Request], Awaitable[None]],
     *,
-    on_http: Callable[[Request], HttpAnswer | Awaitable[HttpAnswer] | None] = lambda _: None,
+    on_http: _OnHttp = lambda _: None,
     tls: ssl.SSLContext | None = None,
     gate: Gate = open_gate,
     others: Mapping[str, Callable[[ServerConnection, Request], Awaitable[None]]] = MappingProxyType(
@@ -251,34 +286,9 @@ async def listen(
         await on_channel(channel, connection.request)
 
     async def process_request(connection: ServerConnection, request: Request) -> Response | None:
-        response = await respond(connection, request)
+        answer = await _answer(connection, request, on_http)
+        response = None if answer is None else answer.response(connection, request)
         await drop_ended(connection)
-        return response
-
-    async def respond(connection: ServerConnection, request: Request) -> Response | None:
-        assert isinstance(connection, ServerEnd)
-        refusal = connection.visit.ask(request)
-        answer = HttpAnswer(503, f"{refusal}\n") if refusal is not None else on_http(request)
-        if answer is None:
-            return None
-        if not isinstance(answer, HttpAnswer):
-            answer = await answer
-        response = connection.respond(answer.status, answer.text)
-        del response.headers["Content-Type"]
-        response.headers["Content-Type"] = answer.content_type
-        for name, value in answer.headers:
-            response.headers[name] = value
-        if answer.packed:
-            response.headers["Vary"] = "Accept-Encoding"
-            if _takes_gzip(request):
-                response.body = answer.packed
-                response.headers["Content-Encoding"] = "gzip"
-                del response.headers["Content-Length"]
-                response.headers["Content-Length"] = str(len(answer.packed))
-        if request.method == "HEAD":
-            response.body = b""
-        if answer.status == HTTPStatus.UPGRADE_REQUIRED:
-            response.headers["Upgrade"] = "websocket"
         return response
 
     def choose(offered: Sequence[Subprotocol]) -> Subprotocol | None:
