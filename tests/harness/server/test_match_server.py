@@ -323,7 +323,7 @@ async def test_a_spectator_who_goes_to_another_game_still_hears_how_the_last_end
     }
     hosting = SimpleNamespace(games=dict(games), find=games.get)
     eve, channel = MemoryChannel.pair()
-    spectating = Spectating(cast("Any", hosting), StandingList)
+    spectating = Spectating(cast("Any", hosting), lambda: StandingList(round=0))
     serving = asyncio.create_task(spectating.serve(cast("Any", channel)))
     await eve.receive()
     for game, watched in (("a", 1), ("b", 2), ("c", 2)):  # of "a" its last record is not told yet

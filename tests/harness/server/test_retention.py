@@ -18,6 +18,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended, read_ended_game, read_games
 from harness.arbiter.records import Opened
 from harness.arbiter.scorebook import Scorebook
+from harness.matches.results import game_record
 from harness.server import retention
 from harness.server.retention import Retention
 
@@ -113,12 +114,11 @@ async def test_a_damaged_game_stays_and_holds_back_no_other(
 ) -> None:
     for number, game in enumerate(("damaged", "fine")):
         await keep(journal, game, OCTOBER + number)
-    game_record = retention.game_record
 
     def record(book: Scorebook, title: str) -> str:
         return {"fine": game_record(book, title)}[book.opened.game]
 
-    monkeypatch.setattr(retention, "game_record", record)
+    monkeypatch.setattr("harness.server.retention.game_record", record)
     await Retention(30, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S, None)
     short = {game.game: game.is_short for game in read_games(journal.address)}
     assert short == {"damaged": False, "fine": True}
