@@ -9,7 +9,7 @@ what solving is worth.
 
 from __future__ import annotations
 
-from bot.search.belief import Opponent
+from bot.search.belief import OpponentModel
 from bot.search.late_game import Solvers
 from bot.search.simulating import Settings
 from bot.search.strategy import Strategy
@@ -32,7 +32,7 @@ def compose(solvers: Solvers | None, time_ms: int | None = None) -> Strategy:
     return Strategy(
         Settings(candidates=CANDIDATES, time_ms=time_ms),
         empty_bag=Settings(),
-        follow=lambda view: Opponent(view, stranger(view.opponent_style)),
+        follow=lambda view: OpponentModel(view, stranger(view.opponent_style)),
         solvers=solvers,
         ponders=True,
     )

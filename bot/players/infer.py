@@ -21,7 +21,7 @@ Options besides those of ``sim``:
 from __future__ import annotations
 
 from bot.player import View
-from bot.search.belief import RACKS, Opponent
+from bot.search.belief import RACKS, OpponentModel
 from bot.search.strategy import Strategy
 from engine.inference.likelihood import MODELS, Style, stranger
 from engine.inference.rack_filter import DOUBT
@@ -53,9 +53,9 @@ def infer(
         looked_at = RACKS
     doubted = share("doubt", doubt) if doubt else DOUBT
 
-    def follow(view: View) -> Opponent:
+    def follow(view: View) -> OpponentModel:
         learns = judge == "style"
-        return Opponent(
+        return OpponentModel(
             view,
             stranger(view.opponent_style) if learns else Style.of(MODELS[judge]),
             remembers=remembers,

@@ -68,7 +68,7 @@ class _Seen:
         return np.array(self.counts, np.int64) - shown + back
 
 
-class Opponent:
+class OpponentModel:
     """The belief about the opponent of one game, from its beginning or where it is resumed.
 
     Args:

@@ -34,7 +34,7 @@ from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
 from .anytime import NODES, Anytime
-from .belief import Opponent
+from .belief import OpponentModel
 from .late_game import EndgameSearch, PreEndgameSearch, Solvers
 from .simulating import Search, Settings, seed_of
 from .static_choice import generator_for, static_choice
@@ -110,12 +110,12 @@ class Strategy(Player):
         settings: Settings,
         *,
         empty_bag: Settings | None = None,
-        follow: Callable[[View], Opponent] | None = None,
+        follow: Callable[[View], OpponentModel] | None = None,
         solvers: Solvers | None = None,
         ponders: bool = False,
     ) -> None:
         self.settings = settings
-        self.opponent: Opponent | None = None
+        self.opponent: OpponentModel | None = None
         """The belief about the opponent; None before the game, or if there is no ``follow``."""
         self.pondering = Pondering()
         self._empty_bag = empty_bag or settings

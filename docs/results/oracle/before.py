@@ -14,7 +14,7 @@ from bot.player import Budget, Choice, View
 from bot.players.champion import CANDIDATES
 from bot.players.options import duration_ms
 from bot.search.anytime import NODES, Anytime
-from bot.search.belief import Opponent
+from bot.search.belief import OpponentModel
 from bot.search.late_game import PreEndgameSearch, Solvers
 from bot.search.simulating import Settings, Stage, seed_of
 from bot.search.static_choice import generator_for
@@ -43,7 +43,7 @@ class Before(Strategy):
                 stages=lambda bag: (Stage(CANDIDATES, TO_THE_END if bag <= PLAYED_OUT else 2),),
                 enough=0.0002,
             ),
-            follow=lambda view: Opponent(view, stranger(view.opponent_style)),
+            follow=lambda view: OpponentModel(view, stranger(view.opponent_style)),
             solvers=Solvers(),
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bot.players.champion import CANDIDATES
 from bot.players.options import duration_ms
-from bot.search.belief import Opponent
+from bot.search.belief import OpponentModel
 from bot.search.late_game import Solvers
 from bot.search.simulating import Settings
 from bot.search.strategy import Strategy
@@ -21,6 +21,6 @@ class Patient(Strategy):
         super().__init__(
             Settings(CANDIDATES, time_ms=duration_ms("time", time), enough=float(enough)),
             empty_bag=Settings(),
-            follow=lambda view: Opponent(view, stranger(view.opponent_style)),
+            follow=lambda view: OpponentModel(view, stranger(view.opponent_style)),
             solvers=Solvers(),
         )

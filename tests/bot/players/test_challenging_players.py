@@ -9,7 +9,7 @@ import numpy as np
 from bot.player import Budget, Observed, Player, View
 from bot.players.challenging import BluffPlayer, ChallengerPlayer
 from bot.players.static import StaticPlayer
-from bot.search.belief import Opponent
+from bot.search.belief import OpponentModel
 from bot.search.static_choice import static_choice
 from engine.inference.likelihood import stranger
 from engine.rules.moves import Exchange, Place
@@ -101,7 +101,7 @@ def test_a_challenger_knows_its_share_of_the_words(lexicon: Lexicon) -> None:
 
 def test_the_tiles_of_a_withdrawn_phony_are_known(lexicon: Lexicon) -> None:
     view = view_of(lexicon)
-    opponent = Opponent(view, stranger(None), racks=50)
+    opponent = OpponentModel(view, stranger(None), racks=50)
     _, play = observed(view, "QXZ")
     taken_back = replace(play, score=0, scores=(0, 0), withdrawn=True)
     after = view.after(taken_back, replace(view.position, scoreless_turns=1), view.clocks)

@@ -16,7 +16,7 @@ from bot.player import Budget, Choice, ExchangedCount, Observed, Player, View
 from bot.players.infer import infer
 from bot.players.static import StaticPlayer
 from bot.registry import SeatError, create_player
-from bot.search.belief import Opponent, _Seen
+from bot.search.belief import OpponentModel, _Seen
 from bot.seat_text import parse_seat
 from engine.inference.equity_loss import Play
 from engine.inference.leave_prior import LeavePrior
@@ -36,10 +36,10 @@ MANY, FEW = 30_000, 300  # racks
 class Watcher(StaticPlayer):
     """Plays as ``static``, and follows what the opponent may hold."""
 
-    def __init__(self, make: Callable[[View], Opponent], racks: int) -> None:
+    def __init__(self, make: Callable[[View], OpponentModel], racks: int) -> None:
         super().__init__()
         self._make, self._racks = make, racks
-        self.beliefs: list[tuple[int, Opponent, dict[Rack, float]]] = []
+        self.beliefs: list[tuple[int, OpponentModel, dict[Rack, float]]] = []
 
     def new_game(self, view: View) -> None:
         self.opponent = self._make(view)
@@ -76,7 +76,7 @@ def kept_by(game: Game, turn: int) -> Rack:
 @cache
 def watched(learns: bool) -> tuple[Watcher, Game]:
     style = stranger() if learns else Style.of(DETERMINISTIC)
-    watcher = Watcher(lambda view: Opponent(view, style, learns=learns), MANY)
+    watcher = Watcher(lambda view: OpponentModel(view, style, learns=learns), MANY)
     return watcher, played(watcher, StaticPlayer(), 3)
 
 
@@ -115,7 +115,7 @@ def test_the_players_own_exchange_is_no_news_of_the_opponents_rack() -> None:
             choice = super().choose(view, budget)
             return Choice(Exchange(view.rack[:5])) if len(view.history) == 2 else choice
 
-    watcher = Exchanging(lambda view: Opponent(view, Style.of(SIMULATING), learns=False), FEW)
+    watcher = Exchanging(lambda view: OpponentModel(view, Style.of(SIMULATING), learns=False), FEW)
     game = played(watcher, StaticPlayer(), 4)
     assert any(isinstance(turn.move, Exchange) for turn in game.turns)
     for _, opponent, chances in watcher.beliefs:
@@ -165,7 +165,7 @@ def test_a_game_that_is_taken_up_midway_goes_on_with_what_is_seen_from_then_on()
     played(Noting(), StaticPlayer(), 8)
     start = views[3][0]
     unknown = replace(start, position=replace(start.position, racks=((), ())))
-    opponent = Opponent(unknown, stranger())
+    opponent = OpponentModel(unknown, stranger())
     for view, play in views[4:]:
         opponent.observe(view, play)
         opponent.think(racks=FEW)
@@ -184,7 +184,7 @@ def test_turns_are_read_as_the_opponent_made_them() -> None:
     played(Noting(), StaticPlayer(), 9)
     view = views[0]
     for move, expected in ((ExchangedCount(3), 3), (PASS, PASS)):
-        opponent = Opponent(view, Style.of(SIMULATING), learns=False)
+        opponent = OpponentModel(view, Style.of(SIMULATING), learns=False)
         after = replace(view, history=())
         opponent.observe(after, Observed(2, view.opponent, move, 0, (0, 0), view.bag, 0))
         (seen,) = opponent._news
@@ -199,7 +199,7 @@ def test_turns_are_read_as_the_opponent_made_them() -> None:
 
 def test_a_style_that_is_not_learnt_is_not_told() -> None:
     """It would be kept as what is known of him."""
-    opponent = Opponent(begun(), Style.of(SIMULATING), learns=False)
+    opponent = OpponentModel(begun(), Style.of(SIMULATING), learns=False)
     after = replace(begun(), history=())
     opponent.observe(after, Observed(1, begun().opponent, PASS, 0, (0, 0), after.bag, 0))
     opponent.think(racks=FEW)
@@ -210,7 +210,7 @@ def test_a_style_that_is_not_learnt_is_not_told() -> None:
 @pytest.mark.parametrize("bag", [0, 79, 93, 200])
 def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
     view = replace(begun(), bag=bag)
-    opponent = Opponent(view, stranger())
+    opponent = OpponentModel(view, stranger())
     opponent.observe(replace(view, bag=80), Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0))
     opponent.think(racks=FEW)
     assert opponent.told is not None
@@ -221,7 +221,7 @@ def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
 def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
     view = begun()
     zs = Place(7, 7, Direction.ACROSS, (26, 26, 26))
-    opponent = Opponent(view, stranger())
+    opponent = OpponentModel(view, stranger())
     opponent.observe(view, Observed(1, view.opponent, zs, 60, (0, 60), view.bag - 3, 0))
     opponent.think(racks=FEW)
     assert opponent.told is not None
@@ -231,7 +231,7 @@ def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
 
 def test_what_can_not_be_held_is_left_out_of_simulations() -> None:
     """As after draws that were missed: there is one Z, and not two."""
-    opponent, zs, es = Opponent(begun(), stranger()), (26, 26), (5, 5)
+    opponent, zs, es = OpponentModel(begun(), stranger()), (26, 26), (5, 5)
     opponent.tracker.prior = LeavePrior(np.array([zs], np.uint8), np.ones(1))
     assert opponent.belief(begun()) is None
     opponent.tracker.prior = LeavePrior(np.array([es, zs], np.uint8), np.array([0.5, 0.5]))
@@ -243,7 +243,7 @@ def test_what_can_not_be_held_is_left_out_of_simulations() -> None:
 def test_several_plays_share_the_time() -> None:
     """As when a game is taken up; each look at this clock takes ten milliseconds."""
     looks = iter(range(10_000))
-    opponent = Opponent(begun(), stranger(), clock=lambda: next(looks) / 100)
+    opponent = OpponentModel(begun(), stranger(), clock=lambda: next(looks) / 100)
     for seq in (1, 3, 5):
         play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
         opponent.observe(begun(), play)
@@ -273,9 +273,9 @@ def test_racks_that_there_was_no_time_for_are_unseen_and_have_no_bingo_odds() ->
     assert (opponent.told.considered, opponent.told.unseen, opponent.told.bingo) == (0, 1.0, None)
 
 
-def missing(plays: int, clock: Callable[[], float] = lambda: 0.0) -> Opponent:
+def missing(plays: int, clock: Callable[[], float] = lambda: 0.0) -> OpponentModel:
     """Give a belief that has so many plays to take in."""
-    opponent = Opponent(begun(), stranger(), clock=clock)
+    opponent = OpponentModel(begun(), stranger(), clock=clock)
     for seq in range(1, 2 * plays, 2):
         play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
         opponent.observe(begun(), play)

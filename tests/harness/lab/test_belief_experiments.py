@@ -14,7 +14,7 @@ from inference_reference import leaves_in
 
 from bot.player import Observed, View
 from bot.players.static import StaticPlayer
-from bot.search.belief import Opponent
+from bot.search.belief import OpponentModel
 from engine.inference.equity_loss import Judges
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, Style
@@ -46,7 +46,7 @@ class _Watcher(StaticPlayer):
 
     def new_game(self, view: View) -> None:
         style = Style.of(DETERMINISTIC)
-        self.view, self.opponent = view, Opponent(view, style, learns=False)
+        self.view, self.opponent = view, OpponentModel(view, style, learns=False)
         self.kept: list[LeavePrior] = []
 
     def observe(self, view: View, play: Observed) -> None:
