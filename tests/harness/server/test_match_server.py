@@ -310,31 +310,38 @@ async def test_a_spectator_who_goes_from_game_to_game_is_freed(
 
 
 async def test_a_spectator_who_goes_to_another_game_still_hears_how_the_last_ended() -> None:
-    def show(spectator: Any, _viewer: object) -> None:
-        spectators.append(spectator)
-        spectator(Goodbye(code="shown", message="the game so far"))
+    watched = []
 
-    spectators: list[Any] = []
-    games = {
-        game: SimpleNamespace(
-            game=game, book=SimpleNamespace(ended=True), watch=show, unwatch=spectators.remove
-        )
-        for game in ("a", "b", "c")
-    }
+    class Ended:
+        """The host of a game that is over, by its book."""
+
+        book = SimpleNamespace(ended=True)
+
+        def __init__(self, game: str) -> None:
+            self.game = game
+
+        def watch(self, spectator: Any, _viewer: object) -> None:
+            watched.append(self.game)
+            spectator(Goodbye(code="shown", message="the game so far"))
+
+        def unwatch(self, _spectator: object) -> None:
+            watched.remove(self.game)
+
+    games = {game: Ended(game) for game in "abc"}
     hosting = SimpleNamespace(games=dict(games), find=games.get)
     eve, channel = MemoryChannel.pair()
     spectating = Spectating(cast("Any", hosting), lambda: StandingList(round=0))
     serving = asyncio.create_task(spectating.serve(cast("Any", channel)))
     await eve.receive()
-    for game, watched in (("a", 1), ("b", 2), ("c", 2)):  # of "a" its last record is not told yet
+    for game, then in (("a", ["a"]), ("b", ["a", "b"]), ("c", ["b", "c"])):
         await eve.send(Watch(game=game))
         await eve.receive()
-        assert len(spectators) == watched
+        assert watched == then
         if game == "b":
-            del hosting.games["a"]
+            del hosting.games["a"]  # all spectators have heard its end
     await eve.close()
     await serving
-    assert not spectators
+    assert not watched
 
 
 @pytest.mark.parametrize("running", [Admission(spectators=1)], indirect=True)
