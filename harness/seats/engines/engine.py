@@ -176,10 +176,19 @@ def check_beginning(name: str, view: View) -> None:
         )
 
 
-def other_rule(rules: Rules, names: Sequence[str]) -> str | None:
+def nonstandard_rule(rules: Rules, names: Sequence[str]) -> str | None:
     """Return the first of these rules that differs from English tournaments; None: none does."""
     standard = load_rules()
     return next((name for name in names if getattr(rules, name) != getattr(standard, name)), None)
+
+
+def only_standard(name: str, rules: Rules, names: Sequence[str]) -> str:
+    """Return why an engine can't play by rules if it knows these in their standard form only.
+
+    Empty if all of these are standard.
+    """
+    rule = nonstandard_rule(rules, names)
+    return f"{name} supports only the standard {rule.replace('_', ' ')}" if rule else ""
 
 
 def latest_ms(budget: Budget, lead_ms: int) -> int:

@@ -95,7 +95,8 @@ class EngineSeat(TaskSeat):
         except EngineFailed as failed:
             gone = Gone(str(failed), failed.code, engine.evidence())
         except OSError as error:
-            gone = Gone(f"its process or its files can't be had: {error}", "host_error")
+            why = f"its process can't be started or its files can't be used: {error}"
+            gone = Gone(why, "host_error")
         except Exception as error:  # a bug of ours, not the engine's loss
             log.exception("adapter", seat=self.name)
             gone = Gone(f"{type(error).__name__} in its adapter", "host_error")

@@ -30,7 +30,8 @@ from .engine import (
     ProcessEngine,
     data_folder,
     latest_ms,
-    other_rule,
+    nonstandard_rule,
+    only_standard,
     words_of,
 )
 from .magpie_console import MagpieConsole, error_in
@@ -41,11 +42,11 @@ from .magpie_terms import (
     endgame,
     generated,
     opening,
+    position_cgp,
     preendgame,
     sample_racks,
     scores_differ,
     simulated,
-    told,
     words_differ,
 )
 from .process import EngineFailed, EngineProcess
@@ -146,9 +147,9 @@ class MagpieEngine(ProcessEngine):
     def _why_not(self, rules: Rules) -> str:
         """Return why it can't play by rules; empty if it can, as far as is known before a game."""
         built_in = "rack_size", "exchange_minimum", "exchange_limit", "scoreless_limit"
-        if rule := other_rule(rules, built_in):
-            return f"{self._name} plays by the standard {rule}"
-        if other_rule(rules, ("layout",)) and "bdn" not in self._settings:
+        if why := only_standard(self._name, rules, built_in):
+            return why
+        if nonstandard_rule(rules, ("layout",)) and "bdn" not in self._settings:
             return f"{self._name} plays on the standard board; name another with bdn=LAYOUT"
         return ""
 
@@ -178,10 +179,10 @@ class MagpieEngine(ProcessEngine):
             try:
                 self._compare(said, rack, words, view)
             except Unreadable as line:
-                why = f"{self._name} lists what is no move: {str(line)[:80]}"
+                why = f"{self._name} lists a line that is not a move: {str(line)[:80]}"
                 raise Declined("unsupported_rules", why) from None
         usual = {key: self._settings[key] for key in ("numplays", "maxnumdplays")}
-        await console.ask(f"set {_words(usual)}", START_S)
+        await console.ask(f"set {_arguments(usual)}", START_S)
 
     def _compare(self, said: Sequence[str], rack: Rack, words: frozenset[str], view: View) -> None:
         if differs := words_differ(said, words, view.rules):
@@ -213,7 +214,7 @@ class MagpieEngine(ProcessEngine):
 
     async def _launch(self) -> tuple[MagpieConsole, str]:
         self.process = await EngineProcess.start(
-            [*self._command, "set", *_words(self._settings).split()],
+            [*self._command, "set", *_arguments(self._settings).split()],
             name=self._name,
             folder=self.folder,
             limits=self._limits,
@@ -228,7 +229,7 @@ class MagpieEngine(ProcessEngine):
         """Ask for its best move by equity, then search for the rest of the turn."""
         console = await self._ready()
         limit_s = budget.until_last_ms() / 1_000 + STALL_S
-        command = f"cgp {told(view)}"
+        command = f"cgp {position_cgp(view)}"
         said = await console.ask(command, limit_s)
         said += await console.ask("generate", limit_s)
         if error := error_in(said):
@@ -271,7 +272,7 @@ class MagpieEngine(ProcessEngine):
         try:
             moves = search.read(said, turn.view)
         except Unreadable as line:  # an earlier answer is played
-            turn.note(f"{name} listed what is no move, {str(line)[:80]}, {took}")
+            turn.note(f"{name} listed a line that is not a move, {str(line)[:80]}, {took}")
             return
         if moves:
             turn.found(moves, f"{name}, {took}")
@@ -308,7 +309,7 @@ class MagpieEngine(ProcessEngine):
         await super().close()
 
 
-def _words(settings: Mapping[str, str]) -> str:
+def _arguments(settings: Mapping[str, str]) -> str:
     return " ".join(f"-{key} {value}" for key, value in settings.items())
 
 
@@ -316,7 +317,7 @@ def _settings(spec: SeatSpec, options: Mapping[str, str], threads: int) -> dict[
     given = {key: value for key, value in options.items() if key not in OURS}
     for key, value in given.items():
         if key in FIXED or key in OF_THE_GAME:
-            raise SeatError(f"{spec.text!r}: {key} follows from the game and can't be set")
+            raise SeatError(f"{spec.text!r}: the seat sets {key} itself; leave it out")
         if not re.fullmatch(r"[a-z0-9]+", key) or not re.fullmatch(r"[!-~]+", value):
             raise SeatError(f"{spec.text!r}: {key}={value} is no setting of MAGPIE's")
     return DEFAULTS | {"threads": str(threads)} | given | FIXED

@@ -55,8 +55,9 @@ class MagpieConsole:
 
     async def loaded(self, limit_s: float) -> str:
         """Wait until its command line is done; return the error, if any."""
-        what = "that it has loaded what it plays with"
-        return error_in([await self.process.wait_for(_settled, limit_s, what)])
+        return error_in(
+            [await self.process.wait_for(_settled, limit_s, "finished loading its data")]
+        )
 
     async def ask(self, command: str, limit_s: float) -> list[str]:
         """Send a command and return the lines of the answer; for ``sync``."""

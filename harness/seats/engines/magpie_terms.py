@@ -79,7 +79,7 @@ class Turn:
         return Choice(best.move, best.score, text="; ".join(self._by), candidates=candidates)
 
 
-def told(view: View) -> str:
+def position_cgp(view: View) -> str:
     """Write a position as CGP; with an empty bag the opponent holds the unseen tiles.
 
     MAGPIE takes no operations: passes in a row and exchanges, where the rules count them, are left

@@ -138,10 +138,15 @@ class EngineProcess(ChildProcess):
             yield await self.line()
 
     async def wait_for(self, wanted: Callable[[str], T | None], limit_s: float, what: str) -> T:
-        """Read lines as ``until`` does; raise EngineFailed, naming ``what``, if time ends first."""
+        """Read lines as ``until`` does; raise EngineFailed if time ends first.
+
+        ``what`` says what it should have done, as in "said hello".
+        """
         answer = await self.until(wanted, limit_s)
         if answer is None:
-            raise EngineFailed("stall", f"{self.name} has not said {what} within {limit_s:g} s")
+            raise EngineFailed(
+                "stall", f"{self.name} has not {what} within {round(limit_s, 1):g} s"
+            )
         return answer
 
     async def until(self, wanted: Callable[[str], T | None], limit_s: float) -> T | None:

@@ -35,7 +35,7 @@ from .engine import (
     check_beginning,
     data_folder,
     difference,
-    other_rule,
+    only_standard,
     words_of,
 )
 from .process import EngineFailed, EngineProcess
@@ -88,8 +88,8 @@ class QuackleEngine(ProcessEngine):
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
-        if rule := other_rule(context.rules, _BUILT_IN):
-            raise SeatError(f"{context.name} plays by the standard {rule} only")
+        if why := only_standard(context.name, context.rules, _BUILT_IN):
+            raise SeatError(why)
         options = dict(spec.options)
         if unknown := sorted(options.keys() - set(OPTIONS)):
             raise SeatError(
@@ -132,8 +132,8 @@ class QuackleEngine(ProcessEngine):
     def _check_rules(self, view: View) -> None:
         check_beginning(self._name, view)
         rules = view.rules
-        if name := other_rule(rules, _BUILT_IN):
-            raise Declined("unsupported_rules", f"{self._name} plays by the standard {name} only")
+        if why := only_standard(self._name, rules, _BUILT_IN):
+            raise Declined("unsupported_rules", why)
         try:
             differ = tiles_differ(read_text(self._alphabet_file), rules.distribution)
         except ValueError as error:

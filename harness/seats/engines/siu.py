@@ -32,7 +32,7 @@ from protocol.siu.answers import (
 )
 from protocol.siu.commands import Bare, Command, Go, Mode, SetOption
 
-from .engine import STALL_S, Context, ProcessEngine, latest_ms, other_rule
+from .engine import STALL_S, Context, ProcessEngine, latest_ms, nonstandard_rule
 from .process import EngineFailed, EngineProcess
 from .siu_terms import Found, game_so_far, same_lexicon, score_error, settings, trial
 
@@ -76,9 +76,15 @@ class SiuEngine(ProcessEngine):
         mode = options.get("mode")
         self._modes = tuple(each for each in PLAYING if mode in (None, each))
         if not self._modes:
-            raise SeatError(f"{spec.text!r}: mode is {', '.join(PLAYING)}; it is not {mode!r}")
-        if other_rule(context.rules, ("rack_size",)):
-            raise SeatError(f"{self._name} can't be told a rack size; SIU has none but 7")
+            raise SeatError(
+                f"{spec.text!r}: mode must be {', '.join(PLAYING[:-1])} or {PLAYING[-1]} "
+                f"(got {mode!r})"
+            )
+        if nonstandard_rule(context.rules, ("rack_size",)):
+            raise SeatError(
+                f"{self._name} can only play with racks of 7 tiles: SIU has no option for the "
+                "rack size"
+            )
         self._start_s = _seconds(spec, options.get("start"))
         self._given = {key: value for key, value in options.items() if key not in OURS}
         for key, value in self._given.items():
@@ -97,18 +103,22 @@ class SiuEngine(ProcessEngine):
         self._begun = view.position.without_racks()
         loop = asyncio.get_running_loop()
         end_s = loop.time() + view.time.ready_ms * READY_SHARE / 1_000
+
+        def left_s(most_s: float = math.inf) -> float:
+            return max(0.0, min(most_s, end_s - loop.time()))
+
         self.process = await EngineProcess.start(
             self._command, name=self._name, limits=self._limits
         )
         self._say(Bare.SIU)
-        await self.process.wait_for(self._introduced, self._start_s, "siuok")
+        await self.process.wait_for(self._introduced, left_s(self._start_s), "said siuok")
         self._go = self._playing_mode()
         chosen = settings(self._name, self._options, self._given, self._context, view.rules)
-        await self._set(chosen, end_s - loop.time())
+        await self._set(chosen, left_s())
         self._say(Bare.NEWGAME)
-        await self._ready(end_s - loop.time())
+        await self._ready(left_s())
         if "gen" in self._capabilities:
-            await self._try_out(view)
+            await self._try_out(view, left_s(self._start_s))
 
     def _introduced(self, line: str) -> bool | None:
         match parse_answer(line):
@@ -142,7 +152,7 @@ class SiuEngine(ProcessEngine):
             return True if answer is Done.READY else None
 
         self._say(Bare.ISREADY)
-        await self.process.wait_for(ready, max(0.0, limit_s), "readyok")
+        await self.process.wait_for(ready, limit_s, "said readyok")
         return list(faults)
 
     async def _set(self, chosen: list[SetOption], limit_s: float) -> None:
@@ -157,7 +167,7 @@ class SiuEngine(ProcessEngine):
                 f"{self._name}, told {told}, says: {said}",
             )
 
-    async def _try_out(self, view: View) -> None:
+    async def _try_out(self, view: View, limit_s: float) -> None:
         """List moves on an empty board; raise Declined if words, tiles or board are not the game's.
 
         The scores tell which tiles and board the engine has.
@@ -177,7 +187,7 @@ class SiuEngine(ProcessEngine):
 
         self._say(trial(rules))
         self._say(Go("gen"))
-        end = await self.process.wait_for(tried, self._start_s, "bestmove to its first go gen")
+        end = await self.process.wait_for(tried, limit_s, "said bestmove to its first go gen")
         if isinstance(end, Fault):
             raise Declined(
                 "unknown_lexicon" if rules == load_rules() else "unsupported_rules",
@@ -251,7 +261,7 @@ class SiuEngine(ProcessEngine):
     def _stalled(self, found: Found) -> EngineFailed:
         said = f"; it says: {_quoted(found.fault)}" if found.fault else ""
         return EngineFailed(
-            "stall", f"{self._name} has said no bestmove {STALL_S:g} s after it had to{said}"
+            "stall", f"{self._name} sent no bestmove within {STALL_S:g} s after its time{said}"
         )
 
     def _say(self, command: Command) -> None:

@@ -20,7 +20,7 @@ from lexicons.text import name_of
 from protocol.siu.answers import Fault, InfoGen, InfoSim, Option
 from protocol.siu.commands import SetOption, SetPosition
 
-from .engine import Context, EngineChoice, other_rule
+from .engine import Context, EngineChoice, nonstandard_rule
 
 MOST_MOVES = 20_000
 """Moves of a search that are kept: more than most racks have."""
@@ -53,7 +53,8 @@ def settings(
             known = ", ".join(option.name for option in options.values()) or "none"
             raise Declined("unsupported_option", f"{name} has no option {key!r}; it has: {known}")
         chosen[key.casefold()] = _setting(name, option, value)
-    needed = {"lexicon"} if other_rule(rules, ("distribution",)) is None else {"lexicon", _TILES}
+    is_english = nonstandard_rule(rules, ("distribution",)) is None
+    needed = {"lexicon"} if is_english else {"lexicon", _TILES}
     if _TILES in needed - options.keys():
         raise Declined(
             "unsupported_rules",
@@ -84,7 +85,7 @@ def rule_operations(rules: Rules) -> tuple[tuple[str, str], ...]:
     English tournaments have none, or only that of the challenge rule.
     """
     told = challenge_operation(rules)
-    if other_rule(rules, (*_NUMBERS, *_LIMITS, "distribution", "layout")) is None:
+    if nonstandard_rule(rules, (*_NUMBERS, *_LIMITS, "distribution", "layout")) is None:
         return told
     usual = rules_for(rules.distribution)
     numbers = tuple(
@@ -93,7 +94,7 @@ def rule_operations(rules: Rules) -> tuple[tuple[str, str], ...]:
         if rule in _NUMBERS or getattr(rules, rule) != getattr(usual, rule)
     )
     tiles = ("ld", rules.distribution.name)
-    board = () if other_rule(rules, ("layout",)) is None else (("bdn", rules.layout.name),)
+    board = () if nonstandard_rule(rules, ("layout",)) is None else (("bdn", rules.layout.name),)
     return (tiles, *board, *numbers, *told)
 
 

@@ -23,7 +23,7 @@ from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import words_of
 from harness.seats.engines.magpie_console import MagpieConsole
-from harness.seats.engines.magpie_terms import sample_racks, told
+from harness.seats.engines.magpie_terms import position_cgp, sample_racks
 from harness.seats.engines.process import EngineFailed, EngineProcess
 from protocol.channel import now_ms
 from protocol.parts import TimeControl
@@ -99,7 +99,7 @@ async def test_a_game_ends_as_it_should(
         ("drops", 1, 60_000, "peg"),
         ("slow", 0, 100, "endgame"),
         ("few", 86, 200, "generate; gsim found nothing that counts"),
-        ("garbled", 86, 200, "generate; gsim listed what is no move"),
+        ("garbled", 86, 200, "generate; gsim listed a line that is not a move"),
         ("garbled", 1, 60_000, "peg"),
         ("fails", 86, 200, "generate; gsim found nothing that counts"),
         ("empty", 1, 60_000, "gsim; peg found nothing that counts"),
@@ -182,14 +182,14 @@ def test_a_position_is_told_without_what_it_does_not_take() -> None:
     rules = load_rules("german")
     position = replace(opening("AEINRTS"), passes=1, scoreless_turns=1, exchanges=(1, 0))
     assert rules.pass_limit < 10
-    text = told(replace(view_at(position), rules=rules))
+    text = position_cgp(replace(view_at(position), rules=rules))
     assert len(text.split()) == 4
     assert text.endswith(" 1")
 
 
 def test_once_the_bag_is_empty_the_other_rack_is_told() -> None:
-    assert told(late()).split()[1] == "JKQX/??YYZ"
-    assert told(view_at(opening("AEINRTS"))).split()[1] == "AEINRST/"
+    assert position_cgp(late()).split()[1] == "JKQX/??YYZ"
+    assert position_cgp(view_at(opening("AEINRTS"))).split()[1] == "AEINRST/"
 
 
 # --- before the game ------------------------------------------------------------------------------
@@ -230,8 +230,8 @@ def test_a_board_that_it_lacks_is_refused_before_there_is_a_game(
     ("query", "why"),
     [
         ("lexicon=twl06", r"no file .*twl06\.kwg"),
-        ("mode=async", "mode follows from the game"),
-        ("tlim=5", "tlim follows from the game"),
+        ("mode=async", "the seat sets mode itself; leave it out"),
+        ("tlim=5", "the seat sets tlim itself; leave it out"),
         ("Plies=5", "no setting of MAGPIE's"),
         ("seed=1 -plies 3", "no setting of MAGPIE's"),
         ("memory=much", "memory .* numbers"),

@@ -29,7 +29,7 @@ async def introduced(games: EngineGames, **told: object) -> EngineProcess:
     """Start a stand-in, and wait until it has introduced itself."""
     it = await EngineProcess.start(games.command(**told), name="it")
     it.send("siu")
-    await it.wait_for(lambda line: line == "siuok" or None, 10, "siuok")
+    await it.wait_for(lambda line: line == "siuok" or None, 10, "said siuok")
     return it
 
 
@@ -44,7 +44,7 @@ async def test_lines_go_both_ways_and_are_kept_as_evidence() -> None:
     it.send("good morning")
     assert await it.line() == "you said good morning"
     it.send("x" * 1_000)
-    assert await it.wait_for(lambda line: len(line) if "x" in line else None, 10, "x") == 1_009
+    assert await it.wait_for(lambda line: len(line) if "x" in line else None, 10, "said x") == 1_009
     assert it.returncode is None
     assert "still running" in it.evidence()
     await it.kill()
@@ -69,7 +69,7 @@ async def test_its_end_is_told_with_its_last_words() -> None:
 async def test_waiting_has_a_limit() -> None:
     it = await started("import time; print('not yet', flush=True); time.sleep(60)")
     with pytest.raises(EngineFailed, match=r"it has not said hello within 0\.1 s") as end:
-        await it.wait_for(lambda line: True if line == "hello" else None, 0.1, "hello")
+        await it.wait_for(lambda line: True if line == "hello" else None, 0.1, "said hello")
     assert end.value.code == "stall"
     await it.kill()
 
@@ -77,7 +77,9 @@ async def test_waiting_has_a_limit() -> None:
 async def test_what_prints_without_end_keeps_nobody_waiting() -> None:
     it = await started("while True: print('and so on')")
     with pytest.raises(EngineFailed, match=r"has not said anything else within 0\.2 s"):
-        await it.wait_for(lambda line: None if line == "and so on" else line, 0.2, "anything else")
+        await it.wait_for(
+            lambda line: None if line == "and so on" else line, 0.2, "said anything else"
+        )
     await it.kill()
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from engine_games import HASTY, EngineGames
+from msgspec.structs import replace as replace_field
 from search_views import opening, view_at
 
 from bot.player import Budget, Considered, ExchangedCount, Observed, View
@@ -122,6 +123,16 @@ async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames
         Considered(PASS, None, 0.612, 0.005, 7.1, 1.1, 400),
         Considered(no, None, None, 0.001, 1.0, 1.0, 3),
     )
+
+
+async def test_a_long_start_ends_before_the_time_to_get_ready(games: EngineGames) -> None:
+    it = games.engine("start=60", fault="hang-start")
+    hasty = replace(VIEW, time=replace_field(HASTY, ready_ms=2_000))
+    try:
+        with pytest.raises(EngineFailed, match=r"has not said siuok within [01](\.\d)? s"):
+            await it.start(hasty)
+    finally:
+        await it.close()
 
 
 async def test_half_a_move_is_no_move(games: EngineGames) -> None:
@@ -262,7 +273,7 @@ def test_a_score_on_an_empty_board_tells_board_and_tiles() -> None:
 
 def test_a_rack_size_of_its_own_is_refused_before_there_is_a_game(games: EngineGames) -> None:
     context = Context("engine", "scowl", games.lexicon, rules=replace(RULES, rack_size=6))
-    with pytest.raises(SeatError, match="can't be told a rack size"):
+    with pytest.raises(SeatError, match="can only play with racks of 7 tiles"):
         engine_for(parse_seat(games.seat()), context)
 
 
@@ -297,7 +308,7 @@ def test_lexicons_are_the_same_by_their_name() -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("mode=infer", "mode is auto, sim, gen; it is not 'infer'"),
+        ("mode=infer", r"mode must be auto, sim or gen \(got 'infer'\)"),
         ("start=soon", "start is a number of seconds, more than 0; not 'soon'"),
         ("start=inf", "not 'inf'"),
         ("memory=lots", "memory .*are numbers"),
