@@ -225,7 +225,7 @@ class SeatMaker:
         except (ChannelClosed, TimeoutError) as error:
             await process.kill()
             raise WorkerFailed(
-                f"{self.name} did not come up: {error or f'nothing in {START_S:.0f} s'}",
+                f"{self.name} did not start: {error or f'it sent nothing within {START_S:.0f} s'}",
                 f"exit status: {process.returncode}\nstderr:\n{process.stderr_tail.strip()}",
             ) from None
         except BaseException:  # cancelled: the game ended before its player came

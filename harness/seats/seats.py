@@ -33,7 +33,7 @@ STALL_MS = 5_000
 ENDED = "its process ended"
 """What is told of a local process that ends during a game; the reason is for its author only."""
 
-TURNED_AWAY = "it turned us away"
+TURNED_AWAY = "it rejected the connection"
 """The same for a remote bot that rejects us before it was ever connected."""
 
 
@@ -316,7 +316,7 @@ async def greeted(channel: Channel, role: Role, name: str) -> Channel:
         reason = answer.message if isinstance(answer, Error) else repr(answer)
         for_good = isinstance(answer, Error) and answer.retry in ("no", "corrected")
         kind = NotWelcome if for_good else ChannelClosed
-        raise kind(f"{channel.peer} does not welcome us: {reason}")
+        raise kind(f"{channel.peer} rejected our hello: {reason}")
     except TimeoutError:
         await channel.close()
         raise ChannelClosed(f"{channel.peer} does not answer") from None

@@ -137,7 +137,7 @@ async def test_a_process_that_ends_before_it_comes_is_no_longer_expected(
     monkeypatch.setattr(worker_handle, "worker_command", lambda *_, **__: ["false"])
     async with Reception() as reception:
         maker = SeatMaker(parse_seat("greedy"), "it", Equipment(), reception=reception)
-        with pytest.raises(WorkerFailed, match="it did not come up"):
+        with pytest.raises(WorkerFailed, match="it did not start"):
             await maker.worker()
         assert not reception._expected
         await maker.close()

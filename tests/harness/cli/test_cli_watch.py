@@ -194,7 +194,7 @@ def test_a_server_that_does_not_come_back(tilewire: CommandLine) -> None:
     with Scripted(script) as url:
         assert tilewire("watch", url, GAME) == 1
     assert tilewire.out.splitlines() == [HEADING, LINES[0]]
-    assert "does not welcome us: no room" in tilewire.err
+    assert "rejected our hello: no room" in tilewire.err
     assert len(script.heard) == 3
 
 

@@ -131,5 +131,5 @@ async def test_a_remote_bot_that_rejects_us_for_good_is_not_waited_for() -> None
     async with asyncio.timeout(30):
         gone = await heard.get()
     await seat.stop()
-    why = f"{ours.peer} does not welcome us: {unknown.message}"
-    assert gone == Gone("it turned us away", "crash", why)
+    why = f"{ours.peer} rejected our hello: {unknown.message}"
+    assert gone == Gone("it rejected the connection", "crash", why)
