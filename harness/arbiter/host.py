@@ -37,14 +37,14 @@ NOTE_EVERY_MS = 250
 """Interval between the journal's notes of running clocks."""
 
 
-class Told(NamedTuple):
+class DurableScore(NamedTuple):
     """The scores and turns of a game as far as they are durable, for lists of games."""
 
     scores: tuple[int, int]
     turns: int
 
     @classmethod
-    def of(cls, book: Scorebook) -> Told:
+    def of(cls, book: Scorebook) -> DurableScore:
         """Return those of a book."""
         return cls(book.scores, len(book.turns))
 
@@ -76,7 +76,7 @@ class GameHost:
         self.is_durable = asyncio.Event()
         """Set unless the book has changes that are being written: nobody may know of those yet."""
         self.is_durable.set()
-        self.told = Told.of(book)
+        self.durable = DurableScore.of(book)
         self._unproven = unproven
         self._seats = seats
         self._journal = journal
@@ -133,7 +133,7 @@ class GameHost:
             if isinstance(failed, Exception):
                 log.error("seat not stopped", game=self.game, exc_info=failed)
 
-    def verdict(self) -> Message:
+    def game_over(self) -> Message:
         """Return the verdict of the finished game."""
         return views.game_over(self.book)
 
@@ -265,7 +265,7 @@ class GameHost:
     def _let_in(self) -> None:
         """Show the game to spectators that came while records were being written."""
         self.is_durable.set()
-        self.told = Told.of(self.book)
+        self.durable = DurableScore.of(self.book)
         newcomers, self._newcomers = self._newcomers, []
         for spectator, recipient in newcomers:
             self.watch(spectator, recipient)
@@ -284,7 +284,7 @@ class GameHost:
             seat, happening = self._inbox.get_nowait()
             is_guest = self.book.opened.players[seat] in self.guests
             if isinstance(happening, Came) and is_guest and not self._table.is_attached(seat):
-                self._seats[seat].send(self.verdict())
+                self._seats[seat].send(self.game_over())
 
     def _tell_owners(self, records: Sequence[Record]) -> None:
         for record in records if self._owners else ():

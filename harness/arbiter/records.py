@@ -182,7 +182,7 @@ Record: TypeAlias = (
 )
 
 
-def verdict(players: tuple[str, str], over: Ended | GameOver) -> str:
+def result_text(players: tuple[str, str], over: Ended | GameOver) -> str:
     """Return a sentence about how a game ended, for people."""
     score = f"{over.scores[0]} to {over.scores[1]}"
     if over.winner is not None:

@@ -24,7 +24,7 @@ from bot.seat.runtime import log_to_stderr
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
 from engine.rules.bag import DrawError
-from harness.arbiter.records import charged_seat, verdict
+from harness.arbiter.records import charged_seat, result_text
 from harness.figures import counted, plain
 from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult, counted_challenges
@@ -316,7 +316,7 @@ class _Games:
             self.results.append(_result(len(self.results) + 1, offer, turns, over))
             number = f"{len(self.results)}/{self.total}"
         players = plain(" – ".join(offer.players))
-        ending = plain(verdict(offer.players, over))
+        ending = plain(result_text(offer.players, over))
         print(f"{number}  {players}, {ending}", flush=True)
         self._check_draws(over)
 

@@ -23,7 +23,7 @@ from bot.seat.player_thread import Bot, PlayerThread
 from engine.notation.move_text import format_full_move
 from engine.rules.moves import Move, Place
 from engine.rules.position import Board
-from harness.arbiter.records import verdict
+from harness.arbiter.records import result_text
 from harness.figures import plain
 from lexicons.alphabet import BLANK
 from protocol.channel import now_ms
@@ -269,7 +269,7 @@ class Person(Player):
         """Draw the end, with both racks."""
         assert self._over is not None, "its message came first"
         racks = [view.text(rack) for rack in result.racks]
-        closing = verdict(view.players, self._over)
+        closing = result_text(view.players, self._over)
         self._terminal.draw(self._drawn(view, result.scores, racks, (None, None), closing))
 
     def _draw(self, view: View) -> None:

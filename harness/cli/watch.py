@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from harness.arbiter.records import verdict
+from harness.arbiter.records import result_text
 from harness.figures import counted, plain
 from harness.seats.seats import greeted
 from protocol.channel import Channel, ChannelClosed, now_ms
@@ -146,7 +146,7 @@ def heading(known: Followed) -> str:
 
 def result(known: Followed) -> str:
     """Return a sentence about how the game ended; empty while it is on."""
-    return verdict(known.offer.players, known.over) if known.over else ""
+    return result_text(known.offer.players, known.over) if known.over else ""
 
 
 # --- the conversation ---------------------------------------------------------------------------

@@ -94,18 +94,18 @@ class _LinkSeat(TaskSeat):
         await super().stop()
         self._link = None
 
-    def take(self, message: Message, at_ms: int) -> None:
+    def report_message(self, message: Message, at_ms: int) -> None:
         lag_ms = self._link.channel.lag_ms if self._link else 0
         self._report(Said(message, at_ms, lag_ms))
 
-    def _take(self, message: Message, at_ms: int) -> None:
+    def _on_message(self, message: Message, at_ms: int) -> None:
         match message:
             case Error(code=code, message=text):
                 log.warning("seat reports an error", seat=self.name, code=code, reason=text)
             case Goodbye():
                 pass
             case _:
-                self.take(message, at_ms)
+                self.report_message(message, at_ms)
 
 
 class WorkerFailed(ChannelClosed):
@@ -198,7 +198,7 @@ class ProcessSeat(_LinkSeat):
         except WorkerFailed as error:
             self._report(Gone(str(error), "crash", error.evidence))
             return
-        link = self._link = Link(worker.channel, self._take, remembers=True)
+        link = self._link = Link(worker.channel, self._on_message, remembers=True)
         self._hangs = False
         self._report(Came())
         watch = asyncio.create_task(self._watch(link, worker))
@@ -286,7 +286,7 @@ class RemoteSeat(_LinkSeat):
                     self._wait_for(why)
             else:
                 began, told, self._has_come = now_ms(), "", True
-                self._link = Link(channel, self._take)
+                self._link = Link(channel, self._on_message)
                 self._report(Came())
                 try:
                     why = await self._link.run()

@@ -294,7 +294,7 @@ class Direction:
         if book is None or book.ended is not None:
             return game
         host = self._lobby.hosting.find(book.opened.game)
-        scores = book.scores if host is None else host.told.scores
+        scores = book.scores if host is None else host.durable.scores
         return replace(game, scores=scores, game=book.opened.game)
 
     # --- directors ------------------------------------------------------------------------------

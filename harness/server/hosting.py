@@ -22,7 +22,7 @@ from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import KeptGame
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.records import Draws, Ended, Opened, new_game, verdict
+from harness.arbiter.records import Draws, Ended, Opened, new_game, result_text
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat
@@ -161,7 +161,9 @@ class Hosting:
             took_s = loop.time() - began
             self.ended(host.book, ended)
             players = host.book.opened.players
-            self.tell(f"game {host.game} is over: {' – '.join(players)}, {verdict(players, ended)}")
+            self.tell(
+                f"game {host.game} is over: {' – '.join(players)}, {result_text(players, ended)}"
+            )
         finally:
             self._past.append(self.games.pop(host.game))
         return ended, took_s
@@ -177,8 +179,8 @@ class Hosting:
             ListedGame(
                 game=host.game,
                 players=host.book.opened.players,
-                scores=host.told.scores,
-                turns=host.told.turns,
+                scores=host.durable.scores,
+                turns=host.durable.turns,
                 rules=host.book.opened.rules.name,
                 lexicon=host.book.opened.lexicon,
             )

@@ -136,7 +136,7 @@ class Lobby:
         host = self.hosting.find(message.game)
         if host is not None and host.is_told and player.name in host.guests:
             if not isinstance(message, Info):  # it crossed with the end
-                link.send(host.verdict())
+                link.send(host.game_over())
             return
         seat = player.seats.get(message.game)
         if seat is None:
@@ -149,7 +149,7 @@ class Lobby:
         if isinstance(message, Resume):
             seat.sit(link, seen=message.seen)
         elif seat.is_on(link):
-            seat.take(message, at_ms)
+            seat.report_message(message, at_ms)
         else:
             raise PeerError(
                 "out_of_turn",
