@@ -75,7 +75,7 @@ def format_cgp_turn(turn: CgpMove, board: Board, alphabet: Alphabet) -> str:
     return f"{text}.{rack}" if rack and not isinstance(turn.move, Pass | int) else text
 
 
-def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int = 7) -> CgpMove:
+def parse_cgp_move(text: str, board: Board, alphabet: Alphabet, rack_size: int) -> CgpMove:
     """Read a move to be made on ``board``; whether it is legal is not checked.
 
     Raises:

@@ -102,7 +102,7 @@ def score_error(said: InfoGen, rules: Rules) -> list[str]:
     """Return what is wrong with a listed move on an empty board; empty if its score is right."""
     board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet
     try:
-        move = parse_cgp_move(said.move, board, alphabet).move
+        move = parse_cgp_move(said.move, board, alphabet, rules.rack_size).move
         if not isinstance(move, Place):
             return []
         score = score_play(board, move, rules).score
@@ -190,7 +190,8 @@ class Found:
 
     def _considered(self, said: InfoSim | InfoGen, view: View) -> Considered:
         board, rules = view.position.board, view.rules
-        move = parse_cgp_move(said.move, board, rules.distribution.alphabet).move
+        alphabet = rules.distribution.alphabet
+        move = parse_cgp_move(said.move, board, alphabet, rules.rack_size).move
         if isinstance(move, int):
             raise ValueError(f"{said.move} says not which tiles")
         generated = self._generated.get(said.move)
