@@ -253,7 +253,7 @@ class Inference:
         weights = odds * likelihood
         note, survives = self._note, bool(weights.any())
         if end and not survives:
-            note = note or "no rack would have been played so; what it holds is as before"
+            note = note or "no possible rack explains the play; the belief is unchanged"
             weights = odds
         total = float(weights.sum())
         if total:

@@ -393,7 +393,7 @@ def why_not(position: Position, rules: Rules, *, whole: bool = True) -> str:
     if rack and not hidden:
         return "the game is over: the opponent has no tiles left"
     if not rack and hidden <= rules.rack_size:
-        return "no rack is on turn: the game is over, or the last rack is not given"
+        return "the player on turn has no rack: the game is over, or the last rack is not given"
     if not rack:
         return "the rack of the player on turn is not given"
     if whole and len(rack) < rules.rack_size < hidden:

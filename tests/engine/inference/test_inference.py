@@ -267,7 +267,7 @@ def test_what_contradicts_what_was_believed_is_forgotten(options: Any) -> None:
 def test_what_nobody_would_play_leaves_things_as_they_were() -> None:
     play, counts = seen(7, 1, 4)
     found = told(Play(play.board, play.move, -50, 7, 7), counts, Style.of(DETERMINISTIC))
-    assert found.note == "no rack would have been played so; what it holds is as before"
+    assert found.note == "no possible rack explains the play; the belief is unchanged"
     assert found.posterior == pytest.approx(found.prior)
     assert found.evidence == (0.0,)
 

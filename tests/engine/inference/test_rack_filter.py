@@ -251,7 +251,7 @@ def test_what_nobody_would_have_played_leaves_the_prior() -> None:
     tracker.drew(turn.drawn, turn.counts_then)
     absurd = Play(turn.play.board, turn.play.move, -100, 7, turn.play.bag)
     found = watched(tracker, absurd, turn.counts)
-    assert found.note == "no rack would have been played so; what it holds is as before"
+    assert found.note == "no possible rack explains the play; the belief is unchanged"
     assert tracker.prior.weights == pytest.approx(found.prior)
 
 

@@ -150,7 +150,7 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
             (),
             "none: use tilewire preendgame",
         ),
-        ("endgame", OUT.replace("CT/AET", "/AET"), (), "no rack is on turn"),
+        ("endgame", OUT.replace("CT/AET", "/AET"), (), "the player on turn has no rack"),
         ("endgame", OUT.replace("CT/AET", "CT/AETT"), (), "hold 3 of T"),
         ("endgame", OUT.replace("30 0", "30 6"), (), "the game is over, after 6 scoreless turns"),
         ("endgame", OUT.replace("CT/AET", "AACETT/").replace("7A7", "15"), (), "the game is over"),
@@ -177,7 +177,7 @@ def test_a_line_of_a_game(tilewire: CommandLine, asks: Asks, tmp_path: Path) -> 
     assert asks("endgame", str(sheet)) == 2
     assert f"is a whole game: say which of its lines, {sheet}@1 to @3" in tilewire.err
     assert asks("endgame", f"{sheet}@3") == 2
-    assert f"{sheet}@3: no rack is on turn" in tilewire.err
+    assert f"{sheet}@3: the player on turn has no rack" in tilewire.err
 
 
 def test_a_full_bag_is_for_neither_solver(tilewire: CommandLine) -> None:

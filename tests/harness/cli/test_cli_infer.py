@@ -134,7 +134,7 @@ def test_racks_that_tell_nothing_leave_tiles_and_bingos_as_before(tilewire: Comm
 def test_a_play_that_no_rack_would_make_tells_nothing(tilewire: CommandLine) -> None:
     given = (OPENING, "--play", "8H ZIG", "--model", "deterministic", "--top", 3)
     found = tilewire.json("infer", *given)
-    assert found["note"] == "no rack would have been played so; what it holds is as before"
+    assert found["note"] == "no possible rack explains the play; the belief is unchanged"
     assert all(one["prior"] == pytest.approx(one["posterior"]) for one in found["top"])
     assert found["entropy"] == pytest.approx(found["entropy_prior"])
     assert tilewire("infer", *given) == 0
