@@ -83,6 +83,7 @@ WRONG = [
     (f"preendgame {OPENING} --threads 0", "--threads must be at least 1 (got 0)"),
     (f"infer {OPENING} --model margin --margin x", "--margin must be a number (got 'x')"),
     (f"infer {OPENING} --temperature=-3", "a temperature of -3; it is in points, 0 or more"),
+    (f"infer {OPENING} --temperature 1e20", "a temperature of 1e+20; it is in points, 0 or more"),
     (f"infer {OPENING} --temperature nan", "--temperature must be a number (got 'nan')"),
     (f"infer {OPENING} --racks 1.5", "--racks must be a whole number (got '1.5')"),
     ("siu --threads x", "--threads must be a whole number (got 'x')"),
