@@ -77,7 +77,8 @@ def list_positions(
     """Play games and list positions; return their number, or −1 if there is too little room.
 
     ``games_array`` has two games; they, ``members``, the state and the sums are scratch. Positions
-    with an empty bag, and those after the end of a game, are left out.
+    with an empty bag, those after the end of a game, and games of more than ``MOST_TURNS`` turns
+    are left out.
     """
     state, words, sums = state_array[0], words_array[0], sums_array[0]
     board, game = state.board, games_array[0]
@@ -89,6 +90,7 @@ def list_positions(
         clear_board(board)
         deal(game, deals.orders[number], deals.seeds[number])
         luck[0] = ~deals.seeds[number]
+        first, first_group = count, group
         seat, turn = 0, 0
         while not game.over and turn < MOST_TURNS:
             choose_among(state, game, words, leaves, seat, wanted.among)
@@ -121,6 +123,9 @@ def list_positions(
             lead[turn] = game.scores[0] - game.scores[1]
             seat = 1 - seat
             turn += 1
+        if not game.over:
+            count, group = first, first_group
+            continue
         for at in range(turn):
             if place[at] >= 0:
                 gained = lead[turn - 1] - lead[at]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from leave_trainings import RULES, TILES, Backwards, Stopped, few
 from engine.kernels.value_games import Listed, Wanted
 from engine.movegen.move_codec import unpack
 from engine.rules.position import bag_count, unseen
-from engine.rules.rules import leave_of
+from engine.rules.rules import NO_LIMIT, leave_of
 from engine.simulation.selfplay import StaticGames, play_static_games
 from harness.lab.study_context import Field
 from harness.lab.training import value
@@ -24,6 +25,7 @@ from harness.lab.training.value import Goal, Losses, Share, ValueTraining, no_lo
 from harness.lab.training.value_kernels import Weights, learn
 from harness.workers import Workers, open_workers
 from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
 from lexicons.value_net import LEAD, SCALE, TURNS, UNIT, ValueNet
 
 NOTHING = LeaveTable.zero(TILES, RULES.rack_size)
@@ -137,6 +139,12 @@ def test_too_little_room_is_enlarged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(value, "_POSITIONS_A_GAME", 1)
     for wanted, found in zip(expected, play_share(FIELD, Share((1, 0, 0), GAMES)), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_game_that_does_not_end_is_left_out() -> None:
+    endless = replace(RULES, scoreless_limit=NO_LIMIT)
+    field = Field(Lexicon.wordless(TILES), endless, LEAVES)
+    assert len(play_share(field, Share(SEED, GAMES)).groups) == 0
 
 
 # --- steps ----------------------------------------------------------------------------------------
