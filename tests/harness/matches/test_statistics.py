@@ -133,7 +133,7 @@ def test_a_forfeit_is_a_loss_whatever_the_score() -> None:
 
 def test_who_never_moved_has_no_times() -> None:
     absent = seat("b", 0, moves=0, think_ms=0, longest_ms=0)
-    stats = stats_of([game(0, (0, 0), outcome="no_show", winner=0, sides=(seat(), absent))])
+    stats = stats_of([game(0, (0, 0), outcome="time", winner=0, sides=(seat(), absent))])
     there, away = stats.sides
     assert there.move_ms_longest == 900
     assert (away.move_ms_mean, away.move_ms_longest, away.clock_used_ms_mean) == (None, None, None)
