@@ -4,11 +4,11 @@
 its statements, and the same statement broken. Run from the root of a checkout:
 
     PYTHONPATH=.:tests python tests/mutants/run.py               # is each of them still killed?
-    PYTHONPATH=.:tests python tests/mutants/run.py record 200    # make the list anew
+    PYTHONPATH=.:tests python tests/mutants/run.py record 200    # fill the list up again
 
 A mutant is tried in a child process, forked after all imports: the code of the function is
 replaced there, and the tests of its area run until one fails. A statement that is no longer in
-the product is printed as gone; write its mutant anew by hand if what it did is still done.
+the product is printed as gone; ``record`` drops it and finds another.
 """
 
 from __future__ import annotations
@@ -134,11 +134,11 @@ class Place:
 
 
 def main() -> int:
-    """Check the list, or make it anew; return 0 if every mutant was killed."""
+    """Check the list, or fill it up; return 0 if every mutant was killed."""
     os.chdir(ROOT)
     if sys.argv[1:2] == ["record"]:
         return record(int(sys.argv[2]))
-    mutants = [Mutant(**row) for row in json.loads(LIST.read_text())]
+    mutants = listed_mutants()
     counts = Counter[str]()
     for mutant in mutants:
         outcome, test = outcome_of(mutant)
@@ -150,23 +150,32 @@ def main() -> int:
 
 
 def record(wanted: int) -> int:
-    """Find mutants that tests kill, in every area alike, and write them down."""
+    """Fill the list up with mutants that tests kill, from every area alike; drop what is gone."""
     chance = random.Random(19)
+    listed = [mutant for mutant in listed_mutants() if find(mutant) is not None]
+    known = {replace(mutant, test="") for mutant in listed}
     killed: list[Mutant] = []
-    of_areas = [sorted(set(mutants_of(area)), key=str) for area in AREAS]
-    for number, candidates in enumerate(sorted(of_areas, key=len)):
+    of_areas = {area: sorted(set(mutants_of(area)), key=str) for area in AREAS}
+    for number, area in enumerate(sorted(AREAS, key=lambda area: len(of_areas[area]))):
+        killed += [mutant for mutant in listed if mutant.area == area]
+        candidates = [mutant for mutant in of_areas[area] if mutant not in known]
         chance.shuffle(candidates)
         goal = wanted * (number + 1) // len(AREAS)  # what a small area lacks, the next have
         for mutant in candidates:
             if len(killed) >= goal:
                 break
             outcome, test = outcome_of(mutant)
+            print(len(killed), outcome, mutant, flush=True)
             if outcome == "killed":
                 killed.append(replace(mutant, test=test))
-                print(len(killed), mutant, flush=True)
     rows = ",\n".join(json.dumps(asdict(mutant)) for mutant in killed)
     LIST.write_text(f"[\n{rows}\n]\n")
     return 0
+
+
+def listed_mutants() -> list[Mutant]:
+    """Read the list."""
+    return [Mutant(**row) for row in json.loads(LIST.read_text())]
 
 
 # --- statements and how they are broken -----------------------------------------------------------
