@@ -7,7 +7,7 @@ import os
 import resource
 import time
 from collections import Counter
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import cast
 
 import pytest
@@ -115,11 +115,17 @@ async def test_a_message_after_the_end_of_a_connection_is_no_error() -> None:
 
 
 async def test_many_peers_have_several_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    addresses = Counter[str]()
+    addresses, gone = Counter[str](), asyncio.Queue[None]()
 
-    async def greet(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         addresses[writer.get_extra_info("peername")[0]] += 1
         writer.write(Frame(Opcode.BINARY, b"hello").serialize(mask=False))
+        with suppress(OSError):
+            await reader.read()
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        gone.put_nowait(None)
 
     monkeypatch.setattr(idle, "PER_ADDRESS", 2)
     monkeypatch.setattr(idle, "AT_ONCE", 3)
@@ -127,6 +133,7 @@ async def test_many_peers_have_several_addresses(monkeypatch: pytest.MonkeyPatch
     peers = await open_peers(server.sockets[0].getsockname()[1], 5, Peer, 1)
     for peer in peers:
         peer.close()
+        await gone.get()
     server.close()
     assert addresses == {"127.0.0.1": 2, "127.0.0.2": 2, "127.0.0.3": 1}
 
