@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -146,15 +147,13 @@ def test_findings_say_how_far_the_best_is_ahead() -> None:
 
 
 def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
-    seen: list[Findings] = []
+    slices = count(1)
     settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, seconds=600)
-    found = analyse(
-        settings,
-        position(f"{EMPTY} ACTWORD/ 0/0 0"),
-        told=seen.append,
-        stopped=lambda: len(seen) == 3,
-    )
-    assert found.rollouts == seen[2].rollouts > seen[1].rollouts > seen[0].rollouts > 0
+    at = position(f"{EMPTY} ACTWORD/ 0/0 0")
+    assert analyse(settings, at, stopped=lambda: next(slices) == 1).rollouts == 1
+    slices = count(1)
+    assert analyse(settings, at, stopped=lambda: next(slices) == 2).rollouts == 65
+    assert next(slices) == 3, "it does not go on"
 
 
 def test_at_least_one_turn_is_rolled_out(lexicon: Lexicon) -> None:
@@ -310,8 +309,9 @@ def test_a_phony_is_solved_as_if_it_stood() -> None:
     assert found.best.move != phony
 
 
-def test_a_move_that_was_taken_back_is_never_the_best() -> None:
+def test_a_move_that_was_taken_back_is_never_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is a phony though our lexicon has its words."""
+    monkeypatch.setattr("harness.analysis.solved._EASY", 0)  # nodes for what is not the best
     lexicon = load_lexicon()
     refused = endgame_findings().best.move
     solver = EndgameSolver(lexicon, RULES, memory=40 << 20)
@@ -327,7 +327,7 @@ def test_a_move_that_was_taken_back_is_never_the_best() -> None:
 
 def test_findings_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     """However short the slices of work are."""
-    monkeypatch.setattr("harness.analysis.solved._SLICE", 5)
+    monkeypatch.setattr("harness.analysis.solved._SLICE", 1)
     told: list[Findings] = []
     began = time.perf_counter()
     endgame_findings(told=told.append)
@@ -355,7 +355,8 @@ def test_what_the_solver_has_not_proven_is_said_to_be_so(
     assert "not proven (?): line 19." in " ".join(closing_sentences([turn], [(turn, found)]))
 
 
-def test_an_endgame_that_was_stopped_at_once_says_so() -> None:
+def test_an_endgame_that_was_stopped_at_once_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.analysis.solved._SLICE", 1)
     lexicon = load_lexicon()
     settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES)
     found = analyse(settings, position(ENDGAME), PASS, stopped=lambda: True)
