@@ -64,9 +64,7 @@ class Model:
         points += (("temperature", temperature) for temperature, _ in self.temperatures)
         for name, value in points:
             if not 0 <= value <= _MOST_POINTS:
-                raise ValueError(
-                    f"a {name} of {value:g}; it is in points, 0 or more, at most {_MOST_POINTS:,}"
-                )
+                raise ValueError(f"a {name} of {value:g}; it must be 0 to {_MOST_POINTS:,} points")
         shares = [share for _, share in self.temperatures]
         if not math.isclose(sum(shares), 1, abs_tol=1e-6) or min(shares) < 0:
             raise ValueError(f"shares of {shares}; each is 0 or more, and they add up to 1")

@@ -75,7 +75,7 @@ def _searcher_of(host: int) -> int:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             guard = _parent(process)
-            is_seat = guard != host and b"\0sim\0" in (process / "cmdline").read_bytes()
+            is_seat = guard != host and b"\0--name=sim\0" in (process / "cmdline").read_bytes()
             if is_seat and _parent(Path(f"/proc/{guard}")) == host:
                 return int(process.name)
         except OSError:

@@ -80,7 +80,10 @@ async def test_files_that_go_wrong_harm_no_game(secure: tuple[Server, Path, Path
     tokens.unlink()
     tokens.mkdir()
     server.hang_up()
-    shown("tokens unreadable", await asyncio.to_thread(server.hear, "who were known still are"))
+    shown(
+        "tokens unreadable",
+        await asyncio.to_thread(server.hear, "the names read before stay valid"),
+    )
     tokens.rmdir()
     tokens.write_text(f"ann {hash_token(TOKEN)}\nbob {hash_token(TOKEN)}\n")
     server.hang_up()

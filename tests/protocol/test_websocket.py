@@ -572,7 +572,7 @@ async def test_over_tls_with_a_certificate_that_is_known() -> None:
 
 async def test_tls_with_a_server_that_has_none() -> None:
     async with server() as url:
-        with pytest.raises(ChannelClosed, match=f"without TLS, it is {url}"):
+        with pytest.raises(ChannelClosed, match=f"if it has no TLS, use {url}"):
             await dial(url.replace("ws:", "wss:"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 import pytest
@@ -296,7 +296,8 @@ def test_who_is_not_waited_for_any_more_stops() -> None:
 def test_with_nothing_hidden_no_stage_follows_the_first() -> None:
     stages = (Stage(300, TO_THE_END), Stage(6, TO_THE_END))
     search = Search(view_at(late_position(7)), Settings(stages=lambda _bag: stages))
-    for _ in range(300):
+    steps = takewhile(lambda _step: not search.is_settled, range(10_000))
+    for _ in steps:
         search.step(unlimited())
     assert search.is_settled
 

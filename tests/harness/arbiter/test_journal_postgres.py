@@ -389,10 +389,10 @@ def test_who_may_not_write_is_told(cluster: Cluster, url: str) -> None:
         connection.execute("DROP ROLE IF EXISTS reader")
         connection.execute("CREATE ROLE reader LOGIN")
     theirs = url.replace("tilewire@", "reader@")
-    with pytest.raises(JournalError, match=r"permission denied for database .*; have the"):
+    with pytest.raises(JournalError, match=r"permission denied for database .*; make the user"):
         Journal(theirs)
     Journal(url).close()
-    with pytest.raises(JournalError, match="permission denied for schema tilewire; have the user"):
+    with pytest.raises(JournalError, match="permission denied for schema tilewire; make the user"):
         Journal(theirs)
     with closing(Journal(url)):  # whose lease is not harmed
         pass

@@ -148,7 +148,7 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
             "endgame",
             OUT.replace("CT/AET", "CT/AE"),
             (),
-            "none: use tilewire preendgame",
+            "an endgame has an empty bag: use tilewire preendgame",
         ),
         ("endgame", OUT.replace("CT/AET", "/AET"), (), "the player on turn has no rack"),
         ("endgame", OUT.replace("CT/AET", "CT/AETT"), (), "hold 3 of T"),

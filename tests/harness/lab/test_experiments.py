@@ -186,7 +186,7 @@ def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> N
         (("rh", "vanilla"), 4, 0, "0 workers: at least 1 is needed"),
         (("rhh", "vanilla"), 4, 1, "no bot is called 'rhh'"),
         (("rh", "mc?samples=0"), 4, 1, "samples is a number from 2"),
-        (("ws://127.0.0.1:1/x", "rh"), 4, 1, "it is dialled, not loaded"),
+        (("ws://127.0.0.1:1/x", "rh"), 4, 1, "is a remote bot, which can't be loaded here"),
     ],
 )
 def test_games_that_make_no_sense(
