@@ -274,7 +274,7 @@ LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOP
         (OPENING, "-8", "a move of 8 tiles; a rack holds 7"),
         (OPENING, "-ZZ", "Z can't have been on the rack"),
         (OPENING.replace(" /", " AEIOUST/"), "8D IMINO", "IMN are not on the rack AEIOSTU"),
-        (OPENING.replace("GLORRTU", "GLO"), "8D IMINO", "GLO is not the whole rack"),
+        (OPENING.replace("GLORRTU", "GLO"), "8D IMINO", "GLO is not the opponent's whole rack"),
         (OPENING.replace(" 0/0 0", " 0/0 6"), "8D IMINO", "the game is over, after 6"),
         (OPENING.replace("15/15/", "15/", 1), "8D IMINO", "board: 14 rows"),
         (f"{LATE} /VVWWXYY 0/0 0", "-", "the bag is empty, so that nothing is hidden"),

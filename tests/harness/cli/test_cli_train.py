@@ -142,7 +142,7 @@ def test_killed_and_out_of_disk_and_yet_the_same(ground: Path, whole: Path, stop
     told = said(full).splitlines()
     assert full.returncode == 2, told
     assert f"tilewire: {checkpoint} can't be written: File too large" in told[-1]
-    assert "--resume goes on with it" in told[-1]
+    assert "--resume continues from it" in told[-1]
     assert "Traceback" not in "".join(told)
     assert checkpoint.read_bytes() == before
     assert not stopped.exists()

@@ -146,7 +146,7 @@ def test_a_full_disk_leaves_what_was_there(path: Path, is_first: bool) -> None:
     if is_first:
         path.unlink()
     said, _ = run(write_beyond_the_limit, path).communicate()
-    rest = "there is none yet" if is_first else "the last whole one is there, and --resume goes on"
+    rest = "there is none yet" if is_first else "the last complete one is kept; --resume continues"
     assert said.startswith(f"{path} can't be written: File too large; {rest}")
     assert list(path.parent.iterdir()) == ([] if is_first else [path])
     assert is_first or holds_what_was_written(path)

@@ -162,7 +162,7 @@ def test_shares_are_all_the_games_each_with_a_seed_of_its_own(games: int) -> Non
 
 
 def test_no_games_make_no_shares() -> None:
-    with pytest.raises(ValueError, match="0 games; there is at least one"):
+    with pytest.raises(ValueError, match="0 games; there must be at least 1"):
         share_out(0, 5)
 
 
