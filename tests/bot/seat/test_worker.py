@@ -161,13 +161,11 @@ def test_a_worker_without_a_name_goes_by_its_bot(folder: Path) -> None:
     (folder / "broken.py").write_text("raise LookupError('lost my book')")
     command = worker_command("--bot", "broken.py:Bot", "--pipe")
     reading, writing = os.pipe()
-    done = subprocess.run(
-        command, stdin=reading, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(command, stdin=reading, capture_output=True, timeout=60, check=False)
     for end in (reading, writing):
         os.close(end)
     assert done.returncode == 1
-    assert "tilewire: broken.py:Bot: " in done.stderr
+    assert b"tilewire: broken.py:Bot: " in done.stderr
 
 
 def test_a_worker_does_not_outlive_its_host(folder: Path) -> None:
