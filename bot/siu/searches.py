@@ -9,6 +9,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from bot.player import Budget, ExchangedCount, Observed, View
@@ -171,8 +172,8 @@ class Searcher:
         """
         try:
             kit = self._kit_for(task)
-        except (ValueError, OSError) as error:
-            told((Fault("bad-position", str(error)),), None)
+        except (ValueError, OSError, MemoryError) as error:
+            told((_fault(error),), None)
             return NOTHING
         report = Report(task, told)
         if task.go.useinference and task.mode != "auto" and self._kept(task) is None:
@@ -182,9 +183,10 @@ class Searcher:
         try:
             best = _MODES[task.mode](self, task, kit, budget, report)
         except (ValueError, OSError, MemoryError) as error:
-            code = "no-memory" if isinstance(error, MemoryError) else "bad-position"
-            report.tell(Fault(code, str(error)))
-            return NOTHING if task.mode == "infer" else _first_move(task, kit)
+            report.tell(_fault(error))
+            with suppress(ValueError, MemoryError):  # for the same reason
+                return NOTHING if task.mode == "infer" else _first_move(task, kit)
+            return NOTHING
         if task.waits:
             budget.wait()
         return NOTHING if best is None else report.text(best)
@@ -298,6 +300,11 @@ _MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Budget, Report], Move | Non
     "peg": Searcher._peg,
     "auto": Searcher._auto,
 }
+
+
+def _fault(error: Exception) -> Fault:
+    code = "no-memory" if isinstance(error, MemoryError) else "bad-position"
+    return Fault(code, str(error))
 
 
 def _first_move(task: Task, kit: Kit) -> str:

@@ -112,7 +112,12 @@ def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, 
                 f"operation {shown(f'{name} {argument}')} cannot be written: a name is one word, "
                 "and neither ';' nor a line end may stand in an operation"
             )
-        _read_operation(f"{name} {argument}", 1)
+        try:
+            _read_operation(f"{name} {argument}", 1)  # else nobody could read what is written
+        except NotationError as error:
+            raise NotationError(
+                f"operation {shown(f'{name} {argument}')} cannot be written: {error}"
+            ) from None
         parts.append(f"{name} {argument}".strip() + ";")
     return " ".join(parts)
 

@@ -161,7 +161,8 @@ async def _follow(url: str, game: str | None, tls: ssl.SSLContext | None, screen
             waits, moves = iter(WAITS_S), -1
             while True:
                 try:
-                    game = game or await _only_game(channel)
+                    if game is None:
+                        game, waits = await _only_game(channel), iter(WAITS_S)
                     show = show or shown.enter_context(screen)
                     async for known in _events(channel, game, joined_before=moves >= 0):
                         show(known)

@@ -38,9 +38,9 @@ class Absences:
 
     def missed_too_many(self, entrant: int, name: str) -> bool:
         """Return whether an entrant has missed too many games, and is not absent yet."""
-        return entrant not in self.reasons and self._missed_in_a_row(entrant, name) >= NO_SHOWS
+        return entrant not in self.reasons and self.missed_in_a_row(entrant, name) >= NO_SHOWS
 
-    def _missed_in_a_row(self, entrant: int, name: str) -> int:
+    def missed_in_a_row(self, entrant: int, name: str) -> int:
         """Return how many of its last games an entrant has missed; walkovers don't count."""
         missed = 0
         for result in reversed(self._files.counting()[self._counted_after[entrant] :]):
@@ -58,11 +58,7 @@ class Absences:
             self._files.decide(Absent(entrant, why))
 
     def end(self, entrant: int) -> None:
-        """Let an entrant that was absent or had withdrawn play again."""
+        """Let an entrant that was absent, missed games or had withdrawn play again."""
         self._files.decide(Returned(entrant, len(self._files.results)))
         self.reasons.pop(entrant, None)
-        self.forget(entrant)
-
-    def forget(self, entrant: int) -> None:
-        """Count no game that an entrant has missed so far."""
         self._counted_after[entrant] = len(self._files.results)

@@ -300,13 +300,12 @@ class Tournament:
 
     def welcome_back(self, entrant: int) -> None:
         """Let an entrant that missed games play again from the next round on."""
-        if entrant in self.absentees:
+        name = self.schedule.config.names[entrant]
+        if entrant in self.absentees or self._absences.missed_in_a_row(entrant, name):
             self.take_back(entrant)
-        else:
-            self._absences.forget(entrant)
 
     def take_back(self, entrant: int) -> None:
-        """Let an entrant that was absent or had withdrawn play again."""
+        """Let an entrant that was absent, missed games or had withdrawn play again."""
         self._absences.end(entrant)
         self.look_again()
 

@@ -397,7 +397,8 @@ export const texts = {
   anExchange: (tiles) => `an exchange of ${tiles}`,
   isForced: "A pass: nothing else is legal.",
   /** @param {number} rollouts @param {string} best */
-  unknownYet: (rollouts, best) => `Nothing can be told from ${counted(rollouts, "rollout")}; by static equity the best is ${best}.`,
+  unknownYet: (rollouts, best) =>
+    `Nothing ${rollouts ? `can be told from ${counted(rollouts, "rollout")}` : "is known yet"}; by static equity the best is ${best}.`,
   /** @param {string} best @param {string} worth */
   onlyCandidate: (best, worth) => `The only candidate is ${best}: ${worth}.`,
   /** @param {string} best @param {string} worth @param {string} more */

@@ -285,6 +285,8 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
         "Nothing can be told from 50 rollouts; by static equity the best is a.": found(
             "a", "b", known=False
         ),
+        "Nothing is known yet; by static equity the best is a.": found("a", "b", known=False)
+        | {"exact": True, "plies": None, "rollouts": 0, "nodes": 9},
         "The only candidate is a: it wins 60.0 % ± 2.0. It was played.": found(
             "a", ahead_of_played=lead("a", 0)
         ),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from match_samples import game, match_config, seat
 
+from harness.matches.absences import Absences
 from harness.matches.config import TournamentConfig
 from harness.matches.folder import (
     Absent,
@@ -58,6 +59,25 @@ def test_decisions_are_read_as_they_were_written(tmp_path: Path) -> None:
             files.decide(decision)
     with MatchFolder(tmp_path) as files:
         assert files.decisions == decisions
+
+
+def test_a_missed_game_that_is_forgiven_stays_so_after_a_restart(tmp_path: Path) -> None:
+    def miss(files: MatchFolder, number: int) -> None:
+        sides = (seat("A", 0, faults=("no_show",)), seat("B", 0))
+        files.append(game(number, (0, 0), sides=sides, outcome="no_show", winner=1))
+
+    with MatchFolder(tmp_path) as files:
+        absences = Absences(files, directed=True)
+        miss(files, 1)
+        assert absences.missed_in_a_row(0, "A") == 1
+        absences.end(0)  # it logs in
+        assert absences.missed_in_a_row(0, "A") == 0
+    with MatchFolder(tmp_path) as files:
+        absences = Absences(files, directed=True)
+        miss(files, 2)
+        assert not absences.missed_too_many(0, "A")
+        miss(files, 3)
+        assert absences.missed_too_many(0, "A")
 
 
 def test_a_correction_counts_in_the_standings_and_not_in_the_results(tmp_path: Path) -> None:
