@@ -60,6 +60,15 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def sync_folder(folder: Path) -> None:
+    """Write a folder's names to disk; without this a power cut may take new files away."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def remove_unused(folder: Path, pattern: str) -> None:
     """Remove what matches and was not used for 60 days, and temporary files older than a day.
 

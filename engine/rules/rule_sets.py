@@ -55,7 +55,7 @@ def load_rules(name_or_path: str | Path = "english") -> Rules:
     try:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{source} is not TOML: {error}; a text stands in quotes") from None
+        raise ValueError(f"{source} is not TOML: {error}; text must be in quotes") from None
     except RecursionError:
         raise ValueError(f"{source} has lists or tables nested too deeply") from None
     embedded = isinstance(name_or_path, str) and name_or_path in rule_set_names()

@@ -374,7 +374,7 @@ class Admissions:
             PeerError: it is in a kept place, and its peer may not have one.
         """
         if caller.is_extra and not keeps_place:
-            why = "no place is left except for players with a running game"
+            why = "no place is left except for players with a running game, and admins"
             raise PeerError("busy", why, retry="later", close=1013)
 
     def note_wrong_token(self, caller: Caller) -> None:

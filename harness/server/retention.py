@@ -23,6 +23,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import KeptGame, read_older
 from harness.arbiter.scorebook import Scorebook
 from harness.matches.results import game_record
+from lexicons.cache import sync_folder
 
 from .tables import Tables
 
@@ -96,8 +97,9 @@ class Retention:
                 file.flush()
                 os.fsync(file.fileno())
             written.append(kept.game)
-        for folder in (*months, self.archive) if written else ():
-            _sync(folder)  # else a new file may be gone after a power cut
+        if written:
+            for folder in (*months, self.archive):
+                sync_folder(folder)
         return written
 
 
@@ -106,14 +108,6 @@ def month_folder(folder: Path, at: float) -> Path:
     month = folder / f"{datetime.fromtimestamp(at, UTC):%Y-%m}"
     month.mkdir(parents=True, exist_ok=True)
     return month
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _gcg(kept: KeptGame, tables: Tables) -> str | None:

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.cache import replacing
+from lexicons.cache import replacing, sync_folder
 
 _FORMAT = b"tilewire checkpoint 1"
 
@@ -49,7 +49,7 @@ def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> No
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         kept = "the last complete one is kept; --resume continues from it"
         raise CheckpointError(
@@ -128,11 +128,3 @@ def _lock(file: TextIO, path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except (BlockingIOError, FileNotFoundError):
         return False
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
