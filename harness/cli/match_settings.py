@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated, Any, Literal, TypedDict, cast
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 from cyclopts import Parameter
@@ -276,7 +276,7 @@ def configure(
     _check_rounds(settings)
     test = _test(settings)
     config = TournamentConfig(
-        seats=tuple(map(_anywhere, specs)),
+        seats=tuple(spec.anywhere for spec in specs),
         names=names,
         games=_games(settings, test),
         time=control,
@@ -580,12 +580,3 @@ def try_out(config: TournamentConfig) -> None:
             options.run(
                 SeatMaker(parse_seat(text), name, config.equipment, notice=options.say).try_out()
             )
-
-
-def _anywhere(spec: SeatSpec) -> str:
-    """Return a seat's text with an absolute path: a match may be resumed from another folder."""
-    if ".py:" not in spec.target or spec.kind != "local":
-        return spec.text
-    path, _, factory = spec.target.rpartition(":")
-    query = urlencode(spec.options, quote_via=quote)
-    return f"{quote(path)}:{factory}" + (f"?{query}" if query else "")
