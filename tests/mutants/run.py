@@ -65,6 +65,7 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("protocol",),
         (
             "tests/protocol/test_codec.py",
+            "tests/protocol/test_intake.py",
             "tests/protocol/test_conversation.py",
             "tests/protocol/test_pipe.py",
             "tests/protocol/test_conversation_machine.py",
@@ -76,7 +77,12 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "harness/arbiter/journal_file.py",
             "harness/arbiter/journal_reading.py",
         ),
-        ("tests/harness/arbiter/test_journal.py", "tests/harness/server/test_tokens.py"),
+        (
+            "tests/harness/arbiter/test_journal.py",
+            "tests/harness/arbiter/test_journal_damage.py",
+            "tests/harness/server/test_tokens.py",
+            "tests/harness/server/test_retention.py",
+        ),
     ),
 }
 """By area: the product's files, and the tests that are asked, the quick ones first."""
