@@ -1,8 +1,9 @@
 """Listen, and let sockets in, a few in each turn of the event loop.
 
-A gate sees each socket before anything is made for it, and before a TLS handshake. Refusing a
-socket costs microseconds. It is then held open for a while, which slows down peers that come again
-as soon as it is closed.
+A gate sees each socket before anything is made for it, and before a TLS handshake. A socket for
+which there is no room yet waits its turn: when a class opens the page together, each file of each
+browser is a connection. Refusing a socket costs microseconds. It is then held open for a while,
+which slows down peers that come again as soon as it is closed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from websockets.asyncio.server import Server, ServerConnection
 from websockets.http11 import Request, Response
@@ -26,7 +27,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
-from .intake import Gate, Intake, Visit
+from .intake import Gate, Intake, Later, Visit
 from .metered import ServerEnd
 
 TIMES: dict[str, Any] = {"close_timeout": 2, "ping_interval": 10, "ping_timeout": 20}
@@ -46,6 +47,15 @@ BACKLOG = 100
 
 ACCEPTS_A_TURN = 4
 """Sockets accepted before other work of the loop comes first: about a millisecond."""
+
+WAIT_S = 5.0
+"""How long a socket waits for room before it is refused."""
+
+LOOK_AGAIN_S = 0.05
+"""How often it is looked whether there is room."""
+
+MOST_WAITING = 500
+"""Most sockets that wait; further ones are refused at once."""
 
 MOST_HELD = 500
 """Most refused sockets that are held; if there are more, the oldest is closed."""
@@ -94,6 +104,8 @@ class Acceptor:
         self._held: deque[tuple[float, socket.socket]] = deque()
         """Refused sockets, each after the time until which it is held."""
         self._releasing: asyncio.TimerHandle | None = None
+        self._waiting: deque[_Waiting] = deque()
+        self._looking: asyncio.TimerHandle | None = None
         for listening in sockets:
             self._listen(listening)
 
@@ -112,10 +124,12 @@ class Acceptor:
         listening, self.sockets = self.sockets, ()
         for each in listening:
             self._loop.remove_reader(each)
-        for each in (*listening, *(held for _, held in self._held)):
+        held = (sock for _, sock in self._held)
+        for each in (*listening, *held, *(waiting.sock for waiting in self._waiting)):
             each.close()
-        if self._releasing is not None:
-            self._releasing.cancel()
+        for timer in (self._releasing, self._looking):
+            if timer is not None:
+                timer.cancel()
         for opening in self._opening:
             opening.cancel()
 
@@ -142,14 +156,48 @@ class Acceptor:
                 self._loop.remove_reader(listening)
                 self._loop.call_later(RETRY_S, self._listen, listening)
                 return
-            visit = self._gate(address[0])
-            if isinstance(visit, str):
-                self._refuse(sock, visit)
+            before = (each for each in self._waiting if each.address == address[0])
+            first = next(before, None)  # nobody passes those who wait
+            visit = self._gate(address[0]) if first is None else first.why
+            if isinstance(visit, Later) and len(self._waiting) < MOST_WAITING:
+                until = self._loop.time() + WAIT_S
+                self._waiting.append(_Waiting(sock, address[0], until, visit))
+                if self._looking is None:
+                    self._looking = self._loop.call_later(LOOK_AGAIN_S, self._look_again)
             else:
-                sock.setblocking(False)
-                opening = self._loop.create_task(self._open(sock, visit))
-                self._opening.add(opening)
-                opening.add_done_callback(self._opening.discard)
+                self._decide(sock, visit)
+
+    def _look_again(self) -> None:
+        """Let in who waits, in the order in which they came, as many as a turn has room for."""
+        waiting, self._waiting = self._waiting, deque()
+        full: set[str] = set()
+        left = ACCEPTS_A_TURN
+        for each in waiting:
+            if each.until <= self._loop.time():
+                self._refuse(each.sock, each.why)
+                continue
+            may_ask = left > 0 and each.address not in full
+            visit = self._gate(each.address, again=True) if may_ask else each.why
+            if isinstance(visit, Later):
+                full.add(each.address)
+                self._waiting.append(each)
+            else:
+                left -= 1
+                self._decide(each.sock, visit)
+        self._looking = None
+        if self._waiting:
+            wait_s = LOOK_AGAIN_S if left > 0 else 0
+            self._looking = self._loop.call_later(wait_s, self._look_again)
+
+    def _decide(self, sock: socket.socket, visit: Visit | str) -> None:
+        """Let a socket in, or refuse it, as the gate says."""
+        if isinstance(visit, str):
+            self._refuse(sock, visit)
+        else:
+            sock.setblocking(False)
+            opening = self._loop.create_task(self._open(sock, visit))
+            self._opening.add(opening)
+            opening.add_done_callback(self._opening.discard)
 
     async def _open(self, sock: socket.socket, visit: Visit) -> None:
         try:
@@ -177,6 +225,16 @@ class Acceptor:
         self._releasing = None
         if self._held:
             self._releasing = self._loop.call_at(self._held[0][0], self._release)
+
+
+class _Waiting(NamedTuple):
+    """A socket that waits for room."""
+
+    sock: socket.socket
+    address: str
+    until: float
+    """When it is refused, in the loop's time."""
+    why: Later
 
 
 def http_answer(status: int, text: str, *headers: str, content_type: str = PLAIN_TEXT) -> bytes:

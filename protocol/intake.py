@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from websockets.http11 import Request
 
@@ -43,7 +42,7 @@ class Bucket:
         return max(0.0, self._owed - (now - self._at) * self._per_second)
 
     def spend(self, amount: float, now: float) -> bool:
-        """Spend an amount; return whether the bucket had it.
+        """Spend an amount, or give back one that was spent (below 0); return whether it was there.
 
         Spending beyond the burst counts only up to twice the burst, so that the bucket recovers.
         """
@@ -90,7 +89,10 @@ class Visit(Protocol):
     """Where it comes from, without a port."""
 
     def ask(self, request: Request) -> str | None:
-        """Take the opening request; return the reason if it is refused."""
+        """Take the opening request; return the reason if it is refused.
+
+        After ``Later`` it is to be called again, for as long as the peer may wait.
+        """
         ...
 
     def spend(self, frames: int, size: int, now: float) -> bool:
@@ -106,8 +108,21 @@ class Visit(Protocol):
         ...
 
 
-Gate: TypeAlias = Callable[[str], Visit | str]
-"""Lets a socket from an address in, or returns why not, which its peer may be told."""
+class Later(str):
+    """Why a peer is not let in now; soon it may be."""
+
+    __slots__ = ()
+
+
+class Gate(Protocol):
+    """Lets sockets in."""
+
+    def __call__(self, address: str, *, again: bool = False) -> Visit | str:
+        """Let a socket from an address in, or return why not, which its peer may be told.
+
+        A socket for which that is ``Later`` waits, and is asked about ``again``.
+        """
+        ...
 
 
 class OpenVisit:
@@ -134,12 +149,12 @@ class OpenVisit:
         """Keep nothing."""
 
 
-def open_gate(address: str) -> OpenVisit:
+def open_gate(address: str, *, again: bool = False) -> OpenVisit:
     """Let everybody in, with the usual budget."""
     return OpenVisit(address, Rates())
 
 
-def trusting_gate(address: str) -> OpenVisit:
+def trusting_gate(address: str, *, again: bool = False) -> OpenVisit:
     """Let everybody in, with ``TRUSTED`` rates."""
     return OpenVisit(address, TRUSTED)
 

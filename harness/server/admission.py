@@ -8,6 +8,7 @@ out.
 
 from __future__ import annotations
 
+import re
 import resource
 import time
 from collections import Counter
@@ -23,15 +24,19 @@ from msgspec import Meta, Struct
 from websockets.http11 import Request
 
 from harness.arbiter.clock import is_loopback
-from protocol.accepting import MOST_HELD
+from protocol.accepting import MOST_HELD, MOST_WAITING
 from protocol.errors import PeerError
-from protocol.intake import Bucket, Rates
+from protocol.intake import Bucket, Later, Rates
 
 MOST_REMEMBERED = 10_000
 """Most addresses, and most names, whose budgets are remembered."""
 
 WRONG_TOKEN = 10
 """What a login with a wrong token costs its address, in handshakes."""
+
+PAGE_FILE = 0.2
+"""What a small file of the page costs an address, in handshakes. A first visit takes some thirty
+files, each with a connection of its own, and a class or a club comes from one address."""
 
 NEWCOMER_S = 0.1
 """Seconds' worth of traffic that a connection may owe to go on when its address has none left."""
@@ -44,6 +49,9 @@ FILES_A_GAME = 32
 
 OTHER_FILES = 100
 """Descriptors for the journal, the lexicon, the log and so on."""
+
+_SMALL_FILE = re.compile(r"/page/\w+/\w+\.(js|css|svg)")
+"""Files of the page that a visit needs at once; the problems to solve are larger."""
 
 _Places = Annotated[int, Meta(ge=1, le=1_000_000)]
 _Rate = Annotated[float, Meta(gt=0, le=1_000_000_000)]
@@ -61,7 +69,8 @@ class Admission(Struct, frozen=True, kw_only=True):
     spectators: _Places = 500
     """Spectators at once."""
     handshakes_per_s: _Rate = 20
-    """Connections that an address may open a second; five seconds' worth at once."""
+    """Connections that an address may open a second; five seconds' worth at once. A small file of
+    the page counts as a fifth."""
     frames_per_s: _Rate = 1_000
     """WebSocket frames that a connection may send a second, pings and fragments too."""
     bytes_per_s: _Rate = 64 << 10
@@ -111,7 +120,7 @@ def check_admission(admission: Admission, max_games: int, *, passes_on: bool = F
             raise ValueError(f"admission.proxies: {proxy!r} is no IP address")
     places = admission.connections + admission.kept
     more = max(max_games * FILES_A_GAME, places if passes_on else 0)
-    needed = places + MOST_HELD + more + OTHER_FILES
+    needed = places + MOST_WAITING + MOST_HELD + more + OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft >= needed or soft == resource.RLIM_INFINITY:
         return
@@ -224,6 +233,7 @@ class Caller:
     def __init__(self, admissions: Admissions, address: str) -> None:
         self.address = address
         self._admissions = admissions
+        self._waits = False
         self._arrive()
         rates = admissions.config.rates
         self._frame_s, self._byte_s = rates.cost(1, 0), rates.cost(0, 1)
@@ -236,15 +246,22 @@ class Caller:
         """Whether it may stay only if it is a player with a game, or an admin."""
 
     def ask(self, request: Request) -> str | None:
-        """Take the opening request; return why the client of a proxy is refused, if it is."""
-        is_proxy = self._admissions.config.is_proxy
-        if not is_proxy(self.address):
-            return None
-        forwarded = request.headers.get_all("X-Forwarded-For")
-        self.address = client_of(forwarded, self.address, is_proxy)
-        self.leave()
-        why = self._admissions.refusal(block_of(self.address))
-        self._arrive()
+        """Take the opening request; return why the client of a proxy is refused, if it is.
+
+        While it waits, it counts as the proxy's.
+        """
+        is_proxy, why = self._admissions.config.is_proxy, None
+        if is_proxy(self.address) and self._is_here:
+            forwarded = request.headers.get_all("X-Forwarded-For")
+            client = client_of(forwarded, self.address, is_proxy)
+            self.leave()
+            why = self._admissions.refusal(block_of(client), again=self._waits)
+            self._waits = isinstance(why, Later)
+            self.address = self.address if self._waits else client
+            self._arrive()
+        upgrades = bool(request.headers.get_all("Upgrade"))
+        if why is None and not upgrades and _SMALL_FILE.fullmatch(request.path):
+            self._admissions.charge_handshakes(self, PAGE_FILE - 1)
         return why
 
     def spend(self, frames: int, size: int, now: float) -> bool:
@@ -312,34 +329,34 @@ class Admissions:
 
     # --- connections ----------------------------------------------------------------------------
 
-    def enter(self, address: str) -> Caller | str:
-        """Let a socket in, or return why not.
+    def enter(self, address: str, *, again: bool = False) -> Caller | str:
+        """Let a socket in, or return why not (``protocol.intake.Gate``).
 
         The client behind a proxy's socket is found later, by ``Caller.ask``.
         """
-        block, is_proxy = block_of(address), self.config.is_proxy(address)
-        why = self.full(None) if is_proxy else self.refusal(block)
-        return why or Caller(self, address)
+        block = None if self.config.is_proxy(address) else block_of(address)
+        return self.refusal(block, again=again) or Caller(self, address)
 
-    def refusal(self, block: str) -> str | None:
-        """Count a handshake of a block; return why it is refused, or None."""
-        why = self.full(block)
-        if why is None and not self._handshakes.take(block, self.clock()):
-            self.refused["handshakes_per_s"] += 1
-            why = f"too many connections a second from {block}, try again later"
-        return why
+    def refusal(self, block: str | None, *, again: bool = False) -> str | None:
+        """Count a handshake of a block, None if that is not known; return why it is refused.
 
-    def full(self, block: str | None) -> str | None:
-        """Return why there is no room for a connection, of ``block`` if that is known, or None."""
+        None: it is not. ``again`` and again a refusal counts once.
+        """
         config = self.config
-        if self.connections >= config.connections + config.kept:
-            self.refused["connections"] += 1
-            return "too many connections, try again later"
         most, at = config.connections_per_address, self._here.get(block or "")
-        if at is not None and at.connections >= most + max(1, most // 5):
-            self.refused["connections_per_address"] += 1
-            return f"too many connections from {block}: {most} are allowed"
-        return None
+        if self.connections >= config.connections + config.kept:
+            limit, why = "connections", "too many connections, try again later"
+        elif at is not None and at.connections >= most + max(1, most // 5):
+            limit = "connections_per_address"
+            why = Later(f"too many connections from {block}: {most} are allowed")
+        elif block is not None and not self._handshakes.take(block, self.clock()):
+            limit = "handshakes_per_s"
+            why = Later(f"too many connections a second from {block}, try again later")
+        else:
+            return None
+        if not again:
+            self.refused[limit] += 1
+        return why
 
     def arrive(self, address: str) -> _Address:
         """Count a new connection from an address, and return the entry of its block."""
@@ -377,10 +394,10 @@ class Admissions:
             why = "no place is left except for players with a running game, and admins"
             raise PeerError("busy", why, retry="later", close=1013)
 
-    def note_wrong_token(self, caller: Caller) -> None:
-        """Charge an address for a login with a wrong token."""
+    def charge_handshakes(self, caller: Caller, amount: float) -> None:
+        """Charge the address of a caller an amount of handshakes; below 0, give them back."""
         now = self.clock()
-        self._handshakes.bucket(caller.at.block, now).spend(WRONG_TOKEN, now)
+        self._handshakes.bucket(caller.at.block, now).spend(amount, now)
 
     # --- what they ask for ----------------------------------------------------------------------
 

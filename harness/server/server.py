@@ -50,7 +50,7 @@ from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 
 from .administration import Administration
-from .admission import Admission, Admissions, Caller
+from .admission import WRONG_TOKEN, Admission, Admissions, Caller
 from .analysis.conversation import converse
 from .analysis.live_games import LiveGames
 from .analysis.messages import SUBPROTOCOL as ANALYSIS
@@ -329,7 +329,7 @@ class MatchServer:
         log.info("turned away", peer=channel.peer, code=error.code)
         self._metrics.turned_away(error.code)
         if isinstance(error, WrongToken):
-            self._admissions.note_wrong_token(caller)
+            self._admissions.charge_handshakes(caller, WRONG_TOKEN)
         if error.code == "forbidden":
             self.tell(f"{channel.peer} was turned away: {error.reply.message}")
         with contextlib.suppress(ChannelClosed):

@@ -22,7 +22,6 @@ from engine.notation.replaying import replay
 from engine.rules.rules import standard_rules
 from harness.analysis.task import MAIN, GameKind, Task
 from harness.arbiter.journal import Journal
-from harness.server.admission import Admission
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.answers import board_and_tiles
 from harness.server.server import MatchServer
@@ -66,7 +65,6 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
         journal,
         Gatekeeper(journal),
         drain_s=0,
-        admission=Admission(handshakes_per_s=100_000),  # each file of the page is a connection
         analyst=lambda _kinds: Counted.start({MAIN: GameKind(equipment=Equipment())}, idle=False),
     )
     await server.start()

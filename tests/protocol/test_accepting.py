@@ -6,6 +6,7 @@ import asyncio
 import errno
 import socket
 import ssl
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from websockets.uri import parse_uri
 from protocol import accepting
 from protocol.accepting import ACCEPTS_A_TURN, Acceptor, bind, serve
 from protocol.channel import ChannelClosed
-from protocol.intake import OpenVisit, Rates, trusting_gate
+from protocol.intake import Later, OpenVisit, Rates, trusting_gate
 from protocol.metered import ClientEnd
 from protocol.websocket import dial
 
@@ -30,17 +31,18 @@ TLS = Path(__file__).parents[1] / "fixtures" / "tls"
 class Door:
     """A gate with places; it notes who is here."""
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, *, has_queue: bool = False) -> None:
         self.places = places
+        self.has_queue = has_queue
         self.here: set[object] = set()
         self.asked = 0
         self.changed = asyncio.Event()
 
-    def __call__(self, address: str) -> OpenVisit | str:
+    def __call__(self, address: str, *, again: bool = False) -> OpenVisit | str:
         self.asked += 1
         self.changed.set()
         if len(self.here) >= self.places:
-            return "no place is free"
+            return Later("no place is free") if self.has_queue else "no place is free"
         visit = Noted(address, self)
         self.here.add(visit)
         return visit
@@ -135,6 +137,72 @@ async def test_refused_sockets_are_held_but_not_too_many_and_not_for_ever(
         assert told[4] == b"", "too many were told"
         for _, writer in knocking:
             writer.close()
+
+
+async def test_who_waits_is_let_in_when_a_place_is_free_in_the_order_of_coming() -> None:
+    door = Door(places=1, has_queue=True)
+    async with listening(door) as port:
+        url = f"ws://127.0.0.1:{port}"
+        first = await dial(url)
+        order: list[int] = []
+
+        async def visit(number: int) -> None:
+            channel = await dial(url)
+            order.append(number)
+            await channel.close()
+
+        async with asyncio.TaskGroup() as visits:
+            for number in range(3):
+                visits.create_task(visit(number))
+                await asyncio.sleep(0.02)
+            assert not order
+            await first.close()
+        assert order == [0, 1, 2]
+
+
+async def test_who_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accepting, "WAIT_S", 0.2)
+    monkeypatch.setattr(accepting, "MOST_WAITING", 1)
+    async with listening(Door(places=0, has_queue=True)) as port:
+        began = asyncio.get_running_loop().time()
+        waiting, writer = await knock(port)
+        await asyncio.sleep(0.02)
+        with pytest.raises(ChannelClosed, match="HTTP 503, 'no place is free'"):
+            await dial(f"ws://127.0.0.1:{port}")  # one waits already
+        assert asyncio.get_running_loop().time() < began + 0.2
+        await waiting.readuntil(b"no place is free\n")
+        assert asyncio.get_running_loop().time() >= began + 0.2
+        writer.close()
+        waiting, writer = await knock(port)
+        await asyncio.sleep(0.02)
+    assert await waiting.read() == b"", "who waits is closed with the server"
+    writer.close()
+
+
+async def test_of_many_who_wait_a_turn_of_the_loop_lets_in_few() -> None:
+    door = Door(places=0, has_queue=True)
+    (listener,) = await bind("127.0.0.1", 0)
+    address = listener.getsockname()
+    let_in: list[int] = []
+
+    def make(_visit: object) -> asyncio.Protocol:
+        let_in.append(turn)
+        return asyncio.Protocol()
+
+    turn = 0
+    acceptor = Acceptor((listener,), door, make, None)
+    clients = [socket.create_connection(address) for _ in range(3 * ACCEPTS_A_TURN)]
+    await asyncio.sleep(0.1)
+    assert not let_in
+    door.places = len(clients)
+    while len(let_in) < len(clients):
+        turn += 1
+        await asyncio.sleep(0)
+    assert max(Counter(let_in).values()) <= ACCEPTS_A_TURN
+    acceptor.close()
+    await acceptor.wait_closed()
+    for client in clients:
+        client.close()
 
 
 async def test_a_turn_of_the_loop_accepts_few(monkeypatch: pytest.MonkeyPatch) -> None:

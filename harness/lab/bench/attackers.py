@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from websockets.frames import Frame, Opcode
 
 from bot.seat import runtime
+from harness.page import Page
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
 from protocol.messages import GameList, Games, Hello, Message, Ping, Seek, Watch
@@ -53,6 +54,13 @@ def hello(role: Role, name: str, token: str | None = None) -> bytes:
 
 
 WS_PING = frame(9, b"")
+
+
+def _script() -> bytes:
+    """Return a request for the largest script of the page, unpacked."""
+    scripts = {at: found for at, found in Page.read().answers.items() if at.endswith(".js")}
+    largest = max(scripts, key=lambda at: len(scripts[at].text))
+    return f"GET {largest} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
 
 
 @dataclass(eq=False)
@@ -122,6 +130,10 @@ class Wire:
         while True:
             await self.send(data)
 
+    async def hear_out(self) -> None:
+        """Read until the other side is gone."""
+        await self._reading
+
     def close(self) -> None:
         """Abort the connection."""
         self._reading.cancel()
@@ -140,7 +152,8 @@ class Attack:
     connections: int
     talk: _Talk
     reads: bool = True
-    upgrades: bool = True
+    request: bytes = HANDSHAKE
+    """What is written first."""
 
 
 async def _idle(wire: Wire) -> None:
@@ -189,6 +202,10 @@ async def _bad_frames(wire: Wire, _target: Target, number: int) -> None:
 
 async def _nothing(wire: Wire, _target: Target, _number: int) -> None:
     await wire.send(b"")
+
+
+async def _hear_out(wire: Wire, _target: Target, _number: int) -> None:
+    await wire.hear_out()
 
 
 async def _slowly(wire: Wire, _target: Target, _number: int) -> None:
@@ -245,7 +262,8 @@ ATTACKS = {
     "fragments": Attack("endless fragments on 8 connections", 8, _fragments),
     "bad-frames": Attack("unreadable frames on 8 connections", 8, _bad_frames),
     "connects": Attack("connect, shake hands, go, on 8", 8, _nothing),
-    "slow-loris": Attack("500 requests, a byte a second", 500, _slowly, upgrades=False),
+    "slow-loris": Attack("500 requests, a byte a second", 500, _slowly, request=b"GET / HTTP/1.1"),
+    "page": Attack("the largest script of the page, on 8", 8, _hear_out, request=_script()),
     "idle": Attack("998 idle spectators", 998, _watching_idly),
     "watch-500": Attack("500 spectators who ask anew twice a second", 500, _watch),
     "watch": Attack("one who asks 5,000 times a second", 1, _watch_fast),
@@ -258,11 +276,10 @@ ATTACKS = {
 
 async def _keep_on(attack: Attack, target: Target, number: int) -> None:
     """Attack by one connection; open it again whenever it ends."""
-    first = HANDSHAKE if attack.upgrades else b"GET / HTTP/1.1"
     while True:
         wire = None
         try:
-            wire = await Wire.open(target, number, first, reads=attack.reads)
+            wire = await Wire.open(target, number, attack.request, reads=attack.reads)
             await attack.talk(wire, target, number)
         except OSError:
             await asyncio.sleep(0.01)

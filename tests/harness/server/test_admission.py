@@ -15,6 +15,7 @@ from websockets.http11 import Request
 from harness.config_file import read_config_file
 from harness.server import admission
 from harness.server.admission import (
+    WRONG_TOKEN,
     Admission,
     Admissions,
     Caller,
@@ -25,7 +26,7 @@ from harness.server.admission import (
 )
 from harness.server.relay import LONGEST_TURN_S, IdleWatch
 from protocol.errors import PeerError
-from protocol.intake import Bucket
+from protocol.intake import Bucket, Later
 from protocol.messages import Decline, GameOver, NewGame, Ping
 from protocol.parts import TimeControl
 
@@ -60,12 +61,19 @@ class House:
         self.clock = Clock()
         self.gate = Admissions(Admission(**config), self.clock)  # type: ignore[arg-type]
 
-    def came(self, address: str = "192.0.2.1", forwarded: str | None = None) -> Caller:
+    def came(
+        self,
+        address: str = "192.0.2.1",
+        forwarded: str | None = None,
+        path: str = "/",
+        upgrade: str | None = None,
+    ) -> Caller:
         """Let a caller in that gets as far as its opening request."""
         caller = self.gate.enter(address)
         assert isinstance(caller, Caller), caller
-        headers = Headers() if forwarded is None else Headers({"X-Forwarded-For": forwarded})
-        self.answer = caller.ask(Request("/", headers))
+        lines = {"X-Forwarded-For": forwarded, "Upgrade": upgrade}
+        headers = Headers({name: line for name, line in lines.items() if line is not None})
+        self.answer = caller.ask(Request(path, headers))
         return caller
 
 
@@ -117,9 +125,45 @@ def test_an_address_that_opens_sockets_too_fast_is_refused() -> None:
 
 def test_a_wrong_token_costs_as_much_as_ten_sockets() -> None:
     house = House(handshakes_per_s=4)
-    house.gate.note_wrong_token(house.came())
+    house.gate.charge_handshakes(house.came(), WRONG_TOKEN)
     for _ in range(9):
         house.came()
+    assert house.gate.enter("192.0.2.1") == TOO_FAST
+
+
+@pytest.mark.parametrize(
+    ("address", "forwarded"), [("192.0.2.1", None), ("127.0.0.1", "192.0.2.1")]
+)
+def test_a_small_file_of_the_page_costs_a_fifth_of_a_socket(
+    address: str, forwarded: str | None
+) -> None:
+    house = House(proxies=("127.0.0.1",), handshakes_per_s=2)
+    for _ in range(44):
+        house.came(address, forwarded, "/page/0123456789abcdef/game_view.js").leave()
+    house.came(address, forwarded).leave()
+    assert house.answer is None
+    assert house.gate.refusal("192.0.2.1") == TOO_FAST
+    house.came("192.0.2.2", path="/page/0123456789abcdef/page.css").leave()
+    for _ in range(9):  # what was given back is no credit
+        house.came("192.0.2.2").leave()
+    assert house.gate.refusal("192.0.2.2") == TOO_FAST.replace("192.0.2.1", "192.0.2.2")
+
+
+@pytest.mark.parametrize(
+    ("path", "upgrade"),
+    [
+        ("/page/0123456789abcdef/board.js", "websocket"),
+        ("/page/0123456789abcdef/endgames.json", None),
+        ("/page/0123456789abcdef/endgames.json?.js", None),
+        ("/page/0123456789abcdef/endgames.json#/page/0/a.js", None),
+        ("/page/../api/games/1.js", None),
+        ("/api/games", None),
+    ],
+)
+def test_what_else_is_asked_for_costs_a_whole_one(path: str, upgrade: str | None) -> None:
+    house = House(handshakes_per_s=2)
+    for _ in range(10):
+        house.came(path=path, upgrade=upgrade).leave()
     assert house.gate.enter("192.0.2.1") == TOO_FAST
 
 
@@ -208,7 +252,7 @@ def test_a_message_that_takes_long_costs_more() -> None:
 
 
 def test_behind_a_proxy_an_address_is_what_the_proxy_says() -> None:
-    house = House(proxies=("127.0.0.1",), connections_per_address=2, handshakes_per_s=0.2)
+    house = House(proxies=("127.0.0.1",), connections_per_address=2, handshakes_per_s=2)
     for number in range(10):
         caller = house.came("127.0.0.1", forwarded=f"10.0.0.1, 192.0.2.{number}")
         assert (house.answer, caller.address) == (None, f"192.0.2.{number}")
@@ -228,6 +272,39 @@ def test_behind_a_proxy_an_address_opens_as_many_connections_a_second_as_elsewhe
     assert house.answer == "too many connections a second from 192.0.2.1, try again later"
     house.came("127.0.0.1", forwarded="192.0.2.2")
     assert house.answer is None
+
+
+def test_behind_a_proxy_who_came_too_often_is_let_in_a_little_later() -> None:
+    house = House(proxies=("127.0.0.1",), handshakes_per_s=0.4)
+    for _ in range(2):
+        house.came("127.0.0.1", forwarded="192.0.2.1")
+    caller = house.gate.enter("127.0.0.1")
+    assert isinstance(caller, Caller)
+    request = Request("/", Headers({"X-Forwarded-For": "192.0.2.1"}))
+    for _ in range(3):
+        assert isinstance(caller.ask(request), Later)
+        assert (caller.address, house.gate.connections) == ("127.0.0.1", 3)
+    assert house.gate.refused == {"handshakes_per_s": 1}
+    house.clock.now += 2.5
+    assert caller.ask(request) is None
+    assert (caller.address, house.gate.connections) == ("192.0.2.1", 3)
+    gone = house.gate.enter("127.0.0.1")
+    assert isinstance(gone, Caller)
+    assert isinstance(gone.ask(request), Later)
+    gone.leave()
+    house.clock.now += 2.5
+    gone.ask(request)
+    assert house.gate.connections == 3, "who has left takes no place"
+
+
+def test_a_socket_that_waits_counts_once_as_one_that_met_a_limit() -> None:
+    house = House(handshakes_per_s=0.2)
+    house.came()
+    for again in (False, True, True):
+        assert isinstance(house.gate.enter("192.0.2.1", again=again), Later)
+    assert house.gate.refused == {"handshakes_per_s": 1}
+    house.clock.now += 5
+    assert isinstance(house.gate.enter("192.0.2.1", again=True), Caller)
 
 
 @pytest.mark.parametrize(
@@ -384,12 +461,12 @@ def limited(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple
 
 
 def test_open_files_are_enough_or_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = limited(monkeypatch, 1_024, 4_096)
+    asked = limited(monkeypatch, 1_500, 4_096)
     check_admission(Admission(), max_games=2)
-    assert asked == [(1_764, 4_096)]
+    assert asked == [(2_264, 4_096)]
     check_admission(Admission(connections=200), max_games=2)
     assert len(asked) == 1
-    with pytest.raises(ValueError, match=r"need 5,764 open files, and this system allows 4,096"):
+    with pytest.raises(ValueError, match=r"need 6,264 open files, and this system allows 4,096"):
         check_admission(Admission(connections=5_000), max_games=2)
     with pytest.raises(ValueError, match="'my-proxy' is no IP address"):
         check_admission(Admission(proxies=("my-proxy",)), max_games=2)

@@ -27,6 +27,7 @@ from bot.seat.player_thread import Bot
 from harness.arbiter.journal import Journal
 from harness.lab.bench.attackers import HANDSHAKE, hello, said
 from harness.lab.bench.client import Client
+from harness.page import Page
 from harness.server.admission import Admission
 from harness.server.analysis.messages import SUBPROTOCOL as ANALYSIS
 from harness.server.server import MatchServer
@@ -35,7 +36,7 @@ from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
 from lexicons.jit import warm_up
 from lexicons.store import load_lexicon
-from protocol import accepting
+from protocol import accepting, websocket
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
 from protocol.messages import (
@@ -394,7 +395,10 @@ async def test_a_page_that_does_not_read_is_cut_off_and_the_game_goes_on(
 
 
 @pytest.mark.parametrize("running", [Admission(handshakes_per_s=2)], indirect=True)
-async def test_of_refused_logins_only_a_wrong_token_costs_its_address_ten(running: Running) -> None:
+async def test_of_refused_logins_only_a_wrong_token_costs_its_address_ten(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accepting, "WAIT_S", 0)
     for _ in range(5):
         with pytest.raises(ChannelClosed, match="1008 forbidden"):
             await Client.login(running.url, "greedy")
@@ -433,12 +437,10 @@ async def test_two_tokens_in_the_header_are_refused_with_a_sentence(running: Run
         assert answer.message == "2 Authorization headers were sent; send one"
 
 
-async def status(url: str, client: str) -> int:
+async def status(url: str, client: str, path: str = "/healthz") -> int:
     """Ask a server, as a proxy for a client; return the status of its answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
-    writer.write(
-        f"GET /healthz HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {client}\r\n\r\n".encode()
-    )
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {client}\r\n\r\n".encode())
     head = await reader.read()
     writer.close()
     return int(head.split()[1])
@@ -447,7 +449,34 @@ async def status(url: str, client: str) -> int:
 @pytest.mark.parametrize(
     "running", [Admission(proxies=("127.0.0.1",), handshakes_per_s=0.4)], indirect=True
 )
-async def test_who_asks_too_often_behind_a_proxy_is_refused_alone(running: Running) -> None:
+async def test_who_asks_too_often_behind_a_proxy_is_refused_alone(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket, "WAIT_S", 0)
     told = [await status(running.url, "192.0.2.1") for _ in range(6)]
     assert (told[0], told[-1]) == (200, 503)
     assert await status(running.url, "192.0.2.2") == 200
+
+
+@pytest.mark.parametrize(
+    "running", [Admission(proxies=("127.0.0.1",), handshakes_per_s=0.4)], indirect=True
+)
+async def test_who_asks_a_little_too_often_behind_a_proxy_waits(running: Running) -> None:
+    assert [await status(running.url, "192.0.2.1") for _ in range(3)] == [200, 200, 200]
+
+
+async def test_a_class_that_opens_the_page_together_gets_all_of_it(running: Running) -> None:
+    """Each of 30 browsers has six connections at once, as browsers do."""
+    scripts = [path for path in Page.read().answers if path.endswith((".js", ".css", ".svg"))]
+
+    async def open_page() -> list[int]:
+        six = asyncio.Semaphore(6)
+
+        async def get(path: str) -> int:
+            async with six:
+                return await status(running.url, "192.0.2.1", path)
+
+        return await asyncio.gather(*map(get, scripts[:27]))
+
+    told = await asyncio.gather(*(open_page() for _ in range(30)))
+    assert {each for page in told for each in page} == {200}
