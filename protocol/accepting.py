@@ -48,14 +48,17 @@ BACKLOG = 100
 ACCEPTS_A_TURN = 4
 """Sockets accepted before other work of the loop comes first: about a millisecond."""
 
-WAIT_S = 5.0
-"""How long a socket waits for room before it is refused."""
+WAIT_S = 3.0
+"""How long a socket waits for room before it is refused; its peer may wait ``OPEN_S`` in all."""
 
 LOOK_AGAIN_S = 0.05
 """How often it is looked whether there is room."""
 
 MOST_WAITING = 500
 """Most sockets that wait; further ones are refused at once."""
+
+MOST_TOGETHER = 250
+"""Most that wait for the same room, so that an address leaves others a place to wait."""
 
 MOST_HELD = 500
 """Most refused sockets that are held; if there are more, the oldest is closed."""
@@ -156,16 +159,22 @@ class Acceptor:
                 self._loop.remove_reader(listening)
                 self._loop.call_later(RETRY_S, self._listen, listening)
                 return
-            before = (each for each in self._waiting if each.address == address[0])
-            first = next(before, None)  # nobody passes those who wait
-            visit = self._gate(address[0]) if first is None else first.why
-            if isinstance(visit, Later) and len(self._waiting) < MOST_WAITING:
-                until = self._loop.time() + WAIT_S
-                self._waiting.append(_Waiting(sock, address[0], until, visit))
-                if self._looking is None:
-                    self._looking = self._loop.call_later(LOOK_AGAIN_S, self._look_again)
+            waiting = (each.later for each in self._waiting if each.address == address[0])
+            # Those of its address who wait come first.
+            visit = next(waiting, None) or self._gate(address[0])
+            if isinstance(visit, Later):
+                self._wait(sock, address[0], visit)
             else:
                 self._decide(sock, visit)
+
+    def _wait(self, sock: socket.socket, address: str, later: Later) -> None:
+        together = sum(each.later.queue == later.queue for each in self._waiting)
+        if together >= MOST_TOGETHER or len(self._waiting) >= MOST_WAITING:
+            self._decide(sock, later)
+            return
+        self._waiting.append(_Waiting(sock, address, self._loop.time() + WAIT_S, later))
+        if self._looking is None:
+            self._looking = self._loop.call_later(LOOK_AGAIN_S, self._look_again)
 
     def _look_again(self) -> None:
         """Let in who waits, in the order in which they came, as many as a turn has room for."""
@@ -173,25 +182,27 @@ class Acceptor:
         full: set[str] = set()
         left = ACCEPTS_A_TURN
         for each in waiting:
-            if each.until <= self._loop.time():
-                self._refuse(each.sock, each.why)
-                continue
-            may_ask = left > 0 and each.address not in full
-            visit = self._gate(each.address, again=True) if may_ask else each.why
-            if isinstance(visit, Later):
-                full.add(each.address)
-                self._waiting.append(each)
-            else:
+            is_late = each.until <= self._loop.time()
+            visit: Visit | Later | str = each.later
+            if left and not is_late and each.later.queue not in full:
+                visit = self._gate(each.address)
+            if left and (is_late or not isinstance(visit, Later)):
                 left -= 1
                 self._decide(each.sock, visit)
+            else:
+                full.add(each.later.queue)
+                self._waiting.append(each)
         self._looking = None
         if self._waiting:
-            wait_s = LOOK_AGAIN_S if left > 0 else 0
+            wait_s = 0 if left == 0 else LOOK_AGAIN_S
             self._looking = self._loop.call_later(wait_s, self._look_again)
 
-    def _decide(self, sock: socket.socket, visit: Visit | str) -> None:
-        """Let a socket in, or refuse it, as the gate says."""
-        if isinstance(visit, str):
+    def _decide(self, sock: socket.socket, visit: Visit | Later | str) -> None:
+        """Let a socket in, or refuse it."""
+        if isinstance(visit, Later):
+            visit.note_refusal()
+            self._refuse(sock, visit.why)
+        elif isinstance(visit, str):
             self._refuse(sock, visit)
         else:
             sock.setblocking(False)
@@ -234,7 +245,7 @@ class _Waiting(NamedTuple):
     address: str
     until: float
     """When it is refused, in the loop's time."""
-    why: Later
+    later: Later
 
 
 def http_answer(status: int, text: str, *headers: str, content_type: str = PLAIN_TEXT) -> bytes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from websockets.http11 import Request
 
@@ -89,10 +90,7 @@ class Visit(Protocol):
     """Where it comes from, without a port."""
 
     def ask(self, request: Request) -> str | None:
-        """Take the opening request; return the reason if it is refused.
-
-        After ``Later`` it is to be called again, for as long as the peer may wait.
-        """
+        """Take the opening request; return the reason if it is refused."""
         ...
 
     def spend(self, frames: int, size: int, now: float) -> bool:
@@ -108,21 +106,19 @@ class Visit(Protocol):
         ...
 
 
-class Later(str):
-    """Why a peer is not let in now; soon it may be."""
+@dataclass(frozen=True)
+class Later:
+    """A socket is not let in yet; it may wait until it is."""
 
-    __slots__ = ()
+    why: str
+    queue: str
+    """Which sockets wait for the same room."""
+    note_refusal: Callable[[], None]
+    """To be called if it is refused after all."""
 
 
-class Gate(Protocol):
-    """Lets sockets in."""
-
-    def __call__(self, address: str, *, again: bool = False) -> Visit | str:
-        """Let a socket from an address in, or return why not, which its peer may be told.
-
-        A socket for which that is ``Later`` waits, and is asked about ``again``.
-        """
-        ...
+Gate: TypeAlias = Callable[[str], Visit | Later | str]
+"""Lets a socket from an address in, or returns why not, which its peer may be told."""
 
 
 class OpenVisit:
@@ -149,12 +145,12 @@ class OpenVisit:
         """Keep nothing."""
 
 
-def open_gate(address: str, *, again: bool = False) -> OpenVisit:
+def open_gate(address: str) -> OpenVisit:
     """Let everybody in, with the usual budget."""
     return OpenVisit(address, Rates())
 
 
-def trusting_gate(address: str, *, again: bool = False) -> OpenVisit:
+def trusting_gate(address: str) -> OpenVisit:
     """Let everybody in, with ``TRUSTED`` rates."""
     return OpenVisit(address, TRUSTED)
 

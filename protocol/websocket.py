@@ -25,10 +25,10 @@ from websockets.exceptions import (
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from .accepting import LOOK_AGAIN_S, OPEN_S, PLAIN_TEXT, TIMES, WAIT_S, serve, without_number
+from .accepting import OPEN_S, PLAIN_TEXT, TIMES, serve, without_number
 from .channel import Arrival, ChannelClosed
 from .codec import CODECS, JSON, MAX_FRAME, MSGPACK
-from .intake import Gate, Later, open_gate, trusting_gate
+from .intake import Gate, open_gate, trusting_gate
 from .messages import Message
 from .metered import ClientEnd, ServerEnd
 
@@ -244,10 +244,7 @@ async def _answer(
 ) -> HttpAnswer | None:
     """Return the answer to a request; None: it may become a WebSocket."""
     assert isinstance(connection, ServerEnd)
-    refusal, until = connection.visit.ask(request), connection.loop.time() + WAIT_S
-    while isinstance(refusal, Later) and connection.loop.time() < until:
-        await asyncio.sleep(LOOK_AGAIN_S)
-        refusal = connection.visit.ask(request)
+    refusal = connection.visit.ask(request)
     if refusal is not None:
         return HttpAnswer(503, f"{refusal}\n")
     answer = on_http(request)

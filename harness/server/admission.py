@@ -233,7 +233,6 @@ class Caller:
     def __init__(self, admissions: Admissions, address: str) -> None:
         self.address = address
         self._admissions = admissions
-        self._waits = False
         self._arrive()
         rates = admissions.config.rates
         self._frame_s, self._byte_s = rates.cost(1, 0), rates.cost(0, 1)
@@ -246,19 +245,19 @@ class Caller:
         """Whether it may stay only if it is a player with a game, or an admin."""
 
     def ask(self, request: Request) -> str | None:
-        """Take the opening request; return why the client of a proxy is refused, if it is.
-
-        While it waits, it counts as the proxy's.
-        """
+        """Take the opening request; return why the client of a proxy is refused, if it is."""
         is_proxy, why = self._admissions.config.is_proxy, None
-        if is_proxy(self.address) and self._is_here:
+        if is_proxy(self.address):
             forwarded = request.headers.get_all("X-Forwarded-For")
-            client = client_of(forwarded, self.address, is_proxy)
+            self.address = client_of(forwarded, self.address, is_proxy)
             self.leave()
-            why = self._admissions.refusal(block_of(client), again=self._waits)
-            self._waits = isinstance(why, Later)
-            self.address = self.address if self._waits else client
+            refusal = self._admissions.refusal(block_of(self.address))
             self._arrive()
+            if isinstance(refusal, Later):
+                refusal.note_refusal()
+                why = refusal.why
+            else:
+                why = refusal
         upgrades = bool(request.headers.get_all("Upgrade"))
         if why is None and not upgrades and _SMALL_FILE.fullmatch(request.path):
             self._admissions.charge_handshakes(self, PAGE_FILE - 1)
@@ -329,34 +328,39 @@ class Admissions:
 
     # --- connections ----------------------------------------------------------------------------
 
-    def enter(self, address: str, *, again: bool = False) -> Caller | str:
+    def enter(self, address: str) -> Caller | Later | str:
         """Let a socket in, or return why not (``protocol.intake.Gate``).
 
         The client behind a proxy's socket is found later, by ``Caller.ask``.
         """
         block = None if self.config.is_proxy(address) else block_of(address)
-        return self.refusal(block, again=again) or Caller(self, address)
+        return self.refusal(block) or Caller(self, address)
 
-    def refusal(self, block: str | None, *, again: bool = False) -> str | None:
+    def refusal(self, block: str | None) -> Later | str | None:
         """Count a handshake of a block, None if that is not known; return why it is refused.
 
-        None: it is not. ``again`` and again a refusal counts once.
+        None: it is not.
         """
         config = self.config
-        most, at = config.connections_per_address, self._here.get(block or "")
         if self.connections >= config.connections + config.kept:
-            limit, why = "connections", "too many connections, try again later"
-        elif at is not None and at.connections >= most + max(1, most // 5):
-            limit = "connections_per_address"
-            why = Later(f"too many connections from {block}: {most} are allowed")
-        elif block is not None and not self._handshakes.take(block, self.clock()):
-            limit = "handshakes_per_s"
-            why = Later(f"too many connections a second from {block}, try again later")
-        else:
+            self.refused["connections"] += 1
+            return "too many connections, try again later"
+        if block is None:
             return None
-        if not again:
+        most, at = config.connections_per_address, self._here.get(block)
+        if at is not None and at.connections >= most + max(1, most // 5):
+            why = f"too many connections from {block}: {most} are allowed"
+            return self._later("connections_per_address", block, why)
+        if not self._handshakes.take(block, self.clock()):
+            why = f"too many connections a second from {block}, try again later"
+            return self._later("handshakes_per_s", block, why)
+        return None
+
+    def _later(self, limit: str, block: str, why: str) -> Later:
+        def note_refusal() -> None:
             self.refused[limit] += 1
-        return why
+
+        return Later(why, block, note_refusal)
 
     def arrive(self, address: str) -> _Address:
         """Count a new connection from an address, and return the entry of its block."""

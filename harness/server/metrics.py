@@ -111,7 +111,7 @@ class _Parts(Collector):
             yield GaugeMetricFamily(f"tilewire_{name}", meaning, value)
         refused = CounterMetricFamily(
             "tilewire_refused",
-            "Connections refused or made to wait before their handshake, by the limit they met.",
+            "Connections that were refused before their handshake, by the limit that they met.",
             labels=["limit"],
         )
         for limit, times in self._admissions.refused.items():

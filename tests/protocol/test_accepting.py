@@ -35,17 +35,21 @@ class Door:
         self.places = places
         self.has_queue = has_queue
         self.here: set[object] = set()
-        self.asked = 0
+        self.asked = self.refused = 0
         self.changed = asyncio.Event()
 
-    def __call__(self, address: str, *, again: bool = False) -> OpenVisit | str:
+    def __call__(self, address: str) -> OpenVisit | Later | str:
         self.asked += 1
         self.changed.set()
         if len(self.here) >= self.places:
-            return Later("no place is free") if self.has_queue else "no place is free"
+            later = Later("no place is free", address, self.note_refusal)
+            return later if self.has_queue else later.why
         visit = Noted(address, self)
         self.here.add(visit)
         return visit
+
+    def note_refusal(self) -> None:
+        self.refused += 1
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds."""
@@ -160,18 +164,22 @@ async def test_who_waits_is_let_in_when_a_place_is_free_in_the_order_of_coming()
         assert order == [0, 1, 2]
 
 
-async def test_who_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", ["MOST_WAITING", "MOST_TOGETHER"])
+async def test_who_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(accepting, "WAIT_S", 0.2)
-    monkeypatch.setattr(accepting, "MOST_WAITING", 1)
-    async with listening(Door(places=0, has_queue=True)) as port:
+    monkeypatch.setattr(accepting, limit, 1)
+    door = Door(places=0, has_queue=True)
+    async with listening(door) as port:
         began = asyncio.get_running_loop().time()
         waiting, writer = await knock(port)
         await asyncio.sleep(0.02)
         with pytest.raises(ChannelClosed, match="HTTP 503, 'no place is free'"):
             await dial(f"ws://127.0.0.1:{port}")  # one waits already
         assert asyncio.get_running_loop().time() < began + 0.2
+        assert door.refused == 1
         await waiting.readuntil(b"no place is free\n")
         assert asyncio.get_running_loop().time() >= began + 0.2
+        assert door.refused == 2
         writer.close()
         waiting, writer = await knock(port)
         await asyncio.sleep(0.02)

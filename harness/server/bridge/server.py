@@ -28,7 +28,7 @@ REVOKED_S = 0.5
 _OUR_NAMES = re.compile(r"(localhost|127\.0\.0\.1)(:\d+)?", re.IGNORECASE)
 
 
-def _page_gate(address: str, *, again: bool = False) -> OpenVisit:
+def _page_gate(address: str) -> OpenVisit:
     return OpenVisit(address, Rates(burst_s=4))
 
 

@@ -76,6 +76,12 @@ class House:
         self.answer = caller.ask(Request(path, headers))
         return caller
 
+    def turned_away(self, address: str = "192.0.2.1") -> str:
+        """Return why a socket is not let in."""
+        why = self.gate.enter(address)
+        assert not isinstance(why, Caller)
+        return why.why if isinstance(why, Later) else why
+
 
 def code(caught: pytest.ExceptionInfo[PeerError]) -> tuple[str, int | None]:
     return caught.value.code, caught.value.close
@@ -117,7 +123,7 @@ def test_an_address_that_opens_sockets_too_fast_is_refused() -> None:
     house = House(handshakes_per_s=2)
     for _ in range(10):
         house.came().leave()
-    assert house.gate.enter("192.0.2.1") == TOO_FAST
+    assert house.turned_away() == TOO_FAST
     house.came("192.0.2.2")
     house.clock.now += 1
     house.came()
@@ -128,7 +134,7 @@ def test_a_wrong_token_costs_as_much_as_ten_sockets() -> None:
     house.gate.charge_handshakes(house.came(), WRONG_TOKEN)
     for _ in range(9):
         house.came()
-    assert house.gate.enter("192.0.2.1") == TOO_FAST
+    assert house.turned_away() == TOO_FAST
 
 
 @pytest.mark.parametrize(
@@ -142,11 +148,11 @@ def test_a_small_file_of_the_page_costs_a_fifth_of_a_socket(
         house.came(address, forwarded, "/page/0123456789abcdef/game_view.js").leave()
     house.came(address, forwarded).leave()
     assert house.answer is None
-    assert house.gate.refusal("192.0.2.1") == TOO_FAST
+    assert house.turned_away() == TOO_FAST
     house.came("192.0.2.2", path="/page/0123456789abcdef/page.css").leave()
     for _ in range(9):  # what was given back is no credit
         house.came("192.0.2.2").leave()
-    assert house.gate.refusal("192.0.2.2") == TOO_FAST.replace("192.0.2.1", "192.0.2.2")
+    assert house.turned_away("192.0.2.2") == TOO_FAST.replace("192.0.2.1", "192.0.2.2")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +170,7 @@ def test_what_else_is_asked_for_costs_a_whole_one(path: str, upgrade: str | None
     house = House(handshakes_per_s=2)
     for _ in range(10):
         house.came(path=path, upgrade=upgrade).leave()
-    assert house.gate.enter("192.0.2.1") == TOO_FAST
+    assert house.turned_away() == TOO_FAST
 
 
 def test_an_address_has_so_many_connections_and_a_few_for_players_with_a_game() -> None:
@@ -178,9 +184,7 @@ def test_an_address_has_so_many_connections_and_a_few_for_players_with_a_game() 
         house.gate.check_place(extra[1], keeps_place=False)
     assert code(caught) == ("busy", 1013)
     for _ in range(100):  # what is refused takes none of the 15 handshakes at once
-        assert house.gate.enter("192.0.2.1") == (
-            "too many connections from 192.0.2.1: 10 are allowed"
-        )
+        assert house.turned_away() == ("too many connections from 192.0.2.1: 10 are allowed")
     for caller in (*callers, *extra, *extra):
         caller.leave()
     assert house.gate.connections == 0
@@ -196,7 +200,7 @@ def test_with_all_places_taken_players_with_a_game_still_come_in() -> None:
         house.gate.check_place(caller, keeps_place=True)
         with pytest.raises(PeerError):
             house.gate.check_place(caller, keeps_place=False)
-    assert house.gate.enter("203.0.113.1") == "too many connections, try again later"
+    assert house.turned_away("203.0.113.1") == "too many connections, try again later"
 
 
 def flood(house: House, caller: Caller, frames: int) -> int:
@@ -274,37 +278,28 @@ def test_behind_a_proxy_an_address_opens_as_many_connections_a_second_as_elsewhe
     assert house.answer is None
 
 
-def test_behind_a_proxy_who_came_too_often_is_let_in_a_little_later() -> None:
-    house = House(proxies=("127.0.0.1",), handshakes_per_s=0.4)
-    for _ in range(2):
-        house.came("127.0.0.1", forwarded="192.0.2.1")
-    caller = house.gate.enter("127.0.0.1")
-    assert isinstance(caller, Caller)
-    request = Request("/", Headers({"X-Forwarded-For": "192.0.2.1"}))
-    for _ in range(3):
-        assert isinstance(caller.ask(request), Later)
-        assert (caller.address, house.gate.connections) == ("127.0.0.1", 3)
-    assert house.gate.refused == {"handshakes_per_s": 1}
-    house.clock.now += 2.5
-    assert caller.ask(request) is None
-    assert (caller.address, house.gate.connections) == ("192.0.2.1", 3)
-    gone = house.gate.enter("127.0.0.1")
-    assert isinstance(gone, Caller)
-    assert isinstance(gone.ask(request), Later)
-    gone.leave()
-    house.clock.now += 2.5
-    gone.ask(request)
-    assert house.gate.connections == 3, "who has left takes no place"
-
-
-def test_a_socket_that_waits_counts_once_as_one_that_met_a_limit() -> None:
-    house = House(handshakes_per_s=0.2)
+def test_who_met_a_limit_of_its_address_may_wait_and_counts_if_it_is_refused() -> None:
+    house = House(handshakes_per_s=0.2, connections_per_address=1)
     house.came()
-    for again in (False, True, True):
-        assert isinstance(house.gate.enter("192.0.2.1", again=again), Later)
+    later = house.gate.enter("192.0.2.1")
+    assert isinstance(later, Later)
+    assert (later.why, later.queue) == (TOO_FAST, "192.0.2.1")
+    assert not house.gate.refused
+    later.note_refusal()
     assert house.gate.refused == {"handshakes_per_s": 1}
     house.clock.now += 5
-    assert isinstance(house.gate.enter("192.0.2.1", again=True), Caller)
+    house.came()
+    full = house.gate.enter("192.0.2.1")
+    assert isinstance(full, Later)
+    assert full.why == "too many connections from 192.0.2.1: 1 are allowed"
+
+
+def test_if_the_server_is_full_nobody_waits() -> None:
+    house = House(connections=1, kept=1)
+    house.came("192.0.2.1")
+    house.came("192.0.2.2")
+    assert house.turned_away("192.0.2.3") == "too many connections, try again later"
+    assert house.gate.refused == {"connections": 1}
 
 
 @pytest.mark.parametrize(
@@ -436,7 +431,7 @@ def test_other_limits_hold_at_once_for_what_was_spent_before() -> None:
     house.gate.change(Admission(seeks_per_minute=20, handshakes_per_s=1.4, share_per_address=0.5))
     assert [may_seek(house, "ann") for _ in range(11)].count("yes") == 10
     assert flood(house, house.came(), 5_000) < 110, "its address owes more than it may now"
-    assert house.gate.enter("192.0.2.1") == TOO_FAST, "7 of 7 handshakes are spent"
+    assert house.turned_away() == TOO_FAST, "7 of 7 handshakes are spent"
     house.gate.change(Admission(connections_per_address=7))
     house.clock.now += 1
     assert house.came().is_extra
