@@ -214,7 +214,7 @@ class OpponentModel:
         inference = self.tracker.watch(
             seen.play, seen.counts, seed=seen.seq, most_listed=most_listed
         )
-        Anytime(inference, most=most).run(left_ms, lambda: inference.is_over)
+        Anytime(inference, most=most, clock=self._clock).run(left_ms, lambda: inference.is_over)
         posterior = self.tracker.conclude(inference)
         self.told = self._believed(posterior, seen, self._clock() - began)
 
@@ -256,7 +256,7 @@ class OpponentModel:
         forecast = BingoForecast(
             generator, theirs, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq
         )
-        Anytime(forecast).run(left_ms, lambda: forecast.is_over)
+        Anytime(forecast, clock=self._clock).run(left_ms, lambda: forecast.is_over)
         return forecast.sampled.chance if forecast.is_over else None
 
     def _drawn(self, seen: _Seen) -> int:
