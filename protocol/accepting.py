@@ -52,7 +52,7 @@ WAIT_S = 3.0
 """How long a socket waits for room before it is refused; its peer may wait ``OPEN_S`` in all."""
 
 LOOK_AGAIN_S = 0.05
-"""How often it is looked whether there is room."""
+"""Pause before the next look for room."""
 
 MOST_WAITING = 500
 """Most sockets that wait; further ones are refused at once."""
@@ -160,7 +160,7 @@ class Acceptor:
                 self._loop.call_later(RETRY_S, self._listen, listening)
                 return
             waiting = (each.later for each in self._waiting if each.address == address[0])
-            # Those of its address who wait come first.
+            # If others of its address wait, it waits behind them.
             visit = next(waiting, None) or self._gate(address[0])
             if isinstance(visit, Later):
                 self._wait(sock, address[0], visit)
