@@ -11,7 +11,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
+from itertools import count as count_from
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,6 +31,7 @@ from harness.lab.studies.duel import Games, judge_of
 from harness.lab.study_context import Field
 from harness.matches.luck import SAMPLES, LuckMeter
 from harness.matches.luck_correction import Correction, correction
+from harness.matches.sequential import SequentialTest, parse_hypotheses, state_of_pairs
 from lexicons.store import load_lexicon
 from lexicons.tables import luck_weights, win_probabilities_for
 
@@ -192,13 +194,18 @@ def kernels(draws: Literal["independent", "equal"], games: int = 5_000, seed: in
 
 
 @app.command
-def games(file: Path, seed: int = SEED) -> None:
-    """Correct the pairs of a file of ``tilewire experiment duel``; each game once alone, too."""
+def games(file: Path, sprt: str = "") -> None:
+    """Correct the pairs of a file of ``tilewire experiment duel``; each game once alone, too.
+
+    The first pairs count, up to one that is not complete. ``sprt`` names two hypotheses, such as
+    "0%,2%", for a sequential test of the games as played.
+    """
     field, luckmeter = the_field()
-    _, *lines = file.read_text("utf-8").splitlines()
-    records = sorted(map(json.loads, lines), key=lambda record: record["number"])
-    records = records[: len(records) // 2 * 2]
-    study = Games(tuple(records[0]["players"]), field, seed)
+    settings, *lines = map(json.loads, file.read_text("utf-8").splitlines())
+    played = {line["number"]: line for line in lines}
+    complete = takewhile(lambda pair: {pair, pair + 1} <= played.keys(), count_from(0, 2))
+    records = [played[number] for pair in complete for number in (pair, pair + 1)]
+    study = Games(tuple(records[0]["players"]), field, settings["seed"])
     luck = balances(luckmeter, map(study.replayed, records))
     numbers = np.array([record["number"] for record in records])
     luck *= (1 - 2 * (numbers % 2))[:, np.newaxis]
@@ -207,6 +214,13 @@ def games(file: Path, seed: int = SEED) -> None:
     for draws, pair_of in (("as if independent", np.arange(len(records))), ("equal", numbers // 2)):
         rows += rows_of(study.name, draws, ahead, luck, pair_of)
     print(as_text({"luck": rows}))
+    if sprt:
+        test = SequentialTest(*parse_hypotheses(sprt))
+        state = state_of_pairs(test, (np.sign(ahead).reshape(-1, 2).mean(axis=1) + 1) / 2)
+        print(
+            f"\n{sprt}: {state.verdict} after {state.pairs} pairs, LLR {state.llr:+.2f} "
+            f"({state.lower:.2f} to {state.upper:.2f})"
+        )
 
 
 if __name__ == "__main__":
