@@ -2,7 +2,8 @@
 
 Positions come from games between static players, one a game, as many from each stratum of tiles in
 the bag. Both players get the game so far and choose a move, without a clock unless their options
-set one. Where the moves differ, a simulation with equal samples of both, common draws, a seed of
+set one. They did not watch the game, so they have no belief about the opponent's rack. Where the
+moves differ, a simulation with equal samples of both, common draws, a seed of
 its own and no prior estimates the first move's gain: ten turns, to the end of the game with few
 tiles left. In a pre-endgame games are played out in common cases, and their endgames solved
 (``engine.preendgame.judging``). The judge had no part in the choices, so its sampling errors cancel
