@@ -27,6 +27,11 @@ from .anytime import NODES, ROLLOUTS, Anytime
 from .simulating import Search, seed_of
 from .static_choice import generator_for
 
+PLAYED_OUT = 4
+"""Most tiles in the bag with which moves are played out case by case.
+
+With five to seven a simulation to the end tells more: it has thousands of rollouts in the time of a
+hundred cases, and gained three points a turn (docs/results/oracle.md)."""
 SIMULATED, LOOKED = 0.15, 0.2
 """Largest shares of a pre-endgame's time for its simulation, and for a first look at many moves."""
 MOST_LOOKED_AT = 300
@@ -37,13 +42,12 @@ FIRST_LOOKS, MOST_LOOKS = 8, 40
 """Rollouts of each move: at first, and on average at most."""
 COMPARED = {1: 32, 2: 24, 3: 16, 4: 12}
 """Number of candidates played out at most, by tiles in the bag."""
-COMPARED_BEYOND = 8
 MS_A_CASE = 1.5
 """Milliseconds of a turn for each case of a candidate; a shorter turn has fewer candidates."""
 LEAST_MS = 1_500
 """Shortest turn in which more than two tiles in the bag are played out.
 
-At 1.5 and 2 s it gained wins and points; at 300 ms it did not, since the cases are too few."""
+At 300 ms it gained nothing, even by the oracle's judge, since the cases are too few."""
 MODEL: dict[int, Model] = {1: "rational", 2: "rational"}
 """Model of the opponent's replies, by tiles in the bag; with more tiles, ``static``."""
 MOST_CASES = 200
@@ -134,7 +138,7 @@ class PreEndgameSearch:
     """The search of a pre-endgame, for the player on turn of a view."""
 
     view: View
-    """A few tiles are in the bag."""
+    """One to ``PLAYED_OUT`` tiles are in the bag."""
     search: Search
     """A simulation of the position, run first."""
     solver: EndgameSolver
@@ -175,7 +179,7 @@ class PreEndgameSearch:
         if bag > 2 and total_ms < LEAST_MS:
             return 0
         cases = ENOUGH_CASES if bag > 1 else self.view.rules.rack_size + 1
-        return min(int(total_ms / (MS_A_CASE * cases)), COMPARED.get(bag, COMPARED_BEYOND))
+        return min(int(total_ms / (MS_A_CASE * cases)), COMPARED[bag])
 
     def _candidates(self, budget: Budget, total_ms: float) -> list[RankedMove]:
         """Return moves to play out, the best first.

@@ -3,8 +3,8 @@
 ======================  ========================================================================
 tiles in the bag        search
 ======================  ========================================================================
-eight tiles or more     simulation
-one to seven            simulation and a brief look at many moves, then the best of both played to
+five tiles or more      simulation
+one to four             simulation and a brief look at many moves, then the best of both played to
                         the end for many divisions of the unseen tiles (``PreEndgameSearch``)
 none                    proof of the best move, as far as time allows (``EndgameSearch``)
 ======================  ========================================================================
@@ -25,7 +25,6 @@ from bot.player import Budget, Choice, Observed, Player, View
 from engine.endgame.solver import LEAST_LIMIT
 from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove
-from engine.preendgame import MOST_IN_BAG
 from engine.rules.moves import Place
 from engine.rules.position import Position
 from engine.rules.rules import Rules
@@ -35,7 +34,7 @@ from lexicons.tables import leaves_for, win_probabilities_for
 
 from .anytime import NODES, Anytime
 from .belief import OpponentModel
-from .late_game import EndgameSearch, PreEndgameSearch, Solvers
+from .late_game import PLAYED_OUT, EndgameSearch, PreEndgameSearch, Solvers
 from .simulating import Search, Settings, seed_of
 from .static_choice import generator_for, static_choice
 
@@ -167,7 +166,7 @@ class Strategy(Player):
             return EndgameSearch(view, solvers.solver(view))
         begun = self.pondering.take_up(view)  # without a belief about the opponent's rack
         search = begun if begun and belief is None else self._simulate(view, belief)
-        if solvers is not None and view.bag <= MOST_IN_BAG:
+        if solvers is not None and view.bag <= PLAYED_OUT:
             return PreEndgameSearch(view, search, solvers.solver(view), belief)
         return search
 
