@@ -13,7 +13,6 @@ from docs.results.oracle import by_work  # noqa: F401  # first, since it changes
 
 # isort: split
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,7 +33,7 @@ from harness.lab.in_process import last_turn, unhurried, view_of
 from harness.lab.positions import Situation
 from harness.lab.rows import Column, Tables, percent
 from harness.lab.studies.duel import create
-from harness.lab.studies.oracle import STRATA
+from harness.lab.studies.oracle import STRATA, mean_and_standard_error
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from lexicons.alphabet import as_tiles
@@ -161,16 +160,11 @@ def _row(name: str, records: Sequence[Record]) -> Row:
         name,
         len(records),
         spreads.size,
-        *_mean(judged[:, 0]),
-        *_mean(won[:, 0] - won[:, 1]),
-        *_mean(judged[:, 1]),
-        *_mean(points[:, 0] - points[:, 1]),
+        *mean_and_standard_error(judged[:, 0]),
+        *mean_and_standard_error(won[:, 0] - won[:, 1]),
+        *mean_and_standard_error(judged[:, 1]),
+        *mean_and_standard_error(points[:, 0] - points[:, 1]),
     )
-
-
-def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float | None]:
-    error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
-    return float(values.mean()), error
 
 
 @app.default

@@ -3,9 +3,9 @@
 Positions come from games between static players, one a game, as many from each stratum of tiles in
 the bag. Both players get the game so far and choose a move, without a clock unless their options
 set one. They did not watch the game, so they have no belief about the opponent's rack. Where the
-moves differ, a simulation with equal samples of both, common draws, a seed of
-its own and no prior estimates the first move's gain: ten turns, to the end of the game with few
-tiles left. In a pre-endgame games are played out in common cases, and their endgames solved
+moves differ, a simulation with equal samples of both, common draws, a seed of its own and no prior
+estimates the first move's gain: ten turns, to the end of the game with few tiles left. In a
+pre-endgame games are played out in common cases, and their endgames solved
 (``engine.preendgame.judging``). The judge had no part in the choices, so its sampling errors cancel
 over positions. It knows nothing of the opponent's rack, and plays statically beyond the moves until
 the bag is empty, so it can't credit better later decisions: paired games have the last word.
@@ -39,6 +39,7 @@ from harness.lab.positions import Situation, recorded_games, situation_in_play
 from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
+from lexicons.arrays import F64
 from lexicons.win_probability import WinProbabilities
 
 from .duel import create
@@ -213,8 +214,8 @@ class Oracle(Study):
 
 def _row(bags: range, records: Sequence[Record], turns: float) -> OracleRow:
     differ = sum(len(set(record["moves"])) > 1 for record in records) / len(records)
-    win, win_error = _mean([record["win"] for record in records])
-    points, points_error = _mean([record["points"] for record in records])
+    win, win_error = mean_and_standard_error([record["win"] for record in records])
+    points, points_error = mean_and_standard_error([record["points"] for record in records])
     return OracleRow(
         f"{bags.start}-{bags.stop - 1}",
         len(records),
@@ -253,7 +254,8 @@ def _total(name: str, rows: Sequence[OracleRow]) -> OracleRow:
     )
 
 
-def _mean(values: Sequence[float]) -> tuple[float, float | None]:
+def mean_and_standard_error(values: Sequence[float] | F64) -> tuple[float, float | None]:
+    """Return the mean and its standard error, which is None for a single value."""
     error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
     return float(np.mean(values)), error
 
