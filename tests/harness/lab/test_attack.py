@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
+import subprocess
+import sys
 import time
 from collections import Counter
 from contextlib import AsyncExitStack, suppress
@@ -22,7 +23,7 @@ from harness.lab.bench.attack import Honest, alongside, echoing, process, seen
 from harness.lab.bench.attackers import HANDSHAKE, frame, hello, said
 from harness.lab.bench.client import Client
 from harness.lab.bench.idle import Peer, open_peers, raise_files
-from harness.lab.bench.memory import MB, own_memory
+from harness.lab.bench.memory import MB
 from harness.lab.bench.watchers import JOINING
 from protocol.channel import ChannelClosed
 from protocol.codec import JSON, MSGPACK
@@ -263,11 +264,22 @@ async def test_bare_servers_echo_and_push() -> None:
         assert await page.recv() == "xxxxx"
 
 
+GROW = """
+import os
+from harness.lab.bench.memory import MB, own_memory
+
+before = own_memory(os.getpid())
+block = b"x" * (64 * MB)
+print(own_memory(os.getpid()) - before)
+"""
+
+
 def test_memory_is_what_a_process_has_for_itself() -> None:
-    before = own_memory(os.getpid())
-    block = b"x" * (64 * MB)
-    grown = own_memory(os.getpid()) - before
-    assert len(block) - MB <= grown <= len(block) + 8 * MB
+    # In a process of its own: here what earlier tests left may be freed between the two looks.
+    printed = subprocess.run(
+        (sys.executable, "-c", GROW), check=True, capture_output=True, text=True
+    ).stdout
+    assert 63 * MB <= int(printed) <= 72 * MB
 
 
 def test_a_ping_that_nobody_answers_takes_until_now() -> None:
