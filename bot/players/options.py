@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
-_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+_LONGEST_MS: Final = 366 * 24 * 3_600_000
 
 
 def number(name: str, text: str, least: int, most: int) -> int:
@@ -16,13 +18,26 @@ def number(name: str, text: str, least: int, most: int) -> int:
     raise ValueError(f"{name} is a number from {least} to {most:,}, not {text!r}")
 
 
+def parse_duration(text: str) -> int:
+    """Read a duration such as ``25m``, ``1m30s``, ``0.5s`` or ``250ms``; return milliseconds.
+
+    Raises:
+        ValueError: the text is no duration, such as a number without a unit, or it is longer than
+            a year.
+    """
+    part = r"(\d+(?:\.\d+)?)(ms|s|m|h)"
+    if not re.fullmatch(f"(?:{part})+", text, re.ASCII):
+        raise ValueError(f"{text!r} is no duration; write 25m, 1m30s, 0.5s or 250ms")
+    ms = sum(float(amount) * UNITS_MS[unit] for amount, unit in re.findall(part, text))
+    if ms > _LONGEST_MS:
+        raise ValueError(f"{text[:40]!r} is longer than a year")
+    return round(ms)
+
+
 def duration_ms(name: str, text: str) -> int:
-    """Read a duration of a millisecond or more, as on the command line: ``2s``, ``1m30s``."""
-    part = r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)"
-    if re.fullmatch(f"(?:{part})+", text, re.ASCII):
-        amounts = re.findall(part, text, re.ASCII)
-        ms = round(sum(float(amount) * _UNITS_MS[unit] for amount, unit in amounts))
-        if ms:
+    """Read a duration of a millisecond or more."""
+    with suppress(ValueError):
+        if ms := parse_duration(text):
             return ms
     raise ValueError(f"{name} is a duration such as 300ms or 2s, not {text!r}")
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
+from bot.players.options import parse_duration
 from harness.figures import counted, plain, table
 from protocol.messages import Administer, ServerState
 from protocol.parts import Ban, ListedGame, PlayerHere
@@ -87,7 +88,7 @@ def _asked(action: str, arguments: Sequence[str], lasts_ms: int | None, why: str
     fields: dict[str, Any] = {"action": action, "why": why}
     for field, text in zip(needed, arguments, strict=True):
         with sentences():
-            fields[_FIELDS[field]] = options.parse_duration(text) if field == "TIME" else text
+            fields[_FIELDS[field]] = parse_duration(text) if field == "TIME" else text
     if lasts_ms is not None:
         fields["minutes"] = lasts_ms // 60_000
     with sentences():

@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.equipment import Equipment, tables_for
+from bot.players.options import parse_duration
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import rules_on_wire
 from bot.seat_text import LONGEST_NAME, parse_seat
@@ -166,7 +167,7 @@ class Span(int):
 
     def __new__(cls, text: str) -> Span:
         """Read a duration, or raise ValueError."""
-        return super().__new__(cls, options.parse_duration(text))
+        return super().__new__(cls, parse_duration(text))
 
 
 class _ClockedFile(_Settings, total=False):

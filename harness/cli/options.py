@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 import signal
 import ssl
 import sys
@@ -25,6 +24,7 @@ from cyclopts import UNSET, App, ArgumentCollection, Parameter, Token
 from msgspec import Meta
 
 from bot.cores import usable_cores
+from bot.players.options import UNITS_MS, parse_duration
 from bot.seat import runtime
 from harness.figures import once
 
@@ -49,34 +49,15 @@ _MOST = 2**53
 """The largest absolute value of an option whose type sets no range."""
 MOST_THREADS = 1_024
 """The most threads or processes that a command starts."""
-_LONGEST_MS = 366 * 24 * 3_600_000
-
-_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
 # --- values ---------------------------------------------------------------------------------------
 
 
-def parse_duration(text: str) -> int:
-    """Read a duration such as ``25m``, ``1m30s``, ``0.5s`` or ``250ms``; return milliseconds.
-
-    Raises:
-        ValueError: the text is no duration, such as a number without a unit, or it is longer than
-            a year.
-    """
-    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError(f"{text!r} is no duration; write 25m, 1m30s, 0.5s or 250ms")
-    ms = sum(float(number) * _UNITS_MS[unit] for number, unit in parts)
-    if ms > _LONGEST_MS:
-        raise ValueError(f"{text[:40]!r} is longer than a year")
-    return round(ms)
-
-
 def write_duration(ms: int) -> str:
     """Write milliseconds as ``parse_duration`` reads them."""
     parts = []
-    for unit, length in sorted(_UNITS_MS.items(), key=lambda item: -item[1]):
+    for unit, length in sorted(UNITS_MS.items(), key=lambda item: -item[1]):
         count, ms = divmod(ms, length)
         parts += [f"{count}{unit}"] if count else []
     return "".join(parts) or "0s"

@@ -15,8 +15,9 @@ import pytest
 from command_line import CommandLine
 from cyclopts import App
 
+from bot.players.options import parse_duration
 from harness.cli import COMMANDS, command_line
-from harness.cli.options import parse_duration, write_duration
+from harness.cli.options import write_duration
 
 
 def commands(group: App, *above: str) -> Iterator[tuple[str, ...]]:
