@@ -60,7 +60,7 @@ class Turn:
 
     def answer(self) -> Choice:
         """Return the best move that was not refused in this turn."""
-        refused = {refusal.move for refusal in self.view.refused}
+        refused = self.view.refused_moves
         scores = {listed.move: listed.score for listed in self._listed}
         moves = [
             Considered(

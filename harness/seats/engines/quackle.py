@@ -281,7 +281,7 @@ def _answer(
     simulated: bool = False,
 ) -> EngineChoice | str:
     """Return the first move that was not refused in this turn, else one of ``spare``."""
-    refused = {refusal.move for refusal in view.refused}
+    refused = view.refused_moves
     read = [(_move(view, listed), listed) for listed in (*heard.moves, *spare)]
     best, listed = next((pair for pair in read if pair[0] not in refused), read[0])
     if isinstance(best, str):
