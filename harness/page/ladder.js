@@ -2,7 +2,7 @@
 
 import { h, table } from "./dom.js";
 import { TurnGraph } from "./graph.js";
-import { Asking } from "./lists.js";
+import { Asking, scored } from "./lists.js";
 import { ask, gameHash } from "./server.js";
 import { day, decimal, grouped, moment, rating, signed, texts, timeText, versus } from "./texts.js";
 
@@ -92,8 +92,8 @@ export class LadderPlayer extends Asking {
       h("h2", {}, texts.lastGames),
       table(texts.lastGames, [texts.players, texts.score, texts.outcome, texts.ended], games.map((each) => ({
         cells: [h("a", { href: gameHash(each.game) }, versus(each.players)),
-          `${each.scores[0]} – ${each.scores[1]}`, texts.endings[each.outcome] ?? each.outcome, moment(each.ended)],
-      }))),
+          scored(each.scores), texts.endings[each.outcome] ?? each.outcome, moment(each.ended)],
+      })), "results"),
       h("p", {}, h("a", { href: address(this.board) }, texts.toLadder)));
   }
 }

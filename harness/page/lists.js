@@ -140,11 +140,14 @@ const list = (place, games, none) => {
     games.length ? h("ul", { class: "games" }, ...games.map(entry)) : h("p", { class: "note" }, none)));
 };
 
+/** @param {number[]} scores */
+export const scored = (scores) => h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`);
+
 /** @param {Listed} each */
 const entry = ({ game, players, scores, turns, begun, message, rules }) =>
   h("li", {},
     h("a", { href: gameHash(game) }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
-    h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`),
+    scored(scores),
     h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), message].filter(Boolean).join(" · ")));
 
 /** @typedef {{ name: string, points: number, spread: number, games: number, presence: string }} Row */
@@ -171,13 +174,13 @@ export class StandingList extends Asking {
       const names = versus(players);
       return {
         cells: [number, game ? h("a", { href: gameHash(game) }, names) : names,
-          scores ? `${scores[0]} – ${scores[1]}` : "", outcome === null ? "" : texts.endings[outcome] ?? outcome],
+          scores ? scored(scores) : "", outcome === null ? "" : texts.endings[outcome] ?? outcome],
       };
     });
     this.redraw(
       h("h1", { tabindex: -1 }, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
-      h("h2", {}, isRound ? texts.roundGames : texts.games), table(texts.games, [texts.game, texts.players, texts.score, ""], games));
+      h("h2", {}, isRound ? texts.roundGames : texts.games), table(texts.games, [texts.game, texts.players, texts.score, texts.outcome], games, "results"));
   }
 }
 
