@@ -67,6 +67,8 @@ class Row:
 class Continued(Study):
     """Positions of an oracle's file, played on by ``seat`` from ``deals`` deals a move."""
 
+    oracle: Record
+    """The settings of the oracle's file."""
     positions: tuple[Record, ...]
     seat: str
     deals: int
@@ -77,6 +79,7 @@ class Continued(Study):
         """Return the settings that decide the results."""
         return {
             "experiment": "continued",
+            "oracle": self.oracle,
             "seat": self.seat,
             "deals": self.deals,
             "seed": self.seed,
@@ -188,11 +191,11 @@ def continued(
         run: As for an experiment; each of its options is one of this command.
     """
     wanted = [tiles for name in bag for tiles in STRATA[name]]
-    _, *lines = file.read_text("utf-8").splitlines()
-    records = [record for record in map(json.loads, lines) if record["bag"] in wanted]
+    oracle, *judged = map(json.loads, file.read_text("utf-8").splitlines())
+    records = [record for record in judged if record["bag"] in wanted]
     records = sorted(records, key=lambda record: int(record["number"]))
     differing = tuple(record for record in records if len(set(record["moves"])) > 1)
-    study = Continued(differing, seat, deals, run.seed, run.field())
+    study = Continued(oracle, differing, seat, deals, run.seed, run.field())
     run.work([study], min(positions, len(differing)))
 
 
