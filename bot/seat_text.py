@@ -27,6 +27,8 @@ LONGEST_NAME = 64
 """``MAX_NAME`` of ``protocol.parts``, whose import would take longer than all else here."""
 LIKE_AN_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Matches what a ban reads as an address or a network; servers accept no such name."""
+_OF_ONE = ("quackle", "magpie")
+"""Dialects that one engine speaks, so they name it: Quackle's program is ``libquackle_test``."""
 _SHOWN = 80
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -118,7 +120,7 @@ def _engine(
         raise SeatError(f"{text!r} names no program; write {dialect}:/path/to/it")
     if "/" in words[0] or dialect == "files":
         words[0] = str(Path(words[0]).expanduser().resolve())
-    name = dict(options).get("name") or Path(words[0]).name
+    name = dict(options).get("name") or (dialect if dialect in _OF_ONE else Path(words[0]).name)
     query = text.partition("?")[2]
     target = shlex.join(words)
     written = f"{dialect}:{target.replace('%', '%25').replace('?', '%3F')}"

@@ -160,7 +160,7 @@ def test_a_bot_elsewhere() -> None:
         ("siu:engine -x '-y z'?mode=sim", "engine", "engine -x '-y z'", {"mode": "sim"}),
         ("siu:/opt/a%20b/my%3Fengine", "a", "/opt/a 'b/my?engine'", {}),
         ("magpie:/opt/../usr/magpie?name=M%201", "M 1", "/usr/magpie", {"name": "M 1"}),
-        ("quackle:./test?data=a/b", "test", "{here}/test", {"data": "a/b"}),
+        ("quackle:./test?data=a/b", "quackle", "{here}/test", {"data": "a/b"}),
         ("files:games?out=a&in=b", "games", "{here}/games", {"out": "a", "in": "b"}),
     ],
 )
