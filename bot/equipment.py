@@ -73,13 +73,6 @@ class Tables(NamedTuple):
     leaves: LeaveTable | None
     win_probabilities: WinProbabilities | None
 
-    def or_own(self, distribution: TileDistribution) -> tuple[LeaveTable, WinProbabilities]:
-        """Return both tables, with the default for one that is not named."""
-        return (
-            self.leaves or leaves_for(distribution),
-            self.win_probabilities or win_probabilities_for(distribution),
-        )
-
 
 def load_tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
     """Load the tables named by an equipment for these tiles, each once per process.
@@ -99,4 +92,8 @@ def tables_for(
     equipment: Equipment, distribution: TileDistribution
 ) -> tuple[LeaveTable, WinProbabilities]:
     """Return the tables named by an equipment, else the defaults; raises as ``load_tables``."""
-    return load_tables(equipment, distribution).or_own(distribution)
+    tables = load_tables(equipment, distribution)
+    return (
+        tables.leaves or leaves_for(distribution),
+        tables.win_probabilities or win_probabilities_for(distribution),
+    )

@@ -31,7 +31,7 @@ from harness.matches.results import GameResult, SeatResult, counted_challenges
 from harness.matches.statistics import as_json_object, match_statistics
 from harness.seats.seat_factory import open_remote
 from harness.seats.seats import greeted
-from harness.server.relay import PLAYED, relay
+from harness.server.relay import PLAYED, Relay
 from lexicons.store import lexicon_names
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
@@ -206,7 +206,7 @@ async def _relay(
     except BaseException:
         await ours.close()
         raise
-    if (why := await relay(server, ours, wish.games, played.hear)) != PLAYED:
+    if (why := await Relay(server, ours, wish.games, played.hear).run()) != PLAYED:
         raise ChannelClosed(why)
 
 

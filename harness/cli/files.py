@@ -14,7 +14,7 @@ from harness.figures import plain
 from harness.seats.engines.files import BOT_FILE, HOST_FILE, FileExchange
 from harness.seats.engines.files_host import FilesHost
 from harness.seats.seat_factory import SeatMaker
-from harness.server.relay import relay
+from harness.server.relay import Relay
 from protocol.channel import ChannelClosed
 
 from . import options
@@ -79,7 +79,7 @@ async def _play(host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int
         bot = await maker.worker()
         try:
             options.say(f"{spec.name} waits for a host to write {host.peer}")
-            why = await relay(host, bot.channel)
+            why = await Relay(host, bot.channel).run()
             last_words = bot.stderr_tail.strip()
         finally:
             await bot.kill()

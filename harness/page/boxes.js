@@ -16,7 +16,7 @@ export const DAYS = [0, 1, 3, 7, 21];
 const cardOf = ({ position, played }) => `${position} ${played}`;
 
 /** @returns {Mistake[]} */
-export const mistakes = () => inBrowser.get("mistakes") ?? [];
+const mistakes = () => inBrowser.get("mistakes") ?? [];
 
 /** @returns {Record<string, Card>} */
 const cards = () => inBrowser.get("drill") ?? {};

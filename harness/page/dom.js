@@ -21,7 +21,7 @@ const filled = (element, attributes, children) => {
 };
 
 /** @param {Child[]} children @returns {(Node | string)[]} */
-export const shown = (children) =>
+const shown = (children) =>
   children.flatMap((child) =>
     child === null || child === undefined || child === false ? [] : [child instanceof Node ? child : String(child)]);
 

@@ -121,14 +121,27 @@ def check_admission(admission: Admission, max_games: int, *, passes_on: bool = F
     places = admission.connections + admission.kept
     more = max(max_games * FILES_A_GAME, places if passes_on else 0)
     needed = places + MOST_WAITING + MOST_HELD + more + OTHER_FILES
+    try:
+        raise_files(needed)
+    except ValueError as error:
+        raise ValueError(
+            f"{admission.connections:,} connections and {max_games:,} games: {error}; have that "
+            "raised, or lower admission.connections"
+        ) from None
+
+
+def raise_files(needed: int) -> None:
+    """Raise the limit of open files, if it is lower, for this process and those that it starts.
+
+    Raises:
+        ValueError: the system allows fewer.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft >= needed or soft == resource.RLIM_INFINITY:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise ValueError(
-            f"{admission.connections:,} connections and {max_games:,} games need {needed:,} open "
-            f"files, and this system allows {hard:,} (ulimit -Hn): have that raised, or lower "
-            "admission.connections"
+            f"this takes {needed:,} open files, and this system allows {hard:,} (ulimit -Hn)"
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 

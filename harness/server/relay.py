@@ -61,33 +61,21 @@ class IdleWatch:
         self._timer.cancel()
 
 
-async def relay(
-    arbiter: Channel,
-    bot: Channel,
-    games: int | None = None,
-    hear: Callable[[Message], None] = lambda _message: None,
-    idle_s: float | None = None,
-) -> str:
-    """Carry messages both ways until one side closes; close both and return why.
+class Relay:
+    """Carries messages both ways until one side closes, or for a number of games.
 
     Unreadable messages are only answered. ``hear`` is called with each message that is carried, and
-    with the arbiter's goodbye; what it raises ends the relay. Return ``PLAYED`` after ``games``
-    games (None: any number), and ``UNUSED`` if the bot is not used (by ``IdleWatch``; ``idle_s``
-    None: never).
+    with the arbiter's goodbye; what it raises ends the relay. ``games`` of None are any number, and
+    with ``idle_s`` the bot is watched by ``IdleWatch``.
     """
-    return await _Relay(arbiter, bot, games, hear, idle_s).run()
-
-
-class _Relay:
-    """A relay; its arguments are those of ``relay``."""
 
     def __init__(
         self,
         arbiter: Channel,
         bot: Channel,
-        games: int | None,
-        hear: Callable[[Message], None],
-        idle_s: float | None,
+        games: int | None = None,
+        hear: Callable[[Message], None] = lambda _message: None,
+        idle_s: float | None = None,
     ) -> None:
         self._games, self._hear = games, hear
         self._over = set[str]()
@@ -98,7 +86,10 @@ class _Relay:
         self._watch = None if idle_s is None else IdleWatch(idle_s, self._give_up)
 
     async def run(self) -> str:
-        """Relay until the end; return why it ended."""
+        """Relay until the end, close both sides, and return why it ended.
+
+        That is ``PLAYED`` after ``games`` games, and ``UNUSED`` if the bot is not used.
+        """
         links = self._arbiter, self._bot
         runs = [asyncio.create_task(link.run()) for link in links]
         try:

@@ -66,7 +66,7 @@ from .lobby import Lobby
 from .metrics import Metrics
 from .play import Offered, PlayAnswers, refuse_strangers
 from .players import Player
-from .relay import relay
+from .relay import Relay
 from .spectating import Spectating
 from .tables import Tables
 from .tokens import Gatekeeper, KnownTokens, WrongToken, check_listed, forbidden
@@ -406,7 +406,7 @@ class MatchServer:
                 log.info("bot lent", peer=channel.peer, bot=name)
                 self.tell(f"{name} is lent to {channel.peer}")
                 idle_s = self._admissions.config.lent_idle_s
-                reason = await relay(channel, bot.channel, idle_s=idle_s)
+                reason = await Relay(channel, bot.channel, idle_s=idle_s).run()
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
                 self.tell(f"{name} is back from {channel.peer}")
             finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 import tempfile
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from harness.server.admission import raise_files
 from protocol.messages import Ping
 
 from .attack import cpu_s, echoing
@@ -139,19 +139,6 @@ class Peer(asyncio.Protocol):
 
 
 P = TypeVar("P", bound=Peer)
-
-
-def raise_files(needed: int) -> None:
-    """Raise the limit of open files, if it is lower, for this process and those that it starts.
-
-    Raises:
-        ValueError: the system allows fewer.
-    """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < needed:
-        raise ValueError(f"this takes {needed:,} open files, and this system allows {hard:,}")
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:

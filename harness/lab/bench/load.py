@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.server.admission import raise_files
 from protocol.channel import now_ms
 from protocol.messages import Ping, Pong
 
 from .attack import alongside
 from .client import Client, serving
-from .idle import raise_files
 
 SETTINGS = """
 max_games = {games}

@@ -15,11 +15,12 @@ from contextlib import suppress
 from functools import partial
 
 from bot.seat import runtime
+from harness.server.admission import raise_files
 from protocol.codec import JSON
 from protocol.messages import Hello, Message, Watch
 
 from .attackers import HANDSHAKE, frame
-from .idle import Peer, open_peers, raise_files
+from .idle import Peer, open_peers
 
 JOINING = 2
 """Messages to a new spectator: ``welcome``, ``new_game``."""

@@ -115,7 +115,7 @@ def test_files_for_more_games_than_the_system_allows_are_no_change(running: Runn
     running.said["max_games"] = 1_000_000_000
     running.hang_up()
     assert running.server._lobby.max_games == 2
-    assert "need 32,000,002,200 open files, and this system allows" in running.told[-1]
+    assert "takes 32,000,002,200 open files, and this system allows" in running.told[-1]
     assert running.told[-1].endswith("until that is corrected, the old settings stay")
 
 

@@ -22,9 +22,10 @@ from harness.lab.bench import idle, load
 from harness.lab.bench.attack import Honest, alongside, echoing, process, seen
 from harness.lab.bench.attackers import HANDSHAKE, frame, hello, said
 from harness.lab.bench.client import Client
-from harness.lab.bench.idle import Peer, open_peers, raise_files
+from harness.lab.bench.idle import Peer, open_peers
 from harness.lab.bench.memory import MB
 from harness.lab.bench.watchers import JOINING
+from harness.server.admission import raise_files
 from protocol.channel import ChannelClosed
 from protocol.codec import JSON, MSGPACK
 from protocol.messages import Hello, Ping, Pong, Welcome, YourTurn

@@ -7,7 +7,7 @@ import asyncio
 from bot_table import MemoryChannel
 
 from bot.seat.link import ERRORS_LIMIT
-from harness.server.relay import PLAYED, UNUSED, relay
+from harness.server.relay import PLAYED, UNUSED, Relay
 from protocol.channel import Channel
 from protocol.messages import Error, GameOver, Goodbye, Ping, Pong
 
@@ -21,7 +21,7 @@ def over(game: str) -> GameOver:
 def put_through(games: int | None = None) -> tuple[asyncio.Task[str], Channel, Channel]:
     """Return the relay, the arbiter and the bot."""
     (ours, arbiter), (theirs, bot) = MemoryChannel.pair(), MemoryChannel.pair()
-    return asyncio.create_task(relay(ours, theirs, games)), arbiter, bot
+    return asyncio.create_task(Relay(ours, theirs, games).run()), arbiter, bot
 
 
 async def test_it_ends_after_so_many_games() -> None:
@@ -35,7 +35,7 @@ async def test_it_ends_after_so_many_games() -> None:
 
 async def test_a_bot_that_is_lent_and_not_used_comes_back() -> None:
     (ours, arbiter), (theirs, bot) = MemoryChannel.pair(), MemoryChannel.pair()
-    work = asyncio.create_task(relay(ours, theirs, idle_s=0.01))
+    work = asyncio.create_task(Relay(ours, theirs, idle_s=0.01).run())
     await arbiter.send(Ping(id=5))  # whoever only answers pings does not use it
     assert (await arbiter.receive()).content == Pong(id=5)
     goodbye = (await arbiter.receive()).content
@@ -56,7 +56,7 @@ async def test_each_side_has_its_pings_answered() -> None:
 
 async def test_who_sends_nothing_but_nonsense_is_cut_off() -> None:
     (ours, arbiter), (theirs, _) = MemoryChannel.pair(), MemoryChannel.pair()
-    work = asyncio.create_task(relay(ours, theirs))
+    work = asyncio.create_task(Relay(ours, theirs).run())
     for _ in range(ERRORS_LIMIT):
         ours._inbox.put_nowait(b"\xc1")
         assert isinstance((await arbiter.receive()).content, Error)

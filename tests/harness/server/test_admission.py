@@ -461,7 +461,7 @@ def test_open_files_are_enough_or_it_is_said_what_to_do(monkeypatch: pytest.Monk
     assert asked == [(2_264, 4_096)]
     check_admission(Admission(connections=200), max_games=2)
     assert len(asked) == 1
-    with pytest.raises(ValueError, match=r"need 6,264 open files, and this system allows 4,096"):
+    with pytest.raises(ValueError, match=r"takes 6,264 open files, and this system allows 4,096"):
         check_admission(Admission(connections=5_000), max_games=2)
     with pytest.raises(ValueError, match="'my-proxy' is no IP address"):
         check_admission(Admission(proxies=("my-proxy",)), max_games=2)
