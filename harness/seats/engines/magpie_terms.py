@@ -10,13 +10,6 @@ from typing import TypeAlias
 
 from bot.player import Budget, Choice, Considered, View
 from engine.notation.cgp import write_cgp
-from engine.notation.magpie_moves import (
-    MagpieMove,
-    parse_magpie_endgame,
-    parse_magpie_generated,
-    parse_magpie_preendgame,
-    parse_magpie_simulated,
-)
 from engine.notation.move_text import NotationError, format_move
 from engine.rules.moves import Place
 from engine.rules.position import Board, Position, Rack
@@ -24,13 +17,19 @@ from engine.rules.rules import IllegalMove, Rules, score_play
 from lexicons.alphabet import BLANK, Alphabet
 
 from .engine import difference
+from .magpie_moves import (
+    parse_magpie_endgame,
+    parse_magpie_generated,
+    parse_magpie_preendgame,
+    parse_magpie_simulated,
+)
 
 LEAST_SAMPLES = 20
 """Fewest samples of the leading move; a mean of fewer says less than its static equity."""
 
 SAMPLE_RACKS = 8
 
-Reader: TypeAlias = Callable[[Sequence[str], View], list[MagpieMove]]
+Reader: TypeAlias = Callable[[Sequence[str], View], list[Considered]]
 """Reads the moves of an answer, the best first; none if no result counts."""
 
 _STAGE = re.compile(r" *0 +greedy +([0-9]{1,9})/([0-9]{1,9}) .*")
@@ -43,14 +42,14 @@ class Unreadable(Exception):
 class Turn:
     """A turn, and its results so far."""
 
-    def __init__(self, view: View, budget: Budget, listed: list[MagpieMove]) -> None:
+    def __init__(self, view: View, budget: Budget, listed: list[Considered]) -> None:
         self.view = view
         self.budget = budget
         self._listed = listed
-        self._found: list[MagpieMove] = []
+        self._found: list[Considered] = []
         self._by = ["generate"]
 
-    def found(self, moves: list[MagpieMove], by: str) -> None:
+    def found(self, moves: list[Considered], by: str) -> None:
         """Take the moves of a search, ahead of earlier results."""
         self._found, self._by = moves, [by]
 
@@ -63,15 +62,7 @@ class Turn:
         refused = self.view.refused_moves
         scores = {listed.move: listed.score for listed in self._listed}
         moves = [
-            Considered(
-                each.move,
-                scores.get(each.move) if each.score is None else each.score,
-                each.win,
-                each.win_error,
-                each.equity,
-                each.equity_error,
-                each.samples,
-            )
+            replace(each, score=scores.get(each.move)) if each.score is None else each
             for each in (*self._found, *self._listed)
         ]
         best = next((each for each in moves if each.move not in refused), moves[0])
@@ -98,18 +89,18 @@ def opening(rack: Rack, rules: Rules) -> str:
     return write_cgp(Position(Board.empty(rules.layout), (rack, ()), (0, 0)), rules)
 
 
-def generated(said: Sequence[str], view: View) -> list[MagpieMove]:
+def generated(said: Sequence[str], view: View) -> list[Considered]:
     """Read what ``generate`` lists."""
     return _moves(said, view.position.board, view.rules, parse_magpie_generated)
 
 
-def simulated(said: Sequence[str], view: View) -> list[MagpieMove]:
+def simulated(said: Sequence[str], view: View) -> list[Considered]:
     """Read a simulation's moves, if sampled often enough."""
     moves = _moves(said, view.position.board, view.rules, parse_magpie_simulated)
     return moves if moves and (moves[0].samples or 0) >= LEAST_SAMPLES else []
 
 
-def preendgame(said: Sequence[str], view: View) -> list[MagpieMove]:
+def preendgame(said: Sequence[str], view: View) -> list[Considered]:
     """Read the pre-endgame solver's moves if it has looked at all; before, it misranks them."""
     stages = filter(None, map(_STAGE.fullmatch, said))
     if not any(stage[1] == stage[2] for stage in stages):
@@ -118,7 +109,7 @@ def preendgame(said: Sequence[str], view: View) -> list[MagpieMove]:
     return [move for move in moves if move.samples]
 
 
-def endgame(said: Sequence[str], view: View) -> list[MagpieMove]:
+def endgame(said: Sequence[str], view: View) -> list[Considered]:
     """Read the endgame solver's move."""
     return _moves(said, view.position.board, view.rules, parse_magpie_endgame)
 
@@ -127,9 +118,9 @@ def _moves(
     said: Iterable[str],
     board: Board,
     rules: Rules,
-    parse: Callable[[str, Board, Alphabet], MagpieMove | None],
-) -> list[MagpieMove]:
-    moves: list[MagpieMove] = []
+    parse: Callable[[str, Board, Alphabet], Considered | None],
+) -> list[Considered]:
+    moves: list[Considered] = []
     for line in said:
         try:
             move = parse(line, board, rules.distribution.alphabet)

@@ -18,15 +18,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from bot.choice import Considered
+from engine.notation.move_text import NotationError, parse_move
 from engine.rules.moves import PASS, Move
 from engine.rules.position import Board
 from lexicons.alphabet import Alphabet
 from lexicons.text import shown
-
-from .move_text import NotationError, parse_move
 
 _SQUARE = r"(?:[0-9]{1,2}[A-Z]|[A-Z][0-9]{1,2})"
 _MOVE = rf"pass\b|\(exch [^ )]+\)|{_SQUARE} \S+"
@@ -42,20 +41,7 @@ _FIRST_MOVE = re.compile(_MOVE)
 _EXCHANGE = re.compile(r"\(exch ([^ )]+)\)")
 
 
-@dataclass(frozen=True, slots=True)
-class MagpieMove:
-    """A move in a line of an answer, and what MAGPIE says of it; None: nothing."""
-
-    move: Move
-    score: int | None = None
-    win: float | None = None  # probability of winning, 0 to 1
-    win_error: float | None = None  # standard error of ``win``
-    equity: float | None = None  # in points
-    equity_error: float | None = None
-    samples: int | None = None  # continuations, or orders of the bag, looked at
-
-
-_Line: TypeAlias = MagpieMove | None  # None if the line has no move, such as a heading
+_Line: TypeAlias = Considered | None  # None if the line has no move, such as a heading
 
 
 def parse_magpie_move(text: str, board: Board, alphabet: Alphabet) -> Move:
@@ -83,7 +69,7 @@ def parse_magpie_generated(line: str, board: Board, alphabet: Alphabet) -> _Line
     """
     if not (row := _GENERATED.fullmatch(line)):
         return None
-    return MagpieMove(_leading_move(row[1], board, alphabet), int(row[2]), equity=_number(row[3]))
+    return Considered(_leading_move(row[1], board, alphabet), int(row[2]), equity=_number(row[3]))
 
 
 def parse_magpie_simulated(line: str, board: Board, alphabet: Alphabet) -> _Line:
@@ -94,7 +80,7 @@ def parse_magpie_simulated(line: str, board: Board, alphabet: Alphabet) -> _Line
     if not (row := _SIMULATED.fullmatch(line)):
         return None
     win, win_error, equity, equity_error, _, samples, *_ = row[3].split()
-    return MagpieMove(
+    return Considered(
         _leading_move(row[1], board, alphabet),
         int(row[2]),
         _chance(win),
@@ -115,7 +101,7 @@ def parse_magpie_preendgame(line: str, board: Board, alphabet: Alphabet) -> _Lin
     wins, ties, losses = map(int, row.groups()[1:4])
     samples = wins + ties + losses
     win = (wins + ties / 2) / samples if samples else None
-    return MagpieMove(parse_magpie_move(row[1], board, alphabet), win=win, samples=samples)
+    return Considered(parse_magpie_move(row[1], board, alphabet), win=win, samples=samples)
 
 
 def parse_magpie_endgame(line: str, board: Board, alphabet: Alphabet) -> _Line:
@@ -123,7 +109,7 @@ def parse_magpie_endgame(line: str, board: Board, alphabet: Alphabet) -> _Line:
     if not (row := _ENDGAME.fullmatch(line)):
         return None
     move = parse_magpie_move(row[1], board, alphabet)
-    return MagpieMove(move, None if row[2] is None else int(row[2]))
+    return Considered(move, None if row[2] is None else int(row[2]))
 
 
 def _leading_move(text: str, board: Board, alphabet: Alphabet) -> Move:

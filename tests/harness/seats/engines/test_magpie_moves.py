@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from bot.choice import Considered
 from engine.notation.cgp import read_cgp
-from engine.notation.magpie_moves import (
-    MagpieMove,
+from engine.notation.move_text import NotationError, format_move, parse_move
+from engine.rules.moves import PASS, Exchange, Move
+from engine.rules.rules import standard_rules
+from harness.seats.engines.magpie_moves import (
     parse_magpie_endgame,
     parse_magpie_generated,
     parse_magpie_move,
     parse_magpie_preendgame,
     parse_magpie_simulated,
 )
-from engine.notation.move_text import NotationError, format_move, parse_move
-from engine.rules.moves import PASS, Exchange, Move
-from engine.rules.rules import standard_rules
 
 RULES = standard_rules()
 ALPHABET = RULES.distribution.alphabet
@@ -56,18 +56,18 @@ def test_a_move_means_what_it_means_with_us(text: str, ours: str | None) -> None
 
 def test_a_column_is_found_whether_or_not_there_is_a_leave() -> None:
     vac = "5:  I7 V(A)C       IIUUV 15 - 39.31 2.0625 -4.55 5.3213 -17.88 23 26.26 19.83 8.70"
-    assert parse_magpie_simulated(vac, BOARD, ALPHABET) == MagpieMove(
+    assert parse_magpie_simulated(vac, BOARD, ALPHABET) == Considered(
         placed("I7 V.C"), 15, 0.3931, 0.020625, -4.55, 5.3213, 23
     )
     all_tiles = (
         "10: (exch CIIUUVV)       0  X 100.00 -nan 3.72  inf 0.00   12 41.79 25.07 29.17 39.08 1 2"
     )
     seven = Exchange(ALPHABET.tiles("CIIUUVV"))
-    assert parse_magpie_simulated(all_tiles, BOARD, ALPHABET) == MagpieMove(
+    assert parse_magpie_simulated(all_tiles, BOARD, ALPHABET) == Considered(
         seven, 0, 1.0, None, 3.72, None, 12
     )
     x_is_left = "1: K8 (O)X X 9 - 0.00 0.0000 -5.00  0.0000 3.00  1"
-    assert parse_magpie_simulated(x_is_left, BOARD, ALPHABET) == MagpieMove(
+    assert parse_magpie_simulated(x_is_left, BOARD, ALPHABET) == Considered(
         placed("K8 .X"), 9, 0.0, 0.0, -5.0, 0.0, 1
     )
     for line, move, score, equity in (
@@ -75,7 +75,7 @@ def test_a_column_is_found_whether_or_not_there_is_a_leave() -> None:
         ("1:   (exch CIIUUVV)      0  0.00  ", seven, 0, 0.0),
         ("15:  pass           ABC  0  -1000.00", PASS, 0, -1000.0),
     ):
-        assert parse_magpie_generated(line, BOARD, ALPHABET) == MagpieMove(
+        assert parse_magpie_generated(line, BOARD, ALPHABET) == Considered(
             move, score, equity=equity
         )
 
@@ -86,7 +86,7 @@ def test_solvers_print_tables_of_their_own() -> None:
         ("2-ply      1  K5 VIV(O)    0     0     8   0.0   -32.0  1.0s  always loses", 0.0, 8),
         ("   1  K5 VIV(O)       0     0     0  -100.0    +0.0  ", None, 0),
     ):
-        assert parse_magpie_preendgame(line, BOARD, ALPHABET) == MagpieMove(
+        assert parse_magpie_preendgame(line, BOARD, ALPHABET) == Considered(
             placed("K5 VIV."), win=win, samples=samples
         )
     for line, score in (
@@ -94,9 +94,9 @@ def test_solvers_print_tables_of_their_own() -> None:
         ("K5 VIV(O) 20 (AABE +12) 32 3 ", 20),
         ("K5 VIV(O) 30     5 5 | 6F (JOLE)s 17 (AERR +8) ", 30),
     ):
-        assert parse_magpie_endgame(line, BOARD, ALPHABET) == MagpieMove(placed("K5 VIV."), score)
+        assert parse_magpie_endgame(line, BOARD, ALPHABET) == Considered(placed("K5 VIV."), score)
     passed = parse_magpie_endgame("pass           -5 -1 K1 VOID 9", BOARD, ALPHABET)
-    assert passed == MagpieMove(PASS)
+    assert passed == Considered(PASS)
 
 
 @pytest.mark.parametrize(
