@@ -508,7 +508,9 @@ class Resume(_Message, frozen=True, tag="resume"):
 
 
 class GameOver(_Message, frozen=True, tag="game_over"):
-    """The game has ended; nothing about it is hidden any more."""
+    """The game has ended. It shows the racks and, if there was a commitment, the secret, nonces and
+    moves; after ``host_error`` none of these.
+    """
 
     game: GameId
     seq: Seq

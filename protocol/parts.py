@@ -238,7 +238,7 @@ class TimeControl(Struct, frozen=True, kw_only=True):
     lag_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
     """The most network delay that a turn is not charged for."""
     ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 30_000
-    """How long after the first offer a seat may take to be ready; more is a no-show."""
+    """How long after the beginning of the game a seat may take to be ready; more is a no-show."""
     first_move_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
     """The longest that a seat's first turn may take; more loses the game."""
 

@@ -21,8 +21,9 @@ import protocol.parts
 from bot.seat.offers import rules_in_play, rules_on_wire
 from engine.notation.move_text import parse_move
 from engine.rules.bag import Bag, DrawStream, commitment
+from engine.rules.moves import Place
 from engine.rules.position import Board
-from engine.rules.rules import standard_rules
+from engine.rules.rules import score_play, standard_rules
 from harness.arbiter.scorebook import CHALLENGE_MS
 from harness.arbiter.table import REVEAL_MS
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
@@ -425,7 +426,11 @@ def test_the_rules_of_the_example_can_be_played() -> None:
     rules = rules_in_play(told)
     assert rules_on_wire(rules) == told
     board = Board.empty(rules.layout)
-    assert parse_move("2C [CH]A", board, rules.distribution.alphabet)
+    text = "2B [CH]Aż"
+    assert f"There `{text}` lays" in spec()
+    move = parse_move(text, board, rules.distribution.alphabet)
+    assert isinstance(move, Place)
+    assert score_play(board, move, rules).score
 
 
 def test_the_time_to_reveal_a_nonce_is_that_of_the_table() -> None:
@@ -464,7 +469,7 @@ def test_the_test_vectors_follow_from_the_text() -> None:
     assert "".join(bag[: len(back)]) == drawn
     bag = bag[len(back) :]
     own_draws.put_back(back, bag, source)
-    assert [bag[int(at)] for at in given["they then lie at"].split()] == sorted(back)
+    assert [bag[int(at)] for at in given["H, U, Y then lie at"].split()] == sorted(back)
     assert "".join(bag[:14]) == given["the next 14 tiles"]
 
 
@@ -483,7 +488,7 @@ def test_the_test_vectors_are_those_of_our_own_bag() -> None:
     tiles, bag = bag.draw(len(back), 0)
     assert "".join(map(alphabet.tile_text, tiles)) == given["and draws"]
     bag = bag.put_back(back)
-    places = [int(at) for at in given["they then lie at"].split()]
+    places = [int(at) for at in given["H, U, Y then lie at"].split()]
     assert [bag.order[at] for at in places] == sorted(back)
     assert "".join(map(alphabet.tile_text, bag.order[:14])) == given["the next 14 tiles"]
 
