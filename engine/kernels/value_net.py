@@ -120,7 +120,7 @@ def sum_position(net: NetArrays, sums: Any, board: BoardRecord) -> None:
         sums.counted[column] = 0
     tiles = len(sights.shares)
     for tile in range(tiles):
-        _add(sums.counted, net.counts[count_row(sights, tiles + tile, sums.unseen[tile])])
+        add_row(sums.counted, net.counts[count_row(sights, tiles + tile, sums.unseen[tile])])
 
 
 @helper
@@ -142,9 +142,9 @@ def value_move(
     tiles = len(sights.shares)
     for tile in range(tiles):
         if sums.kept[tile]:
-            _add(sums.with_move, net.counts[count_row(sights, tile, sums.kept[tile])])
-    _add(sums.with_move, net.counts[count_row(sights, 2 * tiles, bag)])
-    _add(sums.with_move, net.counts[count_row(sights, 2 * tiles + 1, scoreless)])
+            add_row(sums.with_move, net.counts[count_row(sights, tile, sums.kept[tile])])
+    add_row(sums.with_move, net.counts[count_row(sights, 2 * tiles, bag)])
+    add_row(sums.with_move, net.counts[count_row(sights, 2 * tiles + 1, scoreless)])
     _begin_outputs(net, sums)
     for line in range(2 * board.side):
         if sights.kinds[line] >= 0:
@@ -198,11 +198,12 @@ def _sum_line(net: NetArrays, board: BoardRecord, line: Any, total: Any) -> None
     for place in range(net.sights.places):
         content = content_of(net.sights, board.squares[first + place])
         if content != NOTHING:
-            _add(total, net.lines[kind, place, content])
+            add_row(total, net.lines[kind, place, content])
 
 
 @helper
-def _add(total: Any, row: Any) -> None:
+def add_row(total: Any, row: Any) -> None:
+    """Add a row of numbers to a total."""
     for column in range(len(row)):
         total[column] += row[column]
 

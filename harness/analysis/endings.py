@@ -63,14 +63,6 @@ class EndgameProof:
         return "drawn" if self.solution.proven else None
 
 
-def prove_endgame(
-    solver: EndgameSolver, position: Position, rules: Rules, budget: Budget, *, first_win: bool
-) -> EndgameProof:
-    """Solve an endgame, which the solver has begun with, until the budget is spent."""
-    seconds = spend(budget, solver)
-    return proof_so_far(solver, position, rules, first_win=first_win, seconds=seconds)
-
-
 def proof_so_far(
     solver: EndgameSolver,
     position: Position,

@@ -86,7 +86,7 @@ def endgame(
         )
     words = options.load_words(lexicon, rules.distribution)
     from engine.endgame.solver import with_both_racks
-    from harness.analysis.endings import prove_endgame
+    from harness.analysis.endings import proof_so_far, spend
     from lexicons.jit import announce_compilation
 
     from .answer_text import print_answer
@@ -98,7 +98,8 @@ def endgame(
         solver.begin(position, first_win=first_win)
     note_unknown_words(words, position.board)
     with time_to_think(time) as budget:
-        proof = prove_endgame(solver, position, rules, budget, first_win=first_win)
+        seconds = spend(budget, solver)
+    proof = proof_so_far(solver, position, rules, first_win=first_win, seconds=seconds)
     print_answer(proof, rules, as_json=json_)
 
 

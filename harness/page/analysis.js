@@ -1,6 +1,6 @@
 // Analysis by the server: requests over a WebSocket of their own, as docs/analysis.md has them.
 
-import { Trouble, gcgPath, socketUrl } from "./server.js";
+import { ask, gcgPath, socketUrl } from "./server.js";
 import { texts } from "./texts.js";
 
 /** @typedef {(message: any) => void} Hear Takes the answers to a request, up to `done` or `error`. */
@@ -72,26 +72,7 @@ export class Analysis {
 export const sentenceOf = ({ code, message }) => (code === "lost" ? message : texts.refused(message));
 
 /** Return a game of the server as GCG, in base64. @param {string} game */
-export const gcgOf = async (game) => {
-  let answer, text;
-  try {
-    answer = await fetch(gcgPath(game));
-    text = await answer.text();
-  } catch {
-    throw new Trouble(texts.unreachable, 0);
-  }
-  if (!answer.ok) throw new Trouble(texts.refused(said(text) || String(answer.status)), answer.status);
-  return inBase64(new TextEncoder().encode(text));
-};
-
-/** The sentence of an answer that is none. @param {string} text */
-const said = (text) => {
-  try {
-    return String(JSON.parse(text).error);
-  } catch {
-    return "";
-  }
-};
+export const gcgOf = async (game) => inBase64(new TextEncoder().encode(await ask(gcgPath(game), {}, "text")));
 
 /** Bytes that say which encoding they are in: a GCG without that is taken for Latin 1. @param {string} text */
 export const inUtf8 = (text) => new TextEncoder().encode(`\ufeff${text}`);

@@ -22,7 +22,7 @@ const nav = /** @type {HTMLElement} */ (document.getElementById("nav"));
 
 /** @param {HTMLElement} view */
 const put = (view) => {
-  document.title = texts.title;
+  document.title = [/** @type {any} */ (view).heading, texts.title].filter(Boolean).join(" – ");
   main.replaceChildren(view);
   if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // a view may put it on a field
   scrollTo(0, 0);

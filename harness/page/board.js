@@ -30,6 +30,12 @@ export const tileList = (tiles, counted = String) =>
   h("ul", { class: "tiles" }, ...tiles.map(([tile, count]) =>
     h("li", {}, bare(tile), counted(count) && h("small", {}, ` ${counted(count)}`))));
 
+/** The tiles that are not seen, with how many of them are in the bag. @param {(readonly [string, number])[]} tiles @param {number} bag */
+export const unseenTiles = (tiles, bag) => {
+  const count = tiles.reduce((sum, [, each]) => sum + each, 0);
+  return [h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, bag))), tileList(tiles)];
+};
+
 /** @param {HTMLElement[]} cells */
 const line = (...cells) => h("div", { role: "row", class: "line" }, ...cells);
 

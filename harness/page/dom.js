@@ -52,6 +52,11 @@ export const toGames = () => h("p", {}, h("a", { href: "#/" }, texts.toGames));
 /** A button with a sign on it. @param {string} sign @param {string} label @param {() => void} act */
 export const signButton = (sign, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);
 
+/** Have a button that is held down by a key pressed once: its next press answers what the first asked. @param {KeyboardEvent} event */
+export const pressOnce = (event) => {
+  if (event.repeat) event.preventDefault();
+};
+
 /** Draw a place anew; the keyboard goes on from the link, button or table where it was. @param {Element} place @param {() => void} draw */
 export const keepingFocus = (place, draw) => {
   const at = document.activeElement, name = at && place.contains(at) ? nameOf(at) : null;

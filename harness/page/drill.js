@@ -15,6 +15,10 @@ import { decimal, moment, percent, texts } from "./texts.js";
 /** @typedef {import("./scoring.js").Equipment} Equipment */
 
 export class DrillView extends HTMLElement {
+  get heading() {
+    return texts.drill;
+  }
+
   constructor() {
     super();
     /** @type {Equipment | null} What the mistake was played with. */
@@ -68,7 +72,8 @@ export class DrillView extends HTMLElement {
   /** Go on with the next one, by keyboard too: the button that was pressed is gone. */
   goOn() {
     this.next();
-    if (this.mistake) this.entry.focusCursor();
+    if (this.mistake) this.entry.leaveTile();
+    else this.querySelector("h1")?.focus();
   }
 
   /** @param {string} move */

@@ -7,7 +7,7 @@
 //
 // `entry.isOn = false` while a move can't be played: tiles can be laid all the same.
 
-import { button, h } from "./dom.js";
+import { button, h, pressOnce } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
 import { Hand } from "./hand.js";
@@ -78,6 +78,8 @@ export class MoveEntry extends HTMLElement {
     board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
     board.addEventListener("focusin", ({ target }) => this.focused(this.squares.at(target)));
     this.hand.element.addEventListener("click", ({ target }) => this.tapHeld(this.hand.at(target)));
+    this.hand.picker.addEventListener("close", () => this.leaveTile()); // also if it was cancelled: the tile was drawn anew
+    this.passing.addEventListener("keydown", pressOnce);
     for (const each of [this.hand.element, this.shuffling, this.recalling, this.exchanging]) {
       each.addEventListener("click", (event) => { // of a mouse: Enter then plays, and does not press it again
         if (/** @type {MouseEvent} */ (event).detail) this.leaveTile();
@@ -272,10 +274,7 @@ export class MoveEntry extends HTMLElement {
       this.refresh();
     };
     this.chosen = null;
-    if (held.tile === "?" && held.at === null) this.hand.askForBlank(draft.equipment.tiles, (as) => {
-      lay(as);
-      this.leaveTile();
-    });
+    if (held.tile === "?" && held.at === null) this.hand.askForBlank(draft.equipment.tiles, lay);
     else lay(held.as);
   }
 

@@ -76,6 +76,6 @@ const candidates = (review, turn, { candidates, verdict }) => {
 
 /** @param {Findings} found */
 const effort = ({ rollouts, nodes, seconds, plies, exact }) => [
-  nodes ? texts.nodesSolved(nodes) : texts.rollouts(rollouts), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
+  nodes ? texts.nodes(nodes) : texts.rollouts(rollouts), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
   nodes ? texts.solvedNote : exact ? texts.exactNote : texts.interval,
 ].join(" · ");

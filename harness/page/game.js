@@ -155,6 +155,11 @@ export class Game {
     return next?.candidates.length || next?.belief ? next : this.turns?.[turn - 1];
   }
 
+  /** What the end of the game comes to where nobody has won. */
+  get noWinner() {
+    return ["no_show", "host_error"].includes(this.over?.outcome ?? "") ? texts.noResult : texts.tie;
+  }
+
   /** How many turns were taken. */
   get last() {
     return this.plays.length;
@@ -241,5 +246,5 @@ export class Game {
 export const moveText = (move, before) => {
   if (move.kind === "pass") return texts.pass;
   if (move.kind === "place") return fullPlace(move, before);
-  return move.tiles ? texts.exchangesTiles(move.tiles) : texts.exchanges(move.count);
+  return texts.exchanges(move.tiles || move.count);
 };

@@ -1,6 +1,6 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
-import { TileBoard, tileList } from "./board.js";
+import { TileBoard, unseenTiles } from "./board.js";
 import { button, h, keepingFocus, signButton, toGames } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
@@ -56,8 +56,7 @@ export class GameView extends HTMLElement {
     document.removeEventListener("keydown", this.onKey);
     clearInterval(this.ticking);
     clearTimeout(this.again);
-    this.following?.stop();
-    this.following = null;
+    this.unfollow();
   }
 
   // --- from the server ---
@@ -78,8 +77,13 @@ export class GameView extends HTMLElement {
     if (!this.game.over) this.follow();
   }
 
-  follow() {
+  unfollow() {
     this.following?.stop();
+    this.following = null;
+  }
+
+  follow() {
+    this.unfollow();
     this.following = new Following(this.id_, {
       message: (message, at) => this.hear(message, at),
       lost: (seconds) => this.down(seconds),
@@ -94,8 +98,7 @@ export class GameView extends HTMLElement {
     if (message.type === "error") {
       this.refusal = texts.refused(String(message.message));
       if (message.code !== "unknown_game") return; // the server closes, and is asked again
-      this.following?.stop();
-      this.following = null;
+      this.unfollow();
       this.load(); // it is over, or gone; the journal knows
       return;
     }
@@ -107,6 +110,7 @@ export class GameView extends HTMLElement {
       return;
     }
     if (game.lacksTurns) {
+      this.unfollow(); // it is loaded once, whatever comes meanwhile
       this.load(); // they were taken while nothing was heard
       return;
     }
@@ -114,8 +118,7 @@ export class GameView extends HTMLElement {
     if (message.type === "info") this.thoughts?.show(game, this.shownTurn);
     else this.show();
     if (message.type === "game_over") {
-      this.following?.stop();
-      this.following = null;
+      this.unfollow();
       this.say(this.ending());
       this.reviewSoon(0);
     }
@@ -155,9 +158,9 @@ export class GameView extends HTMLElement {
   down(seconds) {
     this.isDown = true;
     this.banner.hidden = false;
-    this.banner.replaceChildren(
+    keepingFocus(this.banner, () => this.banner.replaceChildren(
       this.refusal, " ", texts.lost(seconds), " ",
-      button(texts.tryNow, () => this.following?.connect()));
+      button(texts.tryNow, () => this.following?.connect())));
   }
 
   up() {
@@ -221,18 +224,16 @@ export class GameView extends HTMLElement {
   /** @param {number} turn */
   announce(turn) {
     const { game } = this, play = game?.plays[turn - 1];
-    if (!game || !play) return;
+    if (!game) return;
+    if (!play) return this.say(texts.where(turn, game.last));
     this.say(texts.announced(turn, game.offer.players[play.seat], game.moves[turn - 1] ?? "", play.score, play.scores));
   }
 
   ending() {
     const { game } = this;
     if (!game?.over) return "";
-    const { winner, outcome, message, scores } = game.over;
-    const names = game.offer.players;
-    const result = winner !== null ? texts.wins(names[winner])
-      : outcome === "no_show" || outcome === "host_error" ? texts.noResult : texts.tie;
-    return `${result}, ${scores[0]} – ${scores[1]} (${message})`;
+    const { winner, message, scores } = game.over;
+    return texts.result(winner === null ? game.noWinner : texts.wins(game.offer.players[winner]), scores, message);
   }
 
   // --- the page ---
@@ -299,8 +300,10 @@ export class GameView extends HTMLElement {
 
   /** @param {Game} game */
   showLinks({ over, turns }) {
-    const { links } = this, isOpen = over && turns; // of a void game, or half of a pair, racks stay hidden
-    if (links) keepingFocus(links, () => links.replaceChildren(
+    const { links } = this, isOpen = Boolean(over && turns); // of a void game, or half of a pair, racks stay hidden
+    if (!links || links.firstChild && links.hasAttribute("data-open") === isOpen) return;
+    links.toggleAttribute("data-open", isOpen);
+    keepingFocus(links, () => links.replaceChildren(
       isOpen ? h("a", { href: gcgPath(this.id_), download: `${this.id_}.gcg` }, texts.gcg) : "",
       " ", isOpen ? reviewLink(this.id_) : "",
       " ", h("a", { href: "#/" }, texts.toGames)));
@@ -310,7 +313,7 @@ export class GameView extends HTMLElement {
     const { game } = this;
     if (!game) return;
     const isLast = this.shownTurn === game.last;
-    this.sides?.tick(isLast && !this.isDown ? game.clocksAt(performance.now()) : game.position(this.shownTurn).clocks);
+    this.sides?.tick(isLast ? game.clocksAt(performance.now()) : game.position(this.shownTurn).clocks);
   }
 
   /** @param {number} turn */
@@ -330,11 +333,7 @@ export class GameView extends HTMLElement {
   showUnseen(position) {
     const { game } = this;
     if (!game || !this.unseen) return;
-    const tiles = game.unseen(position.board);
-    const count = tiles.reduce((sum, [, each]) => sum + each, 0);
-    this.unseen.replaceChildren(
-      h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bagAt(position)))),
-      tileList(tiles));
+    this.unseen.replaceChildren(...unseenTiles(game.unseen(position.board), game.bagAt(position)));
   }
 }
 

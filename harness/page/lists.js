@@ -11,6 +11,7 @@ export class Asking extends HTMLElement {
   constructor() {
     super();
     this.timer = 0;
+    this.drawn = "";
     this.trouble = h("p", { class: "banner", role: "status", hidden: true });
     this.onSight = () => {
       if (!document.hidden) this.refresh();
@@ -37,8 +38,9 @@ export class Asking extends HTMLElement {
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       if (!this.isConnected) return;
+      const sentence = error.status === 404 ? error.message : texts.triesAgain(error.message);
       this.trouble.hidden = false;
-      this.trouble.textContent = error.status === 404 ? error.message : texts.triesAgain(error.message);
+      if (this.trouble.textContent !== sentence) this.trouble.textContent = sentence; // it is said when it changes
       if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, this.heading), this.trouble);
       if (error.status === 404) { // asking again changes nothing
         document.removeEventListener("visibilitychange", this.onSight);
@@ -60,8 +62,11 @@ export class Asking extends HTMLElement {
   /** @param {any} _told @returns {void | Promise<void>} */
   show(_told) {}
 
-  /** Draw all anew; the keyboard goes on where it was, and tables stay scrolled. @param {...(Node | string)} parts */
+  /** Draw all anew if anything has changed; the keyboard goes on where it was, and tables stay scrolled. @param {...(Node | string)} parts */
   redraw(...parts) {
+    const now = parts.map((part) => (part instanceof Element ? part.outerHTML : String(part))).join("");
+    if (now === this.drawn) return;
+    this.drawn = now;
     const before = [...this.querySelectorAll(".scroll")].map(({ scrollLeft }) => scrollLeft);
     keepingFocus(this, () => this.replaceChildren(...parts));
     this.querySelectorAll(".scroll").forEach((each, index) => { each.scrollLeft = before[index] ?? 0; });
@@ -97,7 +102,7 @@ export class GameList extends Asking {
     list(this.on, told.on, texts.noneOn);
     const { length } = this.older, newest = new Set(told.past.map(({ game }) => game));
     if (this.newest.some(({ game }) => newest.has(game))) {
-      if (this.older.length) this.older.unshift(...this.newest); // some have made room for newer ones
+      if (this.older.length || this.isAsking) this.older.unshift(...this.newest); // some have made room for newer ones
     } else {
       this.older = []; // so many are new that others lie between
     }
@@ -108,7 +113,7 @@ export class GameList extends Asking {
     }
     this.newest = told.past;
     list(this.past, [...told.past, ...this.older], texts.nonePast);
-    if (!this.older.length) this.cursor = told.before;
+    if (!this.older.length && !this.isAsking) this.cursor = told.before;
     this.more.hidden = this.cursor === null;
   }
 

@@ -76,7 +76,7 @@ export class NowView extends HTMLElement {
         if (!this.view) this.replaceChildren(h("h1", { tabindex: -1 }, texts.triesAgain(error.message)));
       }
     }
-    this.timer = setTimeout(() => this.look(), LOOK_MS);
+    if (this.isConnected) this.timer = setTimeout(() => this.look(), LOOK_MS);
   }
 
   /** Whether the game that is shown is on, has just ended, or is looked through. */
@@ -93,7 +93,9 @@ export class NowView extends HTMLElement {
       this.view = new GameView();
       this.view.hasAddress = false;
       this.overSince = 0;
+      const hadFocus = this.contains(document.activeElement);
       this.replaceChildren(this.view);
+      if (hadFocus) this.parentElement?.focus({ preventScroll: true }); // it was on the game before
       this.view.open(game, null);
     } else if (!this.view) {
       this.replaceChildren(h("h1", { tabindex: -1 }, texts.now), h("p", { class: "note" }, texts.noneNow));

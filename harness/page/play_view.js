@@ -1,7 +1,7 @@
 // To play oneself: a choice of opponents, then games on a board that takes moves.
 
-import { tileList } from "./board.js";
-import { button, h, table } from "./dom.js";
+import { unseenTiles } from "./board.js";
+import { button, h, keepingFocus, pressOnce, table } from "./dom.js";
 import { checkDraws } from "./draws.js";
 import { MoveEntry } from "./entry.js";
 import { inWindow } from "./kept.js";
@@ -46,7 +46,7 @@ export class PlayView extends HTMLElement {
     this.entry = new MoveEntry();
     this.moves = h("div");
     this.unseen = h("section");
-    this.resigning = h("button", { type: "button", click: (event) => this.resign(event), blur: () => this.askToResign(false) }, texts.resign);
+    this.resigning = h("button", { type: "button", keydown: pressOnce, click: (event) => this.resign(event), blur: () => this.askToResign(false) }, texts.resign);
     this.next = h("p", { class: "links" });
     this.time = h("span", {});
     this.challenging = h("div", { class: "controls", role: "group", "aria-label": texts.mayChallenge, hidden: true },
@@ -104,7 +104,7 @@ export class PlayView extends HTMLElement {
   login(login) {
     this.playing?.close();
     this.playing = new Playing(login, {
-      changed: () => this.show(),
+      changed: () => this.isConnected && this.show(), // not after it was left
       played: (play) => this.tell(play),
       said: (sentence) => this.say(sentence),
     });
@@ -217,8 +217,8 @@ export class PlayView extends HTMLElement {
     if (this.banner.getAttribute("data-text") === text) return;
     this.banner.setAttribute("data-text", text);
     this.banner.hidden = !text;
-    this.banner.replaceChildren(text, " ",
-      isElsewhere ? button(texts.playHere, () => playing.takeOver()) : lostFor ? button(texts.tryNow, () => playing.connection.connect()) : "");
+    keepingFocus(this.banner, () => this.banner.replaceChildren(text, " ",
+      isElsewhere ? button(texts.playHere, () => playing.takeOver()) : lostFor ? button(texts.tryNow, () => playing.connection.connect()) : ""));
   }
 
   statusText() {
@@ -228,9 +228,8 @@ export class PlayView extends HTMLElement {
     if (playing.phase === "seeking") return playing.sentence && !playing.lostFor ? texts.waitsFor(playing.sentence) : texts.waits;
     if (playing.phase === "offered") return texts.notBegun;
     if (playing.phase === "over" && game?.over) {
-      const { winner, scores, message, outcome } = game.over, { seat } = playing;
-      const isVoid = winner === null && (outcome === "no_show" || outcome === "host_error");
-      return texts.result(winner === null ? isVoid ? texts.noResult : texts.tie : winner === seat ? texts.youWin : texts.youLose,
+      const { winner, scores, message } = game.over, { seat } = playing;
+      return texts.result(winner === null ? game.noWinner : winner === seat ? texts.youWin : texts.youLose,
         [scores[seat], scores[seat ? 0 : 1]], message);
     }
     if (playing.phase !== "playing") return "";
@@ -314,11 +313,8 @@ export class PlayView extends HTMLElement {
     const own = tilesOf(playing.rack);
     const tiles = game.unseen(game.position(game.last).board)
       .map(([tile, count]) => /** @type {const} */ ([tile, count - own.filter((each) => each === tile).length])).filter(([, count]) => count > 0);
-    const count = tiles.reduce((sum, [, each]) => sum + each, 0);
     this.unseen.hidden = playing.phase === "over" || game.bag === null; // nothing is drawn before the start
-    this.unseen.replaceChildren(
-      h("h2", {}, texts.unseenByYou), h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, game.bag ?? 0))),
-      tileList(tiles));
+    this.unseen.replaceChildren(h("h2", {}, texts.unseenTiles), ...unseenTiles(tiles, game.bag ?? 0));
   }
 
   tick() {

@@ -36,6 +36,10 @@ export const index = async (view, title) => {
 };
 
 export class PuzzleList extends HTMLElement {
+  get heading() {
+    return texts.puzzles;
+  }
+
   async connectedCallback() {
     this.replaceChildren(h("p", {}, texts.loading));
     const told = await index(this, texts.puzzles);
@@ -68,6 +72,10 @@ export class PuzzleList extends HTMLElement {
 }
 
 export class PuzzleView extends HTMLElement {
+  get heading() {
+    return texts.puzzles;
+  }
+
   /** @param {string} id */
   constructor(id) {
     super();
@@ -97,7 +105,7 @@ export class PuzzleView extends HTMLElement {
     }
     const puzzle = await readPuzzle(listed, this.told.equipment).catch(() => null);
     if (!puzzle) {
-      this.replaceChildren(h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
+      this.replaceChildren(h("h1", { tabindex: -1 }, texts.noPuzzles), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
       return;
     }
     if (this.isConnected) this.show(puzzle, listed);
@@ -132,7 +140,7 @@ export class PuzzleView extends HTMLElement {
 
   askAgain() {
     this.ask();
-    this.entry.focusCursor(); // the button that was pressed is gone
+    this.entry.leaveTile(); // the button that was pressed is gone
   }
 
   hint() {

@@ -68,20 +68,24 @@ export class ReviewView extends HTMLElement {
   async load() {
     this.review = null;
     this.analysis.close();
+    const { id_ } = this, isLeft = () => !this.isConnected || this.id_ !== id_;
     const { analysis } = await about().catch(() => ({ analysis: true }));
+    if (isLeft()) return;
     if (!analysis) return this.replaceChildren(h("h1", { tabindex: -1 }, texts.noReviews), toGames());
     if (!this.id_) return this.showForm();
     this.warn("");
     this.replaceChildren(h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, this.progress = h("p", {}, texts.loading));
+    let data;
     try {
-      this.data = this.id_ === DROPPED ? inWindow.get("review") ?? "" : await gcgOf(this.id_);
+      data = id_ === DROPPED ? inWindow.get("review") ?? "" : await gcgOf(id_);
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
-      if (!this.isConnected) return;
+      if (isLeft()) return;
       return error.status === 404 ? this.showForm(`${texts.unknownGame} ${error.message}`) : this.halt(error.message);
     }
-    if (!this.isConnected) return;
-    if (this.data) this.begin();
+    if (isLeft()) return;
+    this.data = data;
+    if (data) this.begin();
     else this.showForm(texts.dropAgain);
   }
 
@@ -373,7 +377,8 @@ export class ReviewView extends HTMLElement {
     this.showTurns();
     this.showGraph();
     if (!turn || !scrolls) return;
-    if (detail.getBoundingClientRect().top < 0 || detail.getBoundingClientRect().top > innerHeight / 2) detail.scrollIntoView();
+    const shown = detail.firstElementChild, top = shown?.getBoundingClientRect().top ?? 0; // on a wide screen only its parts have a place
+    if (top < 0 || top > innerHeight / 2) shown?.scrollIntoView();
     const found = review.found.get(turn.line);
     this.say([texts.turnNumber(turn.line), found && verdictText(found, review.naming(turn))].filter(Boolean).join(": "));
   }

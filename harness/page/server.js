@@ -17,12 +17,12 @@ export class Trouble extends Error {
   }
 }
 
-/** @param {string} path @param {RequestInit} [how] @returns {Promise<any>} */
-export const ask = async (path, how = { headers: { Accept: "application/json" } }) => {
+/** @param {string} path @param {RequestInit} [how] @param {"json" | "text"} [read] what an answer is; an error is JSON @returns {Promise<any>} */
+export const ask = async (path, how = { headers: { Accept: "application/json" } }, read = "json") => {
   let answer, told;
   try {
     answer = await fetch(path, how);
-    told = await answer.json();
+    told = await answer[answer.ok ? read : "json"]();
   } catch {
     throw new Trouble(texts.unreachable, 0);
   }

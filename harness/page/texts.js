@@ -1,7 +1,7 @@
 // All that the page says, to be translated in one place.
 
 /** @param {number} count @param {string} one @param {string} [many] */
-const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+const counted = (count, one, many = `${one}s`) => `${grouped(count)} ${count === 1 ? one : many}`;
 /** What is at stake after a refusal. @param {number} left attempts */
 const soManyLeft = (left) => (left === 1 ? "One more such move loses the game." : `${left} more such moves lose the game.`);
 /** @param {number} spread */
@@ -151,14 +151,12 @@ export const texts = {
   challengedOff: "challenged off",
   challengedInVain: "challenged in vain",
   turnLost: "turn lost by a challenge",
-  /** @param {number} count */
+  /** @param {number | string} count or the tiles */
   exchanges: (count) => `exchanges ${count}`,
-  /** @param {string} tiles */
-  exchangesTiles: (tiles) => `exchanges ${tiles}`,
   /** @param {number} turn @param {string} name @param {string} move @param {number} score
    * @param {number[]} scores */
   announced: (turn, name, move, score, scores) =>
-    `Turn ${turn}: ${name}, ${move}, ${score} points; ${scores[0]} to ${scores[1]}.`,
+    `Turn ${turn}: ${name}, ${move}, ${counted(score, "point")}; ${scores[0]} to ${scores[1]}.`,
   moves: "Moves",
   noMoves: "No move yet.",
   turn: "Turn",
@@ -212,9 +210,9 @@ export const texts = {
   plies: (plies) => `${counted(plies, "turn")} ahead`,
   toTheEnd: "to the end of the game",
   /** @param {number} rollouts */
-  rollouts: (rollouts) => `${grouped(rollouts)} rollouts`,
+  rollouts: (rollouts) => counted(rollouts, "rollout"),
   /** @param {number} nodes */
-  nodes: (nodes) => `${grouped(nodes)} positions`,
+  nodes: (nodes) => counted(nodes, "position"),
   proven: "proven",
   /** @param {string} name */
   belief: (name) => `What it believed ${name} held`,
@@ -474,8 +472,6 @@ export const texts = {
   inSeconds: (seconds) => `${seconds.toFixed(1)} s`,
   interval: "± is a 95 % interval",
   exactNote: "the bag is empty: played on once, without looking ahead",
-  /** @param {number} nodes */
-  nodesSolved: (nodes) => counted(nodes, "node"),
   solvedNote: "the bag is empty: points are those of the best play by both",
   lookLonger: "Look longer",
   lookingLonger: "Looking longer …",
@@ -536,7 +532,6 @@ export const texts = {
   youLose: "You lose",
   /** @param {string} verdict @param {number[]} scores @param {string} why */
   result: (verdict, scores, why) => `${verdict}, ${scores[0]} to ${scores[1]} (${why}).`,
-  unseenByYou: "Tiles that you don't see",
   challenge: "Challenge",
   accept: "Accept",
   mayChallenge: "You may challenge the last play.",
@@ -589,7 +584,7 @@ export const texts = {
   },
   asks: {
     endgame: "The bag is empty and it is your turn. Which move gives you the best spread at the end of the game?",
-    preendgame: "One tile is in the bag and it is your turn. Which move wins most often? A draw is half a win.",
+    preendgame: "One tile is in the bag and it is your turn. Which move wins most often? A tie is half a win.",
   },
   /** @param {"endgame" | "preendgame"} kind @param {number} number @param {"solved" | "helped" | "missed"} [result] */
   puzzleIs: (kind, number, result) =>
@@ -601,7 +596,7 @@ export const texts = {
   /** @param {number} own @param {number} other */
   standing: (own, other) => `You ${own}, opponent ${other}: ${end(own - other)}`,
   opponentsRack: "The opponent's rack",
-  unseenTiles: "Tiles that you do not see",
+  unseenTiles: "Tiles that you don't see",
   /** @param {number} unseen */
   oneInBag: (unseen) => `One of these ${unseen} is in the bag, each equally likely; the opponent holds the others.`,
   hint: "Hint",
@@ -614,7 +609,7 @@ export const texts = {
   isRight: "Right.",
   isWrong: "Not the best.",
   /** @param {number} spread */
-  resultIs: (spread) => (spread > 0 ? `wins by ${spread}` : spread < 0 ? `loses by ${-spread}` : "draws"),
+  resultIs: (spread) => (spread > 0 ? `wins by ${spread}` : spread < 0 ? `loses by ${-spread}` : "ties"),
   /** @param {string} move @param {number} spread @returns {string} */
   endsAt: (move, spread) => `${move} ${texts.resultIs(spread)}`,
   /** @param {string} best */
@@ -638,7 +633,7 @@ export const texts = {
   ifInBag: "If the bag holds",
   byTile: "By the tile in the bag",
   /** @type {Record<string, string>} */
-  outcomes: { W: "wins", D: "draws", L: "loses", "?": "not proven" },
+  outcomes: { W: "wins", D: "ties", L: "loses", "?": "not proven" },
   bestPlay: "The best play of both sides",
   /** @param {string} move @param {number} score */
   yours: (move, score) => `You: ${move}, ${counted(score, "point")}`,

@@ -76,6 +76,7 @@ export class TurnReview extends HTMLElement {
     const { turn, review } = this;
     if (!turn) return;
     const found = review.found.get(turn.line), why = review.leftOut.get(turn.line);
+    if (this.shown !== "try" && this.shown !== turn.played && this.shown !== found?.verdict.best) this.put("try"); // another is the best now
     this.showChoices(found);
     this.showTries();
     const nothing = h("p", { class: "note" }, why ? texts.leftOutSince(why) : texts.notYet);
@@ -104,7 +105,7 @@ export class TurnReview extends HTMLElement {
       if (message.type !== "done" && message.type !== "error") return;
       this.longer.delete(turn.line);
       this.dispatchEvent(new CustomEvent("found", { detail: turn.line }));
-      if (message.type === "error" && this.turn === turn) this.say(sentenceOf(message)); // in the place of what that shows
+      if (message.type === "error" && this.turn === turn) this.say(sentenceOf(message)); // above what that shows
     });
     this.refresh();
   }
@@ -157,7 +158,7 @@ export class TurnReview extends HTMLElement {
       this.hearTry(tried, message);
       if (this.turn !== turn || message.type === "so_far" && this.isHeld) return;
       this.showTries();
-      if (message.type === "done" && this.outcome) this.outcome.textContent = this.tries?.querySelector("tbody tr")?.textContent ?? "";
+      if (message.type === "done" || message.type === "error") this.tell(tried);
     });
     this.showTries();
   }
@@ -174,6 +175,12 @@ export class TurnReview extends HTMLElement {
     else if (message.type === "error") tried.note = sentenceOf(message);
     else if (message.stopped) tried.note = texts.stopped;
     if (message.type === "done" || message.type === "error") tried.request = 0;
+  }
+
+  /** Say what came of a move to who can't see the table. @param {Tried} tried */
+  tell(tried) {
+    const at = this.turn ? this.tried.get(this.turn.line)?.indexOf(tried) ?? -1 : -1, row = this.tries?.querySelectorAll("tbody tr")[at];
+    if (this.outcome && row) this.outcome.textContent = [...row.children].map(({ textContent }) => textContent).filter(Boolean).join(", ");
   }
 
   /** Whether a button of the tries is about to be pressed, and may not be replaced. */
@@ -199,7 +206,7 @@ export class TurnReview extends HTMLElement {
 
   /** @param {string} sentence */
   say(sentence) {
-    this.tries?.replaceChildren(h("p", { class: "banner" }, sentence));
+    this.tries?.prepend(h("p", { class: "banner", role: "alert" }, sentence));
   }
 }
 

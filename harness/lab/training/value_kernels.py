@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.kernels.value_games import MOST_MEMBERS, Listed
-from engine.kernels.value_net import NOTHING, count_row
+from engine.kernels.value_net import NOTHING, add_row, count_row
 from lexicons.arrays import F32, F64
 from lexicons.jit import helper, kernel
 from lexicons.value_net import CROSSINGS, LEAD, OUTPUTS, SCALE, TURNS, UNIT, Sights
@@ -208,15 +208,15 @@ def _forward(weights: Weights, sights: Sights, seen: _Seen, counted: Any) -> Non
     seen.outputs[:] = weights.last_start
     for row in seen.counts:
         if row >= 0:
-            _add(counted, weights.counts[row])
-            _add(seen.outputs, weights.own[row])
+            add_row(counted, weights.counts[row])
+            add_row(seen.outputs, weights.own[row])
     for line in range(len(seen.sizes)):
         if seen.sizes[line] >= 0:
             sums, numbers = seen.sums[line], seen.hidden[line]
             sums[:] = counted
-            _add(sums, weights.start[sights.kinds[line]])
+            add_row(sums, weights.start[sights.kinds[line]])
             for nth in range(seen.sizes[line]):
-                _add(sums, weights.lines[seen.rows[line, nth]])
+                add_row(sums, weights.lines[seen.rows[line, nth]])
             numbers[:] = weights.second_start
             for column in range(width):
                 sums[column] = max(sums[column], np.float32(0))
@@ -227,12 +227,6 @@ def _forward(weights: Weights, sights: Sights, seen: _Seen, counted: Any) -> Non
         seen.together[nth] = _pool(seen, nth, nth < hidden // 2)
         for output in range(OUTPUTS):
             seen.outputs[output] += weights.last[output, nth] * seen.together[nth]
-
-
-@helper
-def _add(total: Any, row: Any) -> None:
-    for column in range(len(row)):
-        total[column] += row[column]
 
 
 @helper
