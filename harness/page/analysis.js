@@ -1,6 +1,6 @@
 // Analysis by the server: requests over a WebSocket of their own, as docs/analysis.md has them.
 
-import { ask, gcgPath, socketUrl } from "./server.js";
+import { ask, gcgPath, Pulse, socketUrl } from "./server.js";
 import { texts } from "./texts.js";
 
 /** @typedef {(message: any) => void} Hear Takes the answers to a request, up to `done` or `error`. */
@@ -15,11 +15,13 @@ export class Analysis {
     this.last = 0;
     /** @type {Map<number, Hear>} */
     this.hearers = new Map();
+    this.pulse = new Pulse(() => this.say({ type: "ping" }), () => this.lost());
   }
 
   /** Ask; return the number of the request. @param {string} data a GCG or a CGP in base64 @param {Wish} wish @param {Hear} hear */
   ask(data, wish, hear) {
     const id = ++this.last;
+    if (!this.hearers.size) this.pulse.start();
     this.hearers.set(id, hear);
     this.say({ type: "analyse", id, data, ...wish });
     return id;
@@ -40,17 +42,24 @@ export class Analysis {
   connect() {
     const socket = new WebSocket(socketUrl(), SUBPROTOCOL);
     socket.onmessage = ({ data }) => this.hear(JSON.parse(data));
-    socket.onclose = () => this.fail({ type: "error", code: "lost", message: texts.analysisLost });
+    socket.onclose = () => this.lost();
     this.socket = socket;
     return socket;
   }
 
   /** @param {any} message */
   hear(message) {
+    this.pulse.hear();
+    if (message.type === "pong") return;
     if (message.id === null) return this.fail(message); // about the connection
     const hear = this.hearers.get(message.id);
     if (message.type === "done" || message.type === "error") this.hearers.delete(message.id);
+    if (!this.hearers.size) this.pulse.stop();
     hear?.(message);
+  }
+
+  lost() {
+    this.fail({ type: "error", code: "lost", message: texts.analysisLost });
   }
 
   /** End all requests. @param {{ type: "error", code: string, message: string }} message */
@@ -61,6 +70,7 @@ export class Analysis {
   }
 
   close() {
+    this.pulse.stop();
     this.hearers.clear();
     if (this.socket) this.socket.onclose = this.socket.onmessage = null;
     this.socket?.close();

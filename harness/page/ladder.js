@@ -76,7 +76,7 @@ export class LadderPlayer extends Asking {
     const { games } = await ask(`api/ladder/games?${query}`);
     if (!this.isConnected) return;
     const counts = (/** @type {string} */ what, /** @type {Record<string, number>} */ codes) => {
-      const each = Object.entries(codes).map(([code, count]) => `${code} ${count}`);
+      const each = Object.entries(codes).map(([code, count]) => `${texts.mishaps[code] ?? code} (${grouped(count)})`);
       return each.length ? h("p", { class: "note" }, `${what}: ${each.join(", ")}`) : "";
     };
     this.redraw(

@@ -105,7 +105,6 @@ export class PlayView extends HTMLElement {
     this.playing?.close();
     this.playing = new Playing(login, {
       changed: () => this.isConnected && this.show(), // not after it was left
-      played: (play) => this.tell(play),
       said: (sentence) => this.say(sentence),
     });
     return this.playing;
@@ -129,11 +128,6 @@ export class PlayView extends HTMLElement {
   /** @param {string} sentence */
   say(sentence) {
     this.said.textContent = sentence;
-  }
-
-  /** @param {import("./game.js").Played} play */
-  tell(play) {
-    if (play.challenge && play.challenge !== "open") this.say(this.ofChallenge(play)); // all else the status says
   }
 
   /** What a challenge came to. @param {import("./game.js").Played} play */

@@ -10,8 +10,8 @@ import { texts } from "./texts.js";
 /** @typedef {"connecting" | "idle" | "seeking" | "offered" | "playing" | "over" | "elsewhere" | "refused"} Phase */
 /** @typedef {{ game: string, seq: number, attempt: number, move: string }} Answer */
 /**
- * `changed`: what is shown may be different now; `played`: a turn was taken; `said`: a sentence for the person.
- * @typedef {{ changed: () => void, played: (play: import("./game.js").Played) => void, said: (sentence: string) => void }} Listener
+ * `changed`: what is shown may be different now; `said`: a sentence for the person.
+ * @typedef {{ changed: () => void, said: (sentence: string) => void }} Listener
  */
 
 const NONCE_BYTES = 32;
@@ -115,7 +115,7 @@ export class Playing {
   }
 
   close() {
-    this.connection.close();
+    this.connection.stop();
   }
 
   /** The move that was sent in this turn and not answered yet. @returns {Answer | null} */
@@ -324,7 +324,6 @@ export class Playing {
       this.turn = null;
       this.challengeUntil = 0;
       this.sentence = "";
-      this.listener.played(message);
     } else if (message.type === "drawn") this.rack = message.rack;
     else if (message.type === "game_over") this.end();
   }

@@ -65,6 +65,43 @@ export const socketUrl = () => {
 };
 
 /**
+ * Notices that a network is gone. It says nothing, not to a new connection either; so ask, and take silence for an
+ * end. Only what was asked can be silence: in a window out of sight `look` may be called once a minute.
+ */
+export class Pulse {
+  /** @param {() => void} ask send something that is answered @param {() => void} gone */
+  constructor(ask, gone) {
+    this.ask = ask;
+    this.gone = gone;
+    this.heard = this.asked = this.timer = 0;
+  }
+
+  /** Watch a connection that begins. */
+  start() {
+    this.stop();
+    this.hear();
+    this.asked = 0;
+    this.timer = setInterval(() => this.look(), PING_MS);
+  }
+
+  /** Something came; return when. */
+  hear() {
+    return (this.heard = performance.now());
+  }
+
+  look() {
+    const now = performance.now();
+    if (this.asked > this.heard && now - this.heard > 2 * PING_MS) return this.gone();
+    this.asked = now;
+    this.ask();
+  }
+
+  stop() {
+    clearInterval(this.timer);
+  }
+}
+
+/**
  * What happens to a connection: `welcome` when the server has let us in; any other message, with its time of
  * arrival; `lost` with the seconds to the next try.
  * @typedef {{ welcome: (message: any) => void, message: (message: any, at: number) => void, lost: (seconds: number) => void }} Hearer
@@ -79,10 +116,9 @@ export class Connection {
     this.tries = 0;
     this.stopped = false;
     this.timer = 0;
-    this.heard = this.asked = 0;
     /** @type {WebSocket | null} */
     this.socket = null;
-    this.pings = setInterval(() => this.ping(), PING_MS);
+    this.pulse = new Pulse(() => this.say({ type: "ping", id: 1 }), () => this.again());
     this.connect();
   }
 
@@ -92,8 +128,7 @@ export class Connection {
     this.stopped = false;
     const socket = new WebSocket(socketUrl(), "tilewire.v1.json");
     this.socket = socket;
-    this.heard = performance.now();
-    this.asked = 0;
+    this.pulse.start();
     socket.onopen = () => this.say({ type: "hello", ...this.hello });
     socket.onmessage = ({ data }) => this.hear(JSON.parse(data));
     socket.onclose = () => this.again();
@@ -106,27 +141,15 @@ export class Connection {
 
   /** @param {any} message */
   hear(message) {
-    this.heard = performance.now();
+    const at = this.pulse.hear();
     if (message.type === "ping") this.say({ type: "pong", id: message.id });
     else if (message.type === "welcome") this.hearer.welcome(message);
-    else if (message.type !== "pong") this.hearer.message(message, this.heard);
+    else if (message.type !== "pong") this.hearer.message(message, at);
   }
 
   /** The connection serves: after the next loss the first try comes soon. */
   serves() {
     this.tries = 0;
-  }
-
-  /**
-   * A network that is gone says nothing, not to a new connection either; so ask, and take silence for an end. Only
-   * what was asked can be silence: in a window out of sight this may be called once a minute.
-   */
-  ping() {
-    if (!this.socket) return;
-    const now = performance.now();
-    if (this.asked > this.heard && now - this.heard > 2 * PING_MS) return this.again();
-    this.asked = now;
-    this.say({ type: "ping", id: 1 });
   }
 
   again() {
@@ -140,6 +163,7 @@ export class Connection {
   }
 
   drop() {
+    this.pulse.stop();
     if (!this.socket) return;
     this.socket.onclose = this.socket.onmessage = this.socket.onopen = null;
     this.socket.close();
@@ -151,12 +175,6 @@ export class Connection {
     this.stopped = true;
     clearTimeout(this.timer);
     this.drop();
-  }
-
-  /** Stop for good. */
-  close() {
-    this.stop();
-    clearInterval(this.pings);
   }
 }
 
@@ -198,6 +216,6 @@ export class Following {
   }
 
   stop() {
-    this.connection.close();
+    this.connection.stop();
   }
 }

@@ -94,6 +94,11 @@ export const texts = {
   record: (wins, losses, ties) => `${wins} won, ${losses} lost, ${ties} tied`,
   faults: "Faults",
   forfeits: "Games lost by",
+  /** @type {Record<string, string>} */
+  mishaps: {
+    time: "time", illegal: "illegal moves", resign: "resignation", no_show: "not coming", crash: "crashes", stall: "hangs",
+    challenge: "challenges", disconnect: "lost connections", unrevealed: "a share of the draws not revealed",
+  },
   ratingOverTime: "Rating over time",
   /** @param {string} name @param {string} rating @param {string} when */
   ratingIs: (name, rating, when) => `${name} has ${rating} on ${when}.`,

@@ -27,7 +27,7 @@ globalThis.WebSocket = class {
   close() {}
 };
 const { Playing } = await import("./playing.js");
-const ignore = () => {}, listener = { changed: ignore, played: ignore, said: ignore };
+const ignore = () => {}, listener = { changed: ignore, said: ignore };
 const playing = new Playing({ name: "Ann", token: "" }, listener);
 if (kept.seeks) playing.seek("static");
 for (const message of told) {

@@ -14,7 +14,7 @@ from websockets.http11 import Request
 
 from protocol.errors import PeerError
 
-from .messages import Cancel, decode, encode
+from .messages import Cancel, Ping, decode, encode
 from .queue import AnalysisQueue, Job
 
 
@@ -81,6 +81,9 @@ async def _hear(
         asked = decode(frame)
     except ValueError as error:
         broadcast((connection,), _refusal(None, PeerError("bad_message", str(error))))
+        return
+    if isinstance(asked, Ping):
+        _tell(connection, None, "pong")
         return
     if isinstance(asked, Cancel):
         if asked.id in jobs:

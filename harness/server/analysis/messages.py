@@ -37,7 +37,11 @@ class Cancel(Struct, frozen=True, kw_only=True, tag="cancel"):
     id: Annotated[int, Meta(ge=0, le=2**31)]
 
 
-Asked: TypeAlias = Analyse | Cancel
+class Ping(Struct, frozen=True, kw_only=True, tag="ping"):
+    """Ask for a ``pong``: a network that is gone answers nothing."""
+
+
+Asked: TypeAlias = Analyse | Cancel | Ping
 
 _DECODER: msgspec.json.Decoder[Asked] = msgspec.json.Decoder(Asked)
 
@@ -61,6 +65,6 @@ def encode(kind: str, id: int | None, **known: Any) -> str:
 
     ``waiting`` says how many requests are ``ahead`` of this one; ``game`` what was read, ``so_far``
     and ``turn`` what a turn came to, ``left_out`` why one was not analysed; ``done`` is the end,
-    and so is ``error``, with a ``code`` and a sentence.
+    and so is ``error``, with a ``code`` and a sentence; ``pong`` answers a ping.
     """
     return msgspec.json.encode({"type": kind, "id": id, **known}).decode()

@@ -349,6 +349,8 @@ async def test_a_page_of_the_server_asks_and_no_other_does(running: Running) -> 
             ("turn", 7),
             ("done", 7),
         ]
+        await page.send(json.dumps({"type": "ping"}))
+        assert json.loads(await page.recv()) == {"type": "pong", "id": None}
         await page.send("nonsense")
         assert json.loads(await page.recv())["code"] == "bad_message"
         assert (await ask(page, line=1))[-1]["type"] == "done", "it goes on"
