@@ -272,5 +272,11 @@ def beside_a_loop() -> Iterator[None]:
         ours.loop = -1
 
 
+def watch_again() -> None:
+    """Keep watching signals after an event loop, which may have closed their way here."""
+    if (ours := _Signals.ours) is not None:
+        ours.use_wakeup_pipe()
+
+
 def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise Terminated

@@ -35,6 +35,7 @@ from .failing import (
     beside_a_loop,
     sentences,
     take_time,
+    watch_again,
 )
 
 if TYPE_CHECKING:
@@ -490,8 +491,14 @@ def run(main: Coroutine[Any, Any, _T]) -> _T:
         KeyboardInterrupt: Ctrl-C was pressed.
         Terminated: SIGTERM came.
     """
-    with asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
-        return runner.run(_until_told_to_end(main))
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        with asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
+            return runner.run(_until_told_to_end(main))
+    finally:  # uvloop leaves its own handlers, which do nothing; asyncio leaves the system's
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        watch_again()
 
 
 async def _until_told_to_end(main: Coroutine[Any, Any, _T]) -> _T:

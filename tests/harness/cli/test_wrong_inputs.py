@@ -477,6 +477,32 @@ def test_a_signal_in_a_callback_of_the_compiler_ends_it_quietly() -> None:
     assert (ended.returncode, ended.stderr) == (143, "")
 
 
+@pytest.mark.parametrize("loops", ["runtime.loop_factory", "lambda: None"], ids=["ours", "asyncio"])
+def test_a_signal_after_an_event_loop_is_heard(loops: str) -> None:
+    program = (
+        "import os, signal, time\n"
+        "from harness.cli import options\n"
+        "from harness.cli.failing import end_when_told, stop_status\n"
+        "from harness.cli.options import runtime\n"
+        f"runtime.loop_factory = {loops}\n"
+        "async def nothing():\n"
+        "    pass\n"
+        "end_when_told()\n"
+        "for number in (signal.SIGINT, signal.SIGTERM):\n"
+        "    options.run(nothing())\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), number)\n"
+        "        time.sleep(0.5)\n"
+        "    except KeyboardInterrupt as stop:\n"
+        "        print(stop_status(stop))\n"
+        "time.sleep(60)\n"  # which the thread that watches signals cuts short
+    )
+    ended = subprocess.run(
+        (sys.executable, "-c", program), capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (ended.returncode, ended.stdout.split(), ended.stderr) == (130, ["130", "143"], "")
+
+
 def test_what_a_signal_breaks_is_no_failure_of_its_own() -> None:
     program = (
         "import os, signal, sys\n"
