@@ -60,11 +60,13 @@ def plan_of(
         raise CommandFailed(f"{file}: seats must be two or more, or open = true")
     if is_open and said.get("format") != "swiss":
         raise CommandFailed(f'{file}: open = true needs format = "swiss"')
+    if not (no_show := said.get("no_show", NO_SHOW_MS)):
+        raise CommandFailed(f"{file}: no_show must be at least 1ms")
     for name in said.get("directors", []):
         if not is_name(name) or "/" in name:
             raise CommandFailed(f"directors: {name!r} can't be a name: one word, no / or address")
     config, words = configure(seats, settings, guests_at=host)
-    time = replace(config.time, ready_ms=said.get("no_show", NO_SHOW_MS))
+    time = replace(config.time, ready_ms=no_show)
     config = replace(config, time=time)
     check_cores(config, directed=True)
     try_out(config)  # before there is a folder

@@ -73,6 +73,7 @@ OPEN = 'open = true\nformat = "swiss"\n'
         ('seats = ["guest:ann"]\n', (), "seats must be two or more, or open = true"),
         ("open = true\n", (), 'open = true needs format = "swiss"'),
         (SWISS + 'no_show = "soon"\n', (), "no_show: 'soon' is no duration"),
+        (SWISS + 'no_show = "0.0004s"\n', (), "club.toml: no_show must be at least 1ms"),
         (SWISS + "waits = 1\n", (), "unknown key 'waits'; did you mean wait?"),
         (SWISS + 'directors = ["a b"]\n', (), "directors: 'a b' can't be a name"),
         (
