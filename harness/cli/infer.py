@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from engine.inference.likelihood import MODELS, Model, margin, soft
+from engine.notation.gcg import EventKind
+from engine.notation.replaying import LOST_TURN
 from engine.rules.moves import Move
 from engine.rules.position import Position
 from engine.rules.rules import Rules
@@ -156,9 +158,14 @@ def _line(game: GameFile, play: str | None, rules: Rules) -> _Asked:
     step = steps[line - 1]
     if not step.event.kind.is_turn:
         raise CommandFailed(f"{where}a line '{step.event.kind.value}' is no turn")
-    move: Move | int = int(step.event.detail) if step.move is None else step.move
     if play is not None:
         move = _read(play, step.before, rules)
+    elif LOST_TURN in step.event.note.split("\n"):
+        raise CommandFailed(f"{where}the turn was lost by a challenge")
+    elif line < len(steps) and steps[line].event.kind is EventKind.WITHDRAWN:
+        raise CommandFailed(f"{where}the play was taken back, and its player holds what it showed")
+    else:
+        move = int(step.event.detail) if step.move is None else step.move
     return _Asked(step.before, move, where, line, game.gcg.players[step.seat].nick)
 
 

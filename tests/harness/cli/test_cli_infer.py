@@ -14,6 +14,7 @@ from engine.rules.rules import standard_rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GAME = FIXTURES / "games" / "static_greedy.gcg"
+PHONY = FIXTURES / "gcg" / "phony.gcg"
 EXCHANGES = FIXTURES / "gcg" / "exchanges.gcg"
 EMPTY = "/".join(["15"] * 15)
 OPENING = f"{EMPTY} /GLORRTU 0/0 0"
@@ -229,6 +230,17 @@ def test_exchanges_of_a_game(tilewire: CommandLine) -> None:
     assert (counted["play"], counted["true"]) == ("-3", None)
 
 
+def test_a_turn_that_a_challenge_took_tells_nothing(tilewire: CommandLine, tmp_path: Path) -> None:
+    game = tmp_path / "lost.gcg"
+    lines = ("#player1 a a", "#player2 b b", ">a: ADEORSW 8D WORDS +26 26", ">b: AEIMNTU - +0 0")
+    game.write_text("\n".join([*lines, "#note turn lost by a challenge", ""]))
+    assert tilewire("infer", f"{game}@2") == 2
+    assert tilewire.err == f"tilewire: {game}@2: the turn was lost by a challenge\n"
+    asked = tilewire.json("infer", f"{game}@2", "--play", "H8 SEA", "--racks", 10)
+    assert asked["play"] == "H8 .EA"
+    assert tilewire.json("infer", f"{PHONY}@2", "--play", "H8 SEA", "--racks", 10)["score"] == 3
+
+
 # --- a picture ----------------------------------------------------------------------------------
 
 
@@ -285,6 +297,7 @@ LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOP
         (f"{GAME}@25", None, "@25: no play is recorded after the last line"),
         (f"{GAME}@24", None, "@24: a line 'rack left' is no turn"),
         (f"{GAME}@23", None, "@23: the bag is empty"),
+        (f"{PHONY}@2", None, "@2: the play was taken back, and its player holds what it showed"),
         (f"{GAME}@2", "8D OWARI", "a placement puts down one tile or more"),
     ],
 )
