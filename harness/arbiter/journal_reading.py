@@ -32,6 +32,7 @@ AND number = (SELECT max(number) FROM records AS last WHERE last.game = games.ga
 
 _OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
 _ALL = 2**62
+_YEAR_5000 = 95_617_584_000.0
 _LOOKED_AT = 20
 """Old games listed for each that is wanted, since some may not be readable."""
 
@@ -139,7 +140,7 @@ def read_ended(address: Address, key: str) -> Iterator[EndedGame]:
     """
     with _of_one_moment(address) as (reader, _):
         rows = reader.rows(f"{_ENDS} AND label LIKE ? ORDER BY at", f'%"{key}":%')
-        yield from (game for game in _ended(rows) if game.label.get(key) is not None)
+        yield from (game for game in _ended(rows) if isinstance(game.label.get(key), str))
 
 
 def read_ends(address: Address, games: Sequence[str]) -> dict[str, EndedGame]:
@@ -242,7 +243,9 @@ def read_past(address: Address, most: int, before: str | None = None) -> PastGam
     past = []
     for game, created, opened, ended in rows:
         with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
-            past.append(PastGame(game, created, _OPENED.decode(opened), _ENDED.decode(ended)))
+            past.append(
+                PastGame(game, _time(created), _OPENED.decode(opened), _ENDED.decode(ended))
+            )
     return PastGames(past, rows[-1][0] if len(rows) == most else None)
 
 
@@ -257,11 +260,19 @@ def _games_of(
     for game, created in list(reader.rows(listing, *values, most)):
         try:
             note, records = _note(reader, game), _records(reader, game)
-            kept = KeptGame(game, created, _label(reader, game), records, note)
+            kept = KeptGame(game, _time(created), _label(reader, game), records, note)
         except (ValueError, RecursionError, Unreadable) as error:
             damaged(JournalError(f"{name}: game {game} can't be read: {error}"))
         else:
             yield kept
+
+
+def _time(created: Value) -> float:
+    """Return when a game was created; 0 if the cell is damaged, as SQLite allows.
+
+    Only lists and the folders of an archive depend on it.
+    """
+    return created if isinstance(created, float) and 0 <= created < _YEAR_5000 else 0.0
 
 
 def _label(reader: Reader, game: str) -> dict[str, Any]:

@@ -79,12 +79,24 @@ def rate_list(games: Meetings, held: F64, start: F64 | None = None) -> RatingLis
         held: ratings of anchors, nan for all others; [players].
         start: ratings to start from, such as the previous ones, to save time; nan if unknown.
     """
+    played = np.zeros(held.size, dtype=bool)
+    played[np.append(games.first, games.second)] = True
+    # Nothing tells apart those without games. One is rated for all, or names that only sought
+    # games would cost the square of their number in memory.
+    alike = np.flatnonzero(~played & np.isnan(held))
+    chosen = np.delete(np.arange(held.size), alike[1:])
+    number = np.searchsorted(chosen, np.arange(held.size))
+    number[alike] = number[alike[:1]]
+    met = games._replace(first=number[games.first], second=number[games.second])
+    listed = _rate(met, held[chosen], None if start is None else start[chosen], played[chosen])
+    return listed._replace(ratings=listed.ratings[number], errors=listed.errors[number])
+
+
+def _rate(games: Meetings, held: F64, start: F64 | None, played: Bools) -> RatingList:
     free = np.isnan(held)
     centre = CENTRE if free.all() else float(held[~free].mean())
     at = _start(held, start, centre)
     totals = _totals(games, held.size)
-    played = np.zeros(held.size, dtype=bool)
-    played[np.append(games.first, games.second)] = True
     spread = SPREAD / ELO
     for _ in range(MOST_ROUNDS):
         at, covariance = _most_likely(at, totals, free, spread)

@@ -423,7 +423,8 @@ class Direction:
             scores = scores[1], scores[0]
         game = next(it.game for it in reversed(self._files.results) if it.number == number)
         self.tournament.correct(Corrected(number, game, scores, why))
-        self._summarize()
+        if self.tournament.over:  # before that, games are on, and their clocks would wait for it
+            self._summarize()
 
 
 @contextmanager

@@ -367,7 +367,7 @@ class Lobby:
                 if past.ended.seq:  # it began
                     self._first_moves.note(*past.opened.players)
         for book, label in tuple(self.hosting.restored()):
-            if self.ladder is not None and LABEL in label:
+            if self.ladder is not None and isinstance(label.get(LABEL), str):
                 self.ladder.goes_on(label)
             self._open(book, self.hosting.seats(book.opened, label), label, fresh=False)
 
@@ -420,7 +420,7 @@ class Lobby:
             for guest in guests:
                 guest.seats.pop(host.game, None)
                 self.players.forget(guest)
-            if self.ladder is not None and LABEL in label:
+            if self.ladder is not None and isinstance(label.get(LABEL), str):
                 self.ladder.over(host.game, label, host.book.ended)
         self.waiting.let_go()  # before the players of this game, which seek on below
         for guest in guests:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,11 +117,9 @@ def cross_sheet(
             [(name, place, *points[place - 1]) for place, name in enumerate(names, start=1)],
         )
     met = [
-        (f"{plain(a)} – {plain(b)}", points, cells[b, a][0], int(games))
-        for a in names
-        for b in names
-        if names.index(a) < names.index(b) and (a, b) in cells
-        for points, games in [cells[a, b]]
+        (f"{plain(a)} – {plain(b)}", cells[a, b][0], cells[b, a][0], int(cells[a, b][1]))
+        for a, b in combinations(names, 2)
+        if (a, b) in cells
     ]
     fields = Field("who"), Field("points", points_text), Field("of the other", points_text)
     return Sheet("cross", title, (*fields, Field("games", _whole)), met)

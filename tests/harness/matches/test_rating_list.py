@@ -86,6 +86,17 @@ def test_nobody_has_played() -> None:
     assert np.isfinite(listed.errors).all()
 
 
+@pytest.mark.parametrize("anchor", [1_600.0, FREE])
+def test_names_without_games_change_nothing_and_cost_nothing(anchor: float) -> None:
+    games = meetings((0, 1, 1), (1, 0, 0.5), (1, 4, 1), (4, 0, 0))
+    few = rate_list(games, np.array([anchor, FREE, FREE, FREE, FREE]))
+    many = rate_list(games, np.append([anchor], np.full(50_000, FREE)))  # 20 GB as a square
+    for one, other in ((few.ratings, many.ratings), (few.errors, many.errors)):
+        assert other[:5] == pytest.approx(one)
+        assert (other[5:] == other[3]).all()
+    assert many[2:] == pytest.approx(few[2:])
+
+
 def test_a_start_changes_nothing() -> None:
     chance = np.random.default_rng(1)
     games = played(chance.normal(1_500, 200, 12), 400, chance)

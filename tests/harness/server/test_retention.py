@@ -109,6 +109,15 @@ async def test_each_time_goes_on_from_the_last(tmp_path: Path, journal: Journal)
     assert await kept.drop(journal, tables(), OCTOBER + 5, None) == "old-1"
 
 
+async def test_a_damaged_time_holds_back_no_game(tmp_path: Path, journal: Journal) -> None:
+    for game, at in (("damaged", -1e300), ("fine", OCTOBER)):
+        await keep(journal, game, at)
+    archive = tmp_path / "archive"
+    await Retention(30, archive).drop(journal, tables(), OCTOBER + DAY_S, None)
+    written = {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")}
+    assert written == {"1970-01/damaged.gcg", "2026-10/fine.gcg"}
+
+
 async def test_a_damaged_game_stays_and_holds_back_no_other(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -223,6 +223,9 @@ async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
     assert await served.json("/api/games") == damaged, "within a second"
     served.now += 1
     assert (await served.json("/api/games"))["past"][0]["game"] == "late"
+    tamper(served.journal.address, "UPDATE games SET created = 1e300 WHERE game = 'g3'")
+    served.now += 1
+    assert (await served.json("/api/games"))["past"][0]["begun"] == "1970-01-01T00:00:00+00:00"
 
 
 class NextIsWritten:
