@@ -143,6 +143,5 @@ def _read(folder: Path | None) -> list[Record]:
     from harness.lab.puzzles import read_files
     from harness.page import FOLDER
 
-    where = folder or FOLDER
-    with explaining(str(where)):
-        return read_files(where)
+    with explaining():
+        return read_files(folder or FOLDER)

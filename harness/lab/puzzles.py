@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.move_text import format_move
@@ -39,6 +41,8 @@ from .positions import recorded_games, situation
 from .rows import Column, Tables
 from .study import Record, Study
 from .study_context import Field, ready
+
+_T = TypeVar("_T")
 
 Kind: TypeAlias = Literal["endgame", "preendgame"]
 
@@ -244,18 +248,32 @@ def read_files(folder: Path) -> list[Record]:
 
     Raises:
         OSError: a file can't be read.
-        ValueError: a file is not JSON, or the index lists a puzzle that no file has.
+        ValueError: a file is not such JSON, or the index lists a puzzle that no file has.
     """
-    files = [json.loads((folder / name).read_text("utf-8")) for name in FILES.values()]
+    files = [_decoded(folder / name, dict[str, Record]) for name in FILES.values()]
     known = {key: puzzle for file in files for key, puzzle in file.items()}
-    index = json.loads((folder / INDEX).read_text("utf-8"))
-    listed = [each["id"] for each in index["puzzles"]]
+    listed = [each.id for each in _decoded(folder / INDEX, _Index).puzzles]
     if lacking := [name for name in listed if name not in known]:
         raise ValueError(
             f"{folder / INDEX} lists puzzle {lacking[0]}, which is in none of "
             f"{', '.join(FILES.values())}"
         )
     return [known[name] for name in listed]
+
+
+class _Listed(Struct):
+    id: str
+
+
+class _Index(Struct):
+    puzzles: list[_Listed]
+
+
+def _decoded(path: Path, kind: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def _write(path: Path, value: object) -> None:

@@ -169,3 +169,20 @@ def test_files_that_disagree_are_told(capsys: pytest.CaptureFixture[str], tmp_pa
     for command in ("list", "check"):
         assert run("puzzles", command, tmp_path) == 2
         assert f"{tmp_path / INDEX} lists puzzle {first}, which is in none of" in run.err
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"puzzles": [{"kind": "endgame"}]}', "é"])
+@pytest.mark.parametrize("name", [INDEX, FILES["endgame"]])
+def test_a_file_of_another_shape_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, content: str
+) -> None:
+    run = CommandLine(capsys)
+    for file in FILES.values():
+        (tmp_path / file).write_text("{}")
+    (tmp_path / INDEX).write_text('{"puzzles": [{"id": "none"}]}')
+    (tmp_path / name).write_bytes(content.encode("latin-1"))
+    wrong = INDEX if content == "{}" else name  # no endgames are no mistake in their own file
+    for command in ("list", "check"):
+        assert run("puzzles", command, tmp_path) == 2
+        assert run.err.startswith(f"tilewire: {tmp_path / wrong}")
+        assert run.err.count("\n") == 1
