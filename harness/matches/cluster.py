@@ -25,6 +25,7 @@ from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Opened, Record
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
+from harness.seats.seat_factory import seating
 from lexicons.store import load_lexicon
 
 from .config import MatchError, TournamentConfig
@@ -100,7 +101,10 @@ class _Tables:
             _loop().call_later(IDLE_S, self._rest, self._pairs)
 
     async def _open(self) -> tuple[Callable[[int, int], Seat], LagMeter]:
-        players = self._config.seating(self._lexicon)
+        config = self._config
+        players = seating(
+            config.seats, config.names, config.equipment, self._lexicon, seed=config.seed
+        )
         lag = await self._seats.enter_async_context(LagMeter())
         return await self._seats.enter_async_context(players), lag
 

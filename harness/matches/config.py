@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,11 +16,8 @@ import msgspec
 from bot.equipment import Equipment
 from bot.registry import SeatSpec
 from bot.seat_text import LONGEST_NAME, parse_seat
-from harness.arbiter.seat import Seat
 from harness.figures import plain
-from harness.seats.seat_factory import seating
 from lexicons.cache import replacing
-from lexicons.store import Lexicon
 from protocol.parts import RulesInPlay, TimeControl
 
 from .sequential import SequentialTest
@@ -87,26 +83,6 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     def kind(self) -> str:
         """The word for it in messages: ``match`` or ``tournament``."""
         return "match" if self.is_match else "tournament"
-
-    def seating(
-        self,
-        lexicon: Lexicon,
-        *,
-        by_websocket: bool = False,
-        notice: Callable[[str], None] | None = None,
-        folder: Path | None = None,
-    ) -> AbstractAsyncContextManager[Callable[[int, int], Seat]]:
-        """Open the seats; see ``harness.seats.seat_factory.seating``."""
-        return seating(
-            self.seats,
-            self.names,
-            self.equipment,
-            lexicon,
-            seed=self.seed,
-            by_websocket=by_websocket,
-            notice=notice,
-            folder=folder,
-        )
 
     def afresh(self) -> tuple[bool, ...]:
         """Return for each seat whether it starts afresh, so that a pair may share its draws."""

@@ -22,19 +22,11 @@ from bot.seat.containment import hide, unhide
 from harness.appending import append_line, whole_lines
 
 from .config import MatchError, TournamentConfig
+from .pairings import Round
 from .results import GameResult, Luck
 
 CORRECTED = "corrected"
 """The note of a corrected result."""
-
-
-class Paired(Struct, frozen=True, tag="paired", tag_field="decision"):
-    """A round was paired, or the undecided pairings of a round play on."""
-
-    round: int
-    pairings: tuple[tuple[int, int], ...]
-    """Entrants; the first of a pairing moves first in its first game."""
-    byes: tuple[int, ...] = ()
 
 
 class Withdrawn(Struct, frozen=True, tag="withdrawn", tag_field="decision"):
@@ -95,7 +87,7 @@ class Resumed(Struct, frozen=True, tag="resumed", tag_field="decision"):
 
 
 Decision: TypeAlias = (
-    Paired | Withdrawn | Joined | Absent | Returned | Missed | Corrected | Paused | Resumed
+    Round | Withdrawn | Joined | Absent | Returned | Missed | Corrected | Paused | Resumed
 )
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(NamedTuple):
     """Two entrants that meet; they swap seats after each game."""
 
     first: int
@@ -20,12 +21,11 @@ class Pairing:
     second: int
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """The pairings that are played at the same time."""
+class Round(Struct, frozen=True, tag="paired", tag_field="decision"):
+    """The pairings that are played at the same time; a decision of a tournament's folder."""
 
-    number: int
-    """From 1."""
+    number: int = field(name="round")
+    """From 1. Where undecided pairings of a round play on, it has the number of that round."""
     pairings: tuple[Pairing, ...]
     byes: tuple[int, ...] = ()
     """Entrants that an odd field or the bracket leaves without an opponent."""

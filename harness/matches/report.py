@@ -55,20 +55,21 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 # --- the table at the end -----------------------------------------------------------------------
 
 
-def match_table(
+def table_text(
     stats: MatchStatistics,
     results: Sequence[GameResult],
-    width: int = WIDTH,
+    columns: int = WIDTH,
     further: Sequence[tuple[str, str]] = (),
-) -> RenderableType:
-    """Return the result of a match as a table; ``results`` give the histogram.
+) -> str:
+    """Return the result of a match as a table, at most ``WIDTH`` columns wide.
 
-    ``further`` rows come last: ``MatchSummary.further_rows``.
+    ``results`` give the histogram; ``further`` rows come last: ``MatchSummary.further_rows``.
     """
+    width = max(40, min(columns, WIDTH))
     below = _verdict(stats, results)
     for row in further:
         below.add_row(*row)
-    return Group(_sides_table(stats, width), Padding(below, (0, 0, 0, 1)))
+    return plain_text(Group(_sides_table(stats, width), Padding(below, (0, 0, 0, 1))), width)
 
 
 def test_sentence(test: SequentialTest, state: State) -> str:
@@ -94,12 +95,10 @@ def _llr(state: State) -> str:
 
 
 def _sides_table(stats: MatchStatistics, width: int) -> Table:
-    title = Text(heading(stats), style="bold")
-    table = Table(box=box.ROUNDED, title=title, title_style="", header_style="", width=width)
-    table.add_column("", style="dim", width=LABELS)
+    table = Table(box=box.ROUNDED, title=heading(stats), width=width)
+    table.add_column("", width=LABELS)
     for side in stats.sides:
-        name = Text(plain(side.name), style="bold")
-        table.add_column(name, justify="right", ratio=1, overflow="fold")
+        table.add_column(Text(plain(side.name)), justify="right", ratio=1, overflow="fold")
 
     lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
     results = (
@@ -128,11 +127,11 @@ def heading(stats: MatchStatistics) -> str:
 
 def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
     grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", width=LABELS)
+    grid.add_column(width=LABELS)
     grid.add_column(overflow="fold")
     *figures, last = verdict(stats)
     for label, figure, rest in figures:
-        grid.add_row(label, Text.assemble((figure, "bold"), rest))
+        grid.add_row(label, Text(figure + rest))
     histogram = _histogram([result.spread for result in results if not result.void])
     if histogram is not None:
         grid.add_row("games by spread", histogram)
@@ -198,7 +197,7 @@ def binned(spreads: Sequence[int], width: int) -> list[int]:
     return counts
 
 
-def _histogram(spreads: Sequence[int]) -> Text | None:
+def _histogram(spreads: Sequence[int]) -> str | None:
     """Return a one-line histogram of spreads about 0, with columns of equal width."""
     if len(spreads) < 2:
         return None
@@ -207,34 +206,11 @@ def _histogram(spreads: Sequence[int]) -> Text | None:
     counts = binned(spreads, step)
     top = max(counts)
     bars = "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // top)] for count in counts)
-    return Text.assemble(
-        (f"{number(-step * half, 0)} ", "dim"),
-        (bars[:half], "red"),
-        ("│", "dim"),
-        (bars[half:], "green"),
-        (f" {number(step * half, 0, sign=True)}", "dim"),
-    )
+    low, high = number(-step * half, 0), number(step * half, 0, sign=True)
+    return f"{low} {bars[:half]}│{bars[half:]} {high}"
 
 
 # --- the table of a tournament ------------------------------------------------------------------
-
-
-def tournament_table(
-    config: TournamentConfig,
-    table: Sequence[Standing],
-    results: Sequence[GameResult],
-    ratings: Ratings,
-    width: int = WIDTH,
-) -> RenderableType:
-    """Return the standings with ratings, and points against each other."""
-    parts: list[RenderableType] = [standings_table(config, table, width, ratings)]
-    parts += [Padding(Text(line, style="dim"), (0, 0, 0, 1)) for line in rating_notes(ratings)]
-    if len(table) <= MOST_CROSSED and config.format != "knockout":
-        parts.append(_cross_table(table, results))
-    gone = [plain(of.name) for of in table if of.withdrawn]
-    if gone:
-        parts.append(Padding(Text(f"withdrawn: {', '.join(gone)}", style="dim"), (0, 0, 0, 1)))
-    return Group(*parts)
 
 
 def standings_table(
@@ -245,19 +221,25 @@ def standings_table(
     most: int | None = None,
 ) -> Table:
     """Return the standings, the leader first: ``most`` rows, and columns as ``width`` allows."""
-    rated = {} if ratings is None else {of.name: of for of in ratings.players}
-    rows = [_standing(place, of, rated.get(of.name)) for place, of in enumerate(table, start=1)]
-    there = [at for at, head in enumerate(_HEADS) if ratings is not None or head != "rating"]
-    heads, *rows = [[line[at] for at in there] for line in (_HEADS, *rows)]
-    columns = fitting(heads, rows, width - 4, drop=_DROPPED, gap=3)  # without the frame
+    columns = [*COLUMNS]
+    if ratings is not None:
+        rated = {of.name: of for of in ratings.players}
+        columns.insert(3, Column("rating", lambda of: rated[of.name], write_rating))
+    heads = ["", "name", *(column.head for column in columns)]
+    rows = [
+        [str(place), shortened(plain(of.name), NAME_WIDTH)]
+        + [column.write(column.value(of)) for column in columns]
+        for place, of in enumerate(table, start=1)
+    ]
+    fit = fitting(heads, rows, width - 4, drop=_DROPPED, gap=3)  # without the frame
     games = sum(of.games for of in table) // 2
     title = f"{TITLES[config.format]}, {counted(games, 'game')}"
     shown = Table(box=box.ROUNDED, title=Text(title, style="bold"), title_style="", header_style="")
-    for at in columns:
+    for at in fit:
         name = heads[at] == "name"
         shown.add_column(heads[at], justify="left" if name else "right", no_wrap=True)
     for row in rows[:most]:
-        cells = [Text(row[at], style="bold" if heads[at] == "name" else "") for at in columns]
+        cells = [Text(row[at], style="bold" if heads[at] == "name" else "") for at in fit]
         shown.add_row(*cells)
     return shown
 
@@ -288,10 +270,6 @@ COLUMNS = (
     Column("a move", lambda of: of.mean_move_ms, duration),
     Column("faults", lambda of: of.faults.total(), lambda faults: f"{faults:,}" if faults else ""),
 )
-_RATING = 3
-"""Index of the rating among these columns."""
-_HEADS = ["", "name", *(column.head for column in COLUMNS)]
-_HEADS.insert(2 + _RATING, "rating")
 _DROPPED = ("faults", "a move", "bingos", "mean", "rate")
 """Columns that are left out, in this order, if there is no room."""
 TITLES = {
@@ -300,12 +278,6 @@ TITLES = {
     "swiss": "Swiss",
     "knockout": "knockout",
 }
-
-
-def _standing(place: int, of: Standing, rating: PlayerRating | None) -> list[str]:
-    cells = [column.write(column.value(of)) for column in COLUMNS]
-    cells.insert(_RATING, "" if rating is None else write_rating(rating))
-    return [str(place), shortened(plain(of.name), NAME_WIDTH), *cells]
 
 
 def write_rating(of: PlayerRating) -> str:
@@ -371,18 +343,8 @@ def _cross_table(table: Sequence[Standing], results: Sequence[GameResult]) -> Ta
     return shown
 
 
-# --- as text ------------------------------------------------------------------------------------
-
-
-def table_text(
-    stats: MatchStatistics,
-    results: Sequence[GameResult],
-    columns: int = WIDTH,
-    further: Sequence[tuple[str, str]] = (),
-) -> str:
-    """Return the table of a match as text, at most ``WIDTH`` columns wide."""
-    width = max(40, min(columns, WIDTH))
-    return plain_text(match_table(stats, results, width, further), width)
+def _note(text: str) -> Padding:
+    return Padding(Text(text), (0, 0, 0, 1))
 
 
 # --- what is told, in all its forms -------------------------------------------------------------
@@ -430,10 +392,18 @@ class TournamentSummary:
     ratings: Ratings
 
     def text(self, columns: int = WIDTH) -> str:
-        """Return tables as text."""
+        """Return the standings with ratings, and points against each other, as text."""
         width = max(columns, 40)
-        shown = tournament_table(self.config, self.table, self.results, self.ratings, width)
-        return plain_text(shown, width)
+        gone = ", ".join(plain(of.name) for of in self.table if of.withdrawn)
+        withdrawn = [f"withdrawn: {gone}"] if gone else []
+        is_crossed = len(self.table) <= MOST_CROSSED and self.config.format != "knockout"
+        parts: list[RenderableType] = [
+            standings_table(self.config, self.table, width, self.ratings),
+            *map(_note, rating_notes(self.ratings)),
+            *([_cross_table(self.table, self.results)] if is_crossed else []),
+            *map(_note, withdrawn),
+        ]
+        return plain_text(Group(*parts), width)
 
     def as_object(self) -> dict[str, Any]:
         """Return a JSON object."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from .config import TournamentConfig
-from .folder import Joined, MatchFolder, Paired, with_joined
+from .folder import Joined, MatchFolder, with_joined
 from .pairings import Pairing, Round, gauntlet, knockout_round, round_robin
 from .results import PlannedGame
 from .standings import standings
@@ -32,8 +32,9 @@ class Schedule:
         self.rounds: list[Round] = []
         self._rounds_per_cycle = 1 if self.depends_on_results else len(self._cycle(0))
         """Rounds per cycle, in which each pairing occurs once; they all get the same openings."""
-        self._known = self._paired_before() if self.depends_on_results else self._fixed()
-        self._before = sum(isinstance(decision, Paired) for decision in files.decisions)
+        paired = [decision for decision in files.decisions if isinstance(decision, Round)]
+        self._known = iter(paired) if self.depends_on_results else self._fixed()
+        self._before = len(paired)
 
     @property
     def depends_on_results(self) -> bool:
@@ -73,8 +74,7 @@ class Schedule:
         if paired is None and self.depends_on_results:
             paired = self._pair(absent)
             if paired is not None:
-                pairings = tuple((pairing.first, pairing.second) for pairing in paired.pairings)
-                self._files.decide(Paired(paired.number, pairings, paired.byes))
+                self._files.decide(paired)
         if paired is None:
             return None
         pairs = len(self.rounds) // self._rounds_per_cycle * -(-self.config.games // 2)
@@ -106,12 +106,6 @@ class Schedule:
     def _cycle(self, cycle: int) -> list[Round]:
         pair = round_robin if self.config.format == "round-robin" else gauntlet
         return pair(len(self.config.seats), cycle=cycle)
-
-    def _paired_before(self) -> Iterator[Round]:
-        for decision in self._files.decisions:
-            if isinstance(decision, Paired):
-                pairings = tuple(Pairing(*pairing) for pairing in decision.pairings)
-                yield Round(decision.round, pairings, decision.byes)
 
     # --- rounds that depend on results ----------------------------------------------------------
 
@@ -165,11 +159,11 @@ class Schedule:
 
     def _winner(self, pairing: Pairing, number: int, absent: Collection[int]) -> int | None:
         """Return the winner of a knockout pairing; None if it plays on."""
-        two = ((pairing.first, pairing.second), (pairing.second, pairing.first))
+        two = pairing, pairing[::-1]
         for entrant, other in two:
             if entrant in self._files.withdrawn:
                 return other
-        better, worse = sorted((pairing.first, pairing.second))
+        better, worse = sorted(pairing)
         names = [self.config.names[better], self.config.names[worse]]
         games = [
             result
@@ -187,7 +181,7 @@ class Schedule:
     def _planned(self, pairing: Pairing, paired: Round, pairs: int) -> Iterator[PlannedGame]:
         """Plan a pairing's games; every pairing has used ``pairs`` openings in earlier cycles."""
         openings = len(self.config.openings)
-        sides = min(pairing.first, pairing.second), max(pairing.first, pairing.second)
+        sides = min(pairing), max(pairing)
         shared = self.config.seed is not None and all(self._afresh[side] for side in sides)
         for at in range(self.config.games):
             self._games += 1
@@ -195,7 +189,7 @@ class Schedule:
             yield PlannedGame(
                 number=self._games,
                 pair=self._pairs,
-                first=sides.index((pairing.first, pairing.second)[at % 2]),
+                first=sides.index(pairing[at % 2]),
                 players=sides,
                 round=paired.number,
                 paired=shared,

@@ -10,7 +10,8 @@ from typing import Any
 from protocol.parts import Presence, StandingRow
 
 from .config import TournamentConfig
-from .folder import FolderContents, Paired, with_joined
+from .folder import FolderContents, with_joined
+from .pairings import Round
 from .results import GameResult
 
 BYE_SPREAD = 50
@@ -120,7 +121,7 @@ def standings(config: TournamentConfig, files: FolderContents) -> list[Standing]
         Standing(at, name, withdrawn=at in files.withdrawn) for at, name in enumerate(config.names)
     ]
     for decision in files.decisions:
-        if isinstance(decision, Paired):
+        if isinstance(decision, Round):
             _count_round(entrants, decision, config)
     by_name = {of.name: of for of in entrants}
     for result in files.counting():
@@ -140,14 +141,14 @@ def standings(config: TournamentConfig, files: FolderContents) -> list[Standing]
     return sorted(entrants, key=merit, reverse=True)  # stable, so the order of the seats remains
 
 
-def _count_round(entrants: Sequence[Standing], paired: Paired, config: TournamentConfig) -> None:
+def _count_round(entrants: Sequence[Standing], paired: Round, config: TournamentConfig) -> None:
     for one, other in paired.pairings:
         first, second = entrants[one], entrants[other]
         first.firsts += 1
         second.seconds += 1
         first.opponents.append(other)
         second.opponents.append(one)
-        first.reached = second.reached = paired.round
+        first.reached = second.reached = paired.number
     if config.format == "swiss":
         paired_now = {entrant for pairing in paired.pairings for entrant in pairing}
         for of in entrants:
@@ -155,7 +156,7 @@ def _count_round(entrants: Sequence[Standing], paired: Paired, config: Tournamen
                 of.opponents.append(None)
     for entrant in paired.byes:
         of = entrants[entrant]
-        of.reached = paired.round
+        of.reached = paired.number
         if config.format == "swiss":
             of.byes += 1
             of.points += config.games

@@ -33,6 +33,7 @@ from harness.arbiter.records import Draws, Opened, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.figures import counted
+from harness.seats.seat_factory import seating
 from harness.seats.seats import ENDED, TURNED_AWAY, GuestSeat
 from harness.workers import Cluster, WorkersError
 from lexicons.store import Lexicon
@@ -153,9 +154,14 @@ class Tournament:
             SeatError: a seat's text is invalid.
             WorkersError, OSError: the cluster, or a file, fails.
         """
-        players = self._config.seating(
+        config = self._config
+        players = seating(
+            config.seats,
+            config.names,
+            config.equipment,
             self._lexicon,
-            by_websocket=self._config.transport == "websocket",
+            seed=config.seed,
+            by_websocket=config.transport == "websocket",
             notice=self._notice,
             folder=self._files.path / "seats",
         )

@@ -289,9 +289,9 @@ async def seating(
     lexicon: Lexicon,
     *,
     seed: int | None,
-    by_websocket: bool,
-    notice: Callable[[str], None] | None,
-    folder: Path | None,
+    by_websocket: bool = False,
+    notice: Callable[[str], None] | None = None,
+    folder: Path | None = None,
 ) -> AsyncIterator[Callable[[int, int], Seat]]:
     """Yield a function that makes the seat of one of ``seats``, by index, for a game by number.
 

@@ -25,7 +25,6 @@ from harness.matches.folder import (
     Corrected,
     Joined,
     MatchFolder,
-    Paired,
     Paused,
     Resumed,
     Withdrawn,
@@ -90,7 +89,7 @@ class Direction:
         """The directors' connections."""
         changes = [it for it in plan.files.decisions if isinstance(it, Paused | Resumed)]
         self._paused = bool(changes) and isinstance(changes[-1], Paused)
-        begun = any(isinstance(it, Paired) for it in plan.files.decisions)
+        begun = any(isinstance(it, Round) for it in plan.files.decisions)
         self._waits = not (begun or plan.files.results)
         """Whether the first round waits for entrants."""
         self._late = False

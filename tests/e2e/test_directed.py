@@ -23,7 +23,8 @@ from engine.movegen import generator
 from harness.arbiter.journal_reading import read_games
 from harness.lab.bench.client import Client
 from harness.matches.config import read_config
-from harness.matches.folder import Absent, Joined, MatchFolder, Paired, Withdrawn
+from harness.matches.folder import Absent, Joined, MatchFolder, Withdrawn
+from harness.matches.pairings import Round
 from protocol.messages import StandingList, Standings
 
 EVENT = """
@@ -252,7 +253,7 @@ def check_folder(folder: Path, again: int) -> None:
     """Check what the session has left: who was paired, and that each game counts once."""
     names = read_config(folder).names
     with MatchFolder(folder) as files:
-        rounds = [it for it in files.decisions if isinstance(it, Paired)]
+        rounds = [it for it in files.decisions if isinstance(it, Round)]
         there = [{it for pairing in each.pairings for it in pairing} for each in rounds]
         assert [it for it in files.decisions if isinstance(it, Joined)] == [Joined("late")]
         (gone,) = (it for it in files.decisions if isinstance(it, Withdrawn))

@@ -9,7 +9,8 @@ from typing import Any
 from e2e.processes import run_command
 from e2e.test_matches import check_games, games_of, kill_after
 
-from harness.matches.folder import FolderContents, MatchFolder, Paired
+from harness.matches.folder import FolderContents, MatchFolder
+from harness.matches.pairings import Round
 
 FIELD = ("static", "greedy", "static")
 PLAY = (
@@ -61,8 +62,8 @@ def test_a_swiss_of_an_odd_field_has_byes(tmp_path: Path) -> None:
     assert {of["name"] for of in summary["standings"]} == {"static", "Bold", "Cold"}
     assert [of["byes"] for of in summary["standings"]] == [1, 1, 1]
     with MatchFolder(folder) as files:
-        rounds = [each for each in files.decisions if isinstance(each, Paired)]
-    assert [(each.round, len(each.pairings), len(each.byes)) for each in rounds] == [
+        rounds = [each for each in files.decisions if isinstance(each, Round)]
+    assert [(each.number, len(each.pairings), len(each.byes)) for each in rounds] == [
         (1, 1, 1),
         (2, 1, 1),
         (3, 1, 1),

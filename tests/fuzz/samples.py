@@ -23,7 +23,8 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.records import Began, ClockNote, Draws, Failed, Record, Thought, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.matches.config import TournamentConfig
-from harness.matches.folder import Absent, Corrected, Joined, Missed, Paired, Paused, Returned
+from harness.matches.folder import Absent, Corrected, Joined, Missed, Paused, Returned
+from harness.matches.pairings import Pairing, Round
 from harness.matches.results import PlannedGame, game_result
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.build import build_word_graph
@@ -256,7 +257,7 @@ def match_folder() -> dict[str, Any]:
         for number in (1, 2, 3)
     ]
     decisions = (
-        Paired(1, ((0, 1), (2, 3)), (4,)),
+        Round(1, (Pairing(0, 1), Pairing(2, 3)), (4,)),
         Joined("eve"),
         Absent(1, "gone"),
         Returned(1),

@@ -99,7 +99,7 @@ async def _hear(
         broadcast((connection,), _refusal(asked.id, error))
 
 
-def _tell(connection: ServerConnection, id: int, kind: str, **known: Any) -> None:
+def _tell(connection: ServerConnection, id: int | None, kind: str, **known: Any) -> None:
     broadcast((connection,), encode(kind, id, **known))
 
 

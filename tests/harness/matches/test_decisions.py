@@ -17,13 +17,13 @@ from harness.matches.folder import (
     Joined,
     MatchFolder,
     Missed,
-    Paired,
     Paused,
     Resumed,
     Returned,
     Withdrawn,
     with_joined,
 )
+from harness.matches.pairings import Pairing, Round
 from harness.matches.report import summarize
 from harness.matches.results import Luck, PlannedGame, walkover
 from harness.matches.schedule import Schedule
@@ -43,7 +43,7 @@ def won(number: int, a: str, b: str, *scores: int) -> object:
 
 def test_decisions_are_read_as_they_were_written(tmp_path: Path) -> None:
     decisions: list[Decision] = [
-        Paired(1, ((0, 1), (2, 3)), (4,)),
+        Round(1, (Pairing(0, 1), Pairing(2, 3)), (4,)),
         Withdrawn(2, "hannah: ill"),
         Joined("late"),
         Absent(1, "did not come"),
@@ -151,7 +151,7 @@ def test_who_joins_late_has_no_points_for_the_rounds_before(tmp_path: Path) -> N
         list(schedule.next_round() or ())
     with MatchFolder(tmp_path) as files:
         assert with_joined(config, files.decisions).names == ("A", "B", "C", "D", "late")
-        rounds = [it for it in files.decisions if isinstance(it, Paired)]
+        rounds = [it for it in files.decisions if isinstance(it, Round)]
         assert [len(it.byes) for it in rounds] == [0, 1, 1]
         table = standings(config, files)
         assert {len(of.opponents) for of in table} == {3}
@@ -200,7 +200,7 @@ def test_who_withdraws_from_a_final_has_not_won_it(lead: int, tmp_path: Path) ->
     """Nor has who was level and did not come to the last game."""
     config = swiss("A", "B", format="knockout", games=2)
     with MatchFolder(tmp_path) as files:
-        files.decide(Paired(1, ((0, 1),)))
+        files.decide(Round(1, (Pairing(0, 1),)))
         files.append(game(1, (500, 300), sides=(seat("A", 500), seat("B", 300))))
         if lead:
             files.decide(Withdrawn(0, "ill"))

@@ -20,7 +20,6 @@ from harness.matches.folder import FolderContents, Joined, MatchFolder, Paused
 from harness.matches.progress import MatchProgress
 from harness.matches.ratings import rate_results
 from harness.matches.report import (
-    match_table,
     standings_table,
     summarize,
     table_text,
@@ -125,14 +124,6 @@ def test_the_histogram_puts_each_spread_on_its_side() -> None:
     left, right = line.split("│")
     assert left.rstrip()[-1] == "█"  # three games just below 0
     assert sum(mark in "▁▂▃▄▅▆▇█" for mark in right) == 2  # one near, one at the far end
-
-
-def test_the_table_takes_colour_on_a_terminal(terminal: io.StringIO) -> None:
-    results = a_match(4)
-    Console(file=terminal, force_terminal=True, width=80).print(
-        match_table(stats_of(results), results)
-    )
-    assert "\x1b[1m" in terminal.getvalue()
 
 
 def test_names_cannot_steer_the_terminal() -> None:

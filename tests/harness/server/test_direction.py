@@ -17,7 +17,8 @@ from tables import tables
 
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
-from harness.matches.folder import MatchFolder, Paired
+from harness.matches.folder import MatchFolder
+from harness.matches.pairings import Round
 from harness.server.direction import Plan
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
@@ -83,10 +84,10 @@ class Event:
             await guest.come()
         return guests
 
-    def rounds(self) -> list[Paired]:
+    def rounds(self) -> list[Round]:
         """Read which rounds were paired."""
         with MatchFolder(self.folder) as files:
-            return [it for it in files.decisions if isinstance(it, Paired)]
+            return [it for it in files.decisions if isinstance(it, Round)]
 
 
 @asynccontextmanager
