@@ -10,7 +10,8 @@ import asyncio
 import os
 import random
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 
@@ -72,8 +73,9 @@ class Terminal:
         threading.Thread(target=self._read, args=(descriptor,), daemon=True).start()
 
     def _read(self, descriptor: int) -> None:
-        for line in _lines(descriptor):
-            self._lines.put(line.strip())
+        with suppress(OSError):  # a terminal that has hung up
+            for line in os.fdopen(descriptor, encoding="utf-8", errors="replace", closefd=False):
+                self._lines.put(line.strip())
         self._closed = True
         self._lines.put(None)
 
@@ -117,15 +119,6 @@ class Terminal:
     def say(self, text: str) -> None:
         """Print a text, made safe: names in it are chosen by others."""
         print("\n".join(map(plain, text.split("\n"))), flush=True, file=self.console.file)
-
-
-def _lines(descriptor: int) -> Iterator[str]:
-    rest = b""
-    while chunk := os.read(descriptor, 4_096):
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from (line.decode(errors="replace") for line in lines)
-    if rest:
-        yield rest.decode(errors="replace")
 
 
 class Person(Player):

@@ -144,6 +144,16 @@ def test_the_last_line_needs_no_newline() -> None:
     assert [terminal.ask("") for _ in range(3)] == ["shuffle", "pass", None]
 
 
+def test_a_terminal_that_hangs_up_is_the_end_of_what_is_typed() -> None:
+    person, terminal = os.openpty()
+    at = Terminal(Console(file=io.StringIO()), terminal)
+    os.write(person, "8D caf\xe9\n".encode("latin-1"))
+    assert at.ask("") == "8D caf\N{REPLACEMENT CHARACTER}"
+    os.close(person)
+    assert at.ask("") is None
+    os.close(terminal)
+
+
 def test_a_person_is_asked_whether_to_challenge() -> None:
     reading, writing = os.pipe()
     out = io.StringIO()
