@@ -104,10 +104,13 @@ def _is_leave_table(name: str) -> bool:
 
 
 def _judge(name: str, field: Field) -> Judge:
+    from bot.registry import known_bots
     from harness.lab.studies.duel import JUDGES, judge_of
 
     if name in JUDGES:
         return judge_of(name, field)
+    if name.partition("?")[0] in known_bots():
+        raise CommandFailed(f"{name} plays turn by turn, and a leave table in kernels only")
     return judge_of("static", load_field(field.lexicon, name))._replace(name=name)
 
 

@@ -44,6 +44,10 @@ def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
     assert out.read_bytes() == before
     assert tilewire("experiment", "duel", "trained", "rh", "--games", 4, "--out", out) == 2
     assert "leave --out and --cluster out" in tilewire.err
+    for seat in ("sim", "mc?samples=2"):
+        assert tilewire("experiment", "duel", "trained", seat, "--games", 4) == 2
+        told = f"tilewire: {seat} plays turn by turn, and a leave table in kernels only\n"
+        assert tilewire.err == told
 
 
 @pytest.mark.parametrize(
