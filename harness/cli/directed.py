@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
@@ -71,8 +72,8 @@ def plan_of(
     check_cores(config, directed=True)
     try_out(config)  # before there is a folder
     folder = options.make_folder(out) if out else options.fresh_folder("tournaments")
-    with sentences(kinds=(MatchError, *UNREADABLE), status=1):
-        files = MatchFolder(folder)
+    with sentences(kinds=(MatchError, *UNREADABLE), status=1), ExitStack() as opened:
+        files = opened.enter_context(MatchFolder(folder))
         config = _as_begun(config, folder, file, has_seed="seed" in said)
         directors = _director_tokens(said.get("directors", []), folder, tokens)
         write_config(config, folder)
@@ -84,6 +85,7 @@ def plan_of(
             wait_s=said.get("wait", WAIT_MS) / 1_000,
             notice=options.say_once(),
         )
+        opened.pop_all()  # the server closes it
     return plan, words
 
 

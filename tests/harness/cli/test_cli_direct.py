@@ -122,6 +122,7 @@ def test_a_seed_that_differs_from_what_was_begun(tmp_path: Path) -> None:
     assert begin("seed = 5\n", out) == begin("seed = 5\n", out) == begin("", out) == 5
     with pytest.raises(CommandFailed, match=r"was begun in .*: seed; mend that"):
         begin("seed = 6\n", out)
+    assert begin("", out) == 5, "the folder isn't locked"
     drawn = begin("", tmp_path / "other")
     assert begin("", tmp_path / "other") == drawn
 
