@@ -52,7 +52,7 @@ from protocol.parts import Presence, RoundGame
 from .hello import welcome
 from .lobby import Lobby
 from .players import Player
-from .tokens import check_listed, forbidden
+from .tokens import forbidden
 
 log = structlog.get_logger(__name__)
 
@@ -84,6 +84,8 @@ class Direction:
     def __init__(self, plan: Plan, lobby: Lobby) -> None:
         self._plan = plan
         self._files = plan.files
+        self.directors = plan.directors
+        """Hashes of their tokens, by name."""
         self._lobby = lobby
         self._links: set[Link] = set()
         """The directors' connections."""
@@ -140,36 +142,30 @@ class Direction:
         at = names.index(name) if name in names else None
         return at if at is not None and self.tournament.is_guest(at) else None
 
-    def check_player(self, name: str) -> None:
-        """Check that somebody may log in to play.
+    def check_player(self, name: str) -> bool:
+        """Check that somebody may log in to play; return whether it becomes an entrant by that.
 
         Raises:
             PeerError: ``forbidden``, or ``busy`` if no more can enter; the connection is to be
                 closed.
         """
-        if self._entrant(name) is None:
-            if name in self._schedule.config.names:
-                raise forbidden(f"{name!r} is a player of the server's own")
-            if not self._may_join:
-                raise forbidden(f"{name!r} is not registered in this tournament")
-            if self.entrants >= MOST_LISTED:
-                full = f"no more than {MOST_LISTED:,} can enter"
-                raise PeerError("busy", full, retry="no", close=1013)
-            if wrong := _wrong_name(name):
-                raise forbidden(wrong)
-
-    def would_join(self, name: str) -> bool:
-        """Return whether a player becomes an entrant by logging in."""
-        return self._entrant(name) is None
+        if self._entrant(name) is not None:
+            return False
+        if name in self._schedule.config.names:
+            raise forbidden(f"{name!r} is a player of the server's own")
+        if not self._plan.is_open or self.tournament.over:
+            raise forbidden(f"{name!r} is not registered in this tournament")
+        if self.entrants >= MOST_LISTED:
+            full = f"no more than {MOST_LISTED:,} can enter"
+            raise PeerError("busy", full, retry="no", close=1013)
+        if wrong := _wrong_name(name):
+            raise forbidden(wrong)
+        return True
 
     @property
     def entrants(self) -> int:
         """Number of entrants, including those that have withdrawn."""
         return len(self._schedule.config.seats)
-
-    @property
-    def _may_join(self) -> bool:
-        return self._plan.is_open and not self.tournament.over
 
     def arrived(self, name: str) -> None:
         """Note that a player is here: registered, or joining now; late, or back.
@@ -297,14 +293,6 @@ class Direction:
         return replace(game, scores=scores, game=book.opened.game)
 
     # --- directors ------------------------------------------------------------------------------
-
-    def check_director(self, name: str, token: str | None) -> None:
-        """Check the token of a director.
-
-        Raises:
-            PeerError: ``forbidden``; the connection is to be closed.
-        """
-        check_listed(self._plan.directors, name, token, "director")
 
     async def serve(self, channel: Channel, name: str) -> None:
         """Carry out a director's acts, and send it the standings, until it leaves."""

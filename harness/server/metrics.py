@@ -30,7 +30,7 @@ from .lobby import Lobby
 _LATE_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
-class Metrics:
+class Metrics(Collector):
     """The metrics of one server: its counters, and values that its parts have when asked."""
 
     def __init__(self) -> None:
@@ -60,7 +60,8 @@ class Metrics:
 
     def watch(self, lobby: Lobby, admissions: Admissions) -> None:
         """Read the values of these parts for each answer."""
-        self._registry.register(_Parts(lobby, admissions))
+        self._lobby, self._admissions = lobby, admissions
+        self._registry.register(self)
 
     def game_ended(self, book: Scorebook, ended: Ended) -> None:
         """Count a game."""
@@ -79,16 +80,8 @@ class Metrics:
         """Return all metrics."""
         return HttpAnswer(200, generate_latest(self._registry).decode(), CONTENT_TYPE_LATEST)
 
-
-class _Parts(Collector):
-    """Values that the parts of a server have anyway."""
-
-    def __init__(self, lobby: Lobby, admissions: Admissions) -> None:
-        self._lobby = lobby
-        self._admissions = admissions
-
     def collect(self) -> Iterator[Metric]:
-        """Yield the values as they are now."""
+        """Yield values that the parts of a server have anyway, as they are now."""
         lobby, journal = self._lobby, self._lobby.journal
         hosting = lobby.hosting
         players = list(lobby.present())

@@ -52,7 +52,7 @@ from protocol.websocket import HttpAnswer, WebSocketChannel, listen
 from .administration import Administration
 from .admission import WRONG_TOKEN, Admission, Admissions, Caller
 from .analysis.conversation import converse
-from .analysis.live_games import LiveGames
+from .analysis.live_games import why_not_analyse
 from .analysis.messages import SUBPROTOCOL as ANALYSIS
 from .analysis.queue import AnalysisQueue, Engine
 from .analysis.settings import AnalysisSettings
@@ -182,11 +182,11 @@ class MatchServer:
     ) -> AnalysisQueue | None:
         if not self.analysis.workers:
             return None
-        games, tables = LiveGames(self._hosting, self._lobby.players), self.tables
+        tables = self.tables
         return AnalysisQueue(
             self.analysis,
             lambda: start(tables.analysed()),
-            games.why_not_analyse,
+            partial(why_not_analyse, self._hosting, self._lobby.players),
             lambda table: tables.find(table).rules,
         )
 
@@ -363,7 +363,7 @@ class MatchServer:
                     await Spectating(self._hosting, self._standings, charge).serve(channel)
             case "director":
                 direction = self._directed()
-                direction.check_director(hello.name, token)
+                check_listed(direction.directors, hello.name, token, "director")
                 await direction.serve(channel, hello.name)
             case "admin":
                 await self._administration.serve(channel, hello.name)
@@ -375,8 +375,8 @@ class MatchServer:
             raise forbidden(f"{name!r} is a bot of this server's own")
         check_claim = partial(self._admissions.check_claim, caller)
         if self.direction is not None:
-            self.direction.check_player(name)
-            if token is None and self.direction.would_join(name):
+            joins = self.direction.check_player(name)
+            if joins and token is None:
                 check_claim(self.direction.entrants)
         used_from = self._lobby.players.used_from(name)
         await self.gatekeeper.admit(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from engine.notation.cgp import read_cgp
 from engine.rules.position import Board
@@ -14,31 +13,22 @@ SHARED = 0.75
 """A board is that of a game if it has this share of the game's tiles, on the same squares."""
 
 
-@dataclass(frozen=True)
-class LiveGames:
-    """The games that are on, against which positions are checked.
+def why_not_analyse(hosting: Hosting, players: Players, cgp: str, table: str, address: str) -> str:
+    """Return why a position of a table may not be analysed for an address now, or nothing.
 
     An empty board is the same in all games, so it is refused only to addresses of players in a game
     that has one.
     """
-
-    hosting: Hosting
-    players: Players
-
-    def why_not_analyse(self, cgp: str, table: str, address: str) -> str:
-        """Return why a position of a table may not be analysed for an address now, or nothing."""
-        board = read_cgp(cgp, self.hosting.tables.find(table).rules).board
-        played, boards = self.players.games_from(address), (board.squares, _transposed(board))
-        for game, live in self._boards():
-            is_like = any(_is_like(live, squares) for squares in boards)
-            if is_like and (not live.is_empty or game in played):
-                return "this is the position of a game that is on; look at it when that is over"
-        return ""
-
-    def _boards(self) -> Iterator[tuple[str, Board]]:
-        for host in self.hosting.games.values():
-            if host.book.game is not None and host.book.ended is None:
-                yield host.game, host.book.game.position.board
+    board = read_cgp(cgp, hosting.tables.find(table).rules).board
+    played, boards = players.games_from(address), (board.squares, _transposed(board))
+    for host in hosting.games.values():
+        if host.book.game is None or host.book.ended is not None:
+            continue
+        live = host.book.game.position.board
+        is_like = any(_is_like(live, squares) for squares in boards)
+        if is_like and (not live.is_empty or host.game in played):
+            return "this is the position of a game that is on; look at it when that is over"
+    return ""
 
 
 def _transposed(board: Board) -> tuple[int, ...]:

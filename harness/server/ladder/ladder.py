@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import SystemRandom
 from typing import Any, NamedTuple, TypeAlias
@@ -59,14 +58,6 @@ class Rated(NamedTuple):
     """By seat: ``kind`` and ``name``, as in a game's label."""
 
 
-@dataclass(frozen=True)
-class Clocks:
-    """What tells the time: seconds that only grow, and seconds since 1970."""
-
-    monotonic: Callable[[], float] = time.monotonic
-    now: Callable[[], float] = time.time
-
-
 class Ladder:
     """The tables of a server, and who waits at them."""
 
@@ -75,16 +66,17 @@ class Ladder:
         settings: LadderSettings,
         server_time: TimeControl,
         may_be_rated: Callable[[str], bool] = lambda _name: True,
-        clocks: Clocks = Clocks(),
         compute: Compute = rate,
         plays: Callable[[str, str], bool] = lambda _kind, _bot: True,
+        monotonic: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
         self.tables = {
             name: RatedTable(name, clock, self._anchors(name, plays))
             for name, clock in tables_of(settings, server_time).items()
         }
-        self.clocks = clocks
+        self._monotonic, self.now = monotonic, now
         self._may_be_rated = may_be_rated
         self._compute = compute
         self._wishes: dict[str, Seek] = {}
@@ -99,7 +91,7 @@ class Ladder:
         """Number of rated games that are on, by table and player."""
         self._pause_s = PAUSE_S
         """The least pause after ratings; it doubles while they fail."""
-        self._began = clocks.now()
+        self._began = now()
         self._random = SystemRandom()
         self._first_table = 0
         self._changed = asyncio.Event()
@@ -157,7 +149,7 @@ class Ladder:
         self.pop(name)
         self._wishes[name] = wish
         if self._loaded:
-            self.table_of(wish).come(name, self.clocks.monotonic())
+            self.table_of(wish).come(name, self._monotonic())
 
     def pop(self, name: str) -> Seek | None:
         """Remove and return a player's seek, if there is one; the player waits no more."""
@@ -184,7 +176,7 @@ class Ladder:
         tables = list(self.tables.values())
         self._first_table = (self._first_table + 1) % len(tables)
         for table in tables[self._first_table :] + tables[: self._first_table]:
-            made = table.pair(places, self.clocks.monotonic(), self._random)
+            made = table.pair(places, self._monotonic(), self._random)
             for match in made:
                 names = [table.history.records[player].name for player in match]
                 if not all(name in self._wishes or name in table.anchors for name in names):
@@ -224,10 +216,10 @@ class Ladder:
                 if side["name"] not in self._wishes:
                     table.go(side["name"])
             if self._loaded and side["name"] in table.anchors:
-                table.come(side["name"], self.clocks.monotonic())
+                table.come(side["name"], self._monotonic())
         if ended is None:
             return
-        over = rated_game(game, label, self.clocks.now(), ended)
+        over = rated_game(game, label, self.now(), ended)
         if game in self._known:
             self._known.discard(game)  # the history that was read has it
         elif self._loaded:
@@ -250,13 +242,13 @@ class Ladder:
                 pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
         ready()
         while True:
-            began = self.clocks.monotonic()
+            began = self._monotonic()
             more = await self.rate()
-            took_s = self.clocks.monotonic() - began
+            took_s = self._monotonic() - began
             await asyncio.sleep(min(self._pause_s + REST_SHARE * took_s, LONGEST_PAUSE_S))
             if not more:  # wait until midnight UTC: the day then gets ratings
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(DAY_S - self.clocks.now() % DAY_S):
+                    async with asyncio.timeout(DAY_S - self.now() % DAY_S):
                         await self._changed.wait()
 
     def read(self, journal: Address) -> tuple[dict[str, History], set[str]]:
@@ -289,7 +281,7 @@ class Ladder:
                 self.tables[over.table].history.take(over)
         self._early.clear()
         for name, wish in self._wishes.items():
-            self.table_of(wish).come(name, self.clocks.monotonic())
+            self.table_of(wish).come(name, self._monotonic())
         for label in self._resumed:
             if label[LABEL] in self.tables:
                 for side in label["sides"]:
@@ -302,7 +294,7 @@ class Ladder:
         self._changed.clear()
         more = failed = False
         for table in self.tables.values():
-            task = table.task(datetime.fromtimestamp(self.clocks.now(), UTC).date())
+            task = table.task(datetime.fromtimestamp(self.now(), UTC).date())
             if task is not None:
                 more = len(task.after) > 1 or more
                 failed = not await self._rate(table, task) or failed
@@ -315,7 +307,7 @@ class Ladder:
         except (RatingError, OSError) as error:
             log.error("ratings were not computed", table=table.name, reason=str(error))
             return False
-        table.take_ratings(task, lists, self.clocks.now())
+        table.take_ratings(task, lists, self.now())
         return True
 
 

@@ -122,7 +122,7 @@ class Publisher:
 
     def _is_active(self, table: RatedTable, record: PlayerRecord) -> bool:
         fades = record.last + self._ladder.settings.fade_days * DAY_S
-        return record.name in table.anchors or self._ladder.clocks.now() < fades
+        return record.name in table.anchors or self._ladder.now() < fades
 
     def _kind(self, table: RatedTable, name: str) -> str:
         if name in table.anchors:

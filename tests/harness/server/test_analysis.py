@@ -7,6 +7,7 @@ import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -24,7 +25,7 @@ from engine.rules.rules import standard_rules
 from harness.analysis.task import Task
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
-from harness.server.analysis.live_games import LiveGames
+from harness.server.analysis.live_games import why_not_analyse
 from harness.server.analysis.messages import MOST_DATA, SUBPROTOCOL, Analyse, decode
 from harness.server.analysis.queue import AnalysisQueue, Job
 from harness.server.analysis.settings import AnalysisSettings
@@ -273,11 +274,11 @@ def test_a_position_of_a_game_that_is_on_is_known_also_transposed() -> None:
     host = SimpleNamespace(game="g", book=SimpleNamespace(game=live, ended=None))
     tables = SimpleNamespace(find=lambda _table: SimpleNamespace(rules=rules))
     hosting = SimpleNamespace(tables=tables, games={"g": host})
-    games = LiveGames(cast("Any", hosting), Players())
+    why_not = partial(why_not_analyse, cast("Any", hosting), Players())
     for board in (across, f"{down} AEIQRST/ 20/5 1"):
-        assert "a game that is on" in games.why_not_analyse(board, "main", "192.0.2.1")
+        assert "a game that is on" in why_not(board, "main", "192.0.2.1")
     other = across.replace("HOUSE", "MOUSE").replace("3M", "4M").replace("E7", "E6")
-    assert games.why_not_analyse(other, "main", "192.0.2.1") == ""
+    assert why_not(other, "main", "192.0.2.1") == ""
 
 
 @pytest.mark.parametrize(

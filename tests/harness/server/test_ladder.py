@@ -29,7 +29,7 @@ from harness.matches.rating_list import RatingList
 from harness.server.ladder import rating_process
 from harness.server.ladder.game_names import BLOCK, GameNames
 from harness.server.ladder.history import History, RatedGame
-from harness.server.ladder.ladder import Clocks, Ladder, Rated
+from harness.server.ladder.ladder import Ladder, Rated
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, check_ladder
@@ -82,8 +82,9 @@ class Season:
             self.settings,
             TimeControl(),
             lambda _name: self.claimed,
-            Clocks(lambda: self.at, lambda: self.at),
-            self.compute,
+            compute=self.compute,
+            monotonic=lambda: self.at,
+            now=lambda: self.at,
         )
         self.ladder.begin_with({name: History() for name in self.ladder.tables}, set())
 
