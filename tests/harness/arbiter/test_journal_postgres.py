@@ -57,6 +57,17 @@ def backends(url: str) -> list[int]:
     return [pid for (pid,) in rows]
 
 
+def wait_for_locks(url: str, count: int) -> None:
+    """Return once so many sessions of a database wait for a lock."""
+    asked = (
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() "
+        "AND wait_event_type = 'Lock'"
+    )
+    with psycopg.connect(url, autocommit=True) as connection:
+        while connection.execute(asked).rowcount < count:
+            time.sleep(0.02)
+
+
 async def test_what_is_acknowledged_is_kept_once_while_connections_are_cut(
     url: str, journal: Journal
 ) -> None:
@@ -199,9 +210,10 @@ async def test_a_commit_that_is_under_way_when_the_line_is_cut_is_made_once(
         with psycopg.connect(url) as slow:  # as a disk may be, or a replica
             slow.execute("SELECT FROM tilewire.lease FOR UPDATE")
             appended = [asyncio.create_task(journal.append(game, [failed(0)])) for game in "ab"]
-            await asyncio.sleep(1)  # so that the first is there
-            give_up_line(journal)
-            await asyncio.sleep(0.5)
+            async with asyncio.timeout(60):
+                await asyncio.to_thread(wait_for_locks, url, 1)
+                give_up_line(journal)
+                await asyncio.to_thread(wait_for_locks, url, 2)
         await asyncio.gather(*appended)
         await asyncio.to_thread(journal.close)
     assert [len(game.records) for game in read_games(url)] == [2, 2]
@@ -220,10 +232,12 @@ async def test_a_database_that_is_read_only_by_now_ends_the_lease(
         await journal.append("g", [failed(0)])
 
 
+@pytest.mark.usefixtures("quick_beats")
 async def test_a_lease_is_held_while_much_is_read(
     url: str, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await asyncio.to_thread(journal.close)
+    monkeypatch.setattr(lease, "LEASE_S", 1.5)
     monkeypatch.setattr(Journal, "_read_styles", lambda _self: time.sleep(2 * lease.LEASE_S))
     opening = asyncio.create_task(asyncio.to_thread(Journal, url))
     await asyncio.sleep(1.2 * lease.LEASE_S)
@@ -315,6 +329,7 @@ async def test_who_sleeps_past_the_lease_writes_nothing_more(
     assert kept(url) == [1]
 
 
+@pytest.mark.usefixtures("quick_beats")
 async def test_of_hosts_that_start_at_once_on_an_empty_database_one_has_the_journal(
     url: str,
 ) -> None:
@@ -333,11 +348,11 @@ def test_the_lease_is_free_at_once_when_its_host_closes_the_journal(url: str) ->
     assert rows == [(True,)]
 
 
+@pytest.mark.usefixtures("quick_beats")
 def test_the_lease_of_a_host_that_lives_is_not_taken(url: str, journal: Journal) -> None:
     began = rows_at(url, "SELECT number FROM lease")
-    for _ in range(2):
-        with pytest.raises(InUse, match=rf"in use by another server .*process {os.getpid()}\)"):
-            Journal(url)
+    with pytest.raises(InUse, match=rf"in use by another server .*process {os.getpid()}\)"):
+        Journal(url)
     assert rows_at(url, "SELECT number FROM lease") == began
     assert journal.trouble() is None
 
@@ -423,6 +438,7 @@ async def test_a_full_database_is_told_and_written_again_once_it_has_room(
 # --- several hosts --------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("quick_beats")
 def test_hosts_of_one_name_are_told_apart(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "tilewire")  # as in containers
     monkeypatch.setattr("os.getpid", lambda: 1)
@@ -432,6 +448,7 @@ def test_hosts_of_one_name_are_told_apart(url: str, monkeypatch: pytest.MonkeyPa
         assert journal.trouble() is None
 
 
+@pytest.mark.usefixtures("quick_beats")
 def test_a_host_tells_those_that_wait_where_it_is(url: str) -> None:
     with closing(Journal(url, 0, "192.0.2.1:8484")):
         with pytest.raises(InUse, match=r"at 192\.0\.2\.1:8484\)") as caught:
@@ -449,6 +466,7 @@ def test_a_journal_of_before_hosts_had_addresses_is_gone_on_with(url: str) -> No
         assert rows_at(url, "SELECT address FROM lease") == [("192.0.2.1:8484",)]
 
 
+@pytest.mark.usefixtures("quick_beats")
 @pytest.mark.parametrize(
     ("ahead_s", "said"),
     [(0.0, ""), (600.0, "600 s ahead of that of post"), (-7200.0, "7,200 s behind that of post")],

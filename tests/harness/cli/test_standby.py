@@ -51,6 +51,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[str]:
     return said
 
 
+@pytest.mark.usefixtures("quick_beats")
 async def test_it_passes_on_until_it_has_the_journal(
     cluster: Cluster,
     passing_on: PassingOn,
@@ -73,6 +74,7 @@ async def test_it_passes_on_until_it_has_the_journal(
     await asyncio.to_thread(journal.close)
 
 
+@pytest.mark.usefixtures("quick_beats")
 async def test_two_hosts_with_one_address_are_told_so(
     cluster: Cluster,
     passing_on: PassingOn,
