@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 from cyclopts import Parameter
 
@@ -84,10 +84,10 @@ def match(
         luck: Say at the end how much of the result the draws explain, and what it is without.
     """
     options.log_to_stderr(verbose)
-    settings = cast("Settings", given or {})
+    settings, how = cast("Settings", given or {}), Running(cluster, json_, page, luck)
     if resume is not None:
         terms = resumed_config(resume, "match", settings, anew=bool(seat_a or config or out))
-        go_on(terms, resume, cluster, as_json=json_, luck=luck, page=page)
+        go_on(terms, resume, how)
         return
     seats = [seat for seat in (seat_a, seat_b) if seat is not None]
     if config is not None:
@@ -97,56 +97,49 @@ def match(
         seats, settings = seats or named, cast("Settings", {**said, **settings})
     if len(seats) != 2:
         raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
-    begin(*configure(seats, settings), out, "matches", cluster, as_json=json_, luck=luck, page=page)
+    begin(*configure(seats, settings), out, "matches", how)
+
+
+class Running(NamedTuple):
+    """How games are run, and what is shown of them."""
+
+    cluster: str | None = None
+    as_json: bool = False
+    page: bool = False
+    luck: bool = False
 
 
 def begin(
-    terms: TournamentConfig,
-    words: Lexicon,
-    out: Path | None,
-    place: str,
-    cluster: str | None,
-    *,
-    as_json: bool,
-    luck: bool = False,
-    page: bool = False,
+    terms: TournamentConfig, words: Lexicon, out: Path | None, place: str, how: Running
 ) -> None:
     """Begin a match or tournament in ``out``, by default a new folder in ``place``."""
     check_cores(terms)
-    check_cluster(terms, cluster)
-    check_luck(terms, words, luck=luck)
+    check_cluster(terms, how.cluster)
+    check_luck(terms, words, luck=how.luck)
     try_out(terms)  # before there is a folder
     folder = options.make_folder(out) if out else options.fresh_folder(place)
     if (folder / "match.json").exists():
         raise CommandFailed(
             f"{folder} has a {terms.kind} already; --resume {folder} goes on with it"
         )
-    _run(terms, words, folder, cluster, as_json=as_json, luck=luck, page=page)
+    _run(terms, words, folder, how)
 
 
-def go_on(
-    terms: TournamentConfig,
-    folder: Path,
-    cluster: str | None,
-    *,
-    as_json: bool,
-    luck: bool = False,
-    page: bool = False,
-) -> None:
+def go_on(terms: TournamentConfig, folder: Path, how: Running) -> None:
     """Resume the match or tournament in a folder."""
     with sentences():
         check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
         check_cores(terms)
-        check_cluster(terms, cluster)
+        check_cluster(terms, how.cluster)
     _check_rules(terms)
     words = options.load_equipped(terms.equipment)
-    check_luck(terms, words, luck=luck)
+    check_luck(terms, words, luck=how.luck)
     try_out(terms)
     if words.checksum != terms.lexicon_checksum:
         raise CommandFailed(
             f"the words of {terms.lexicon} have changed since the {terms.kind} began", status=1
         )
-    _run(terms, words, folder, cluster, as_json=as_json, luck=luck, page=page)
+    _run(terms, words, folder, how)
 
 
 def _check_rules(terms: TournamentConfig) -> None:
@@ -166,16 +159,7 @@ def _check_rules(terms: TournamentConfig) -> None:
 FAILURES = (MatchError, JournalError, SeatError, WorkersError, OSError)
 
 
-def _run(
-    terms: TournamentConfig,
-    words: Lexicon,
-    folder: Path,
-    cluster: str | None,
-    *,
-    as_json: bool,
-    luck: bool,
-    page: bool,
-) -> None:
+def _run(terms: TournamentConfig, words: Lexicon, folder: Path, how: Running) -> None:
     with sentences(kinds=(MatchError, *UNREADABLE), status=1):
         opened = MatchFolder(folder)
         write_config(terms, folder)
@@ -184,7 +168,7 @@ def _run(
     def tell() -> None:
         nonlocal is_told
         is_told = True
-        print_table(files, terms, as_json=as_json)
+        print_table(files, terms, as_json=how.as_json)
 
     with opened as files:
         test = _tested(terms, files)
@@ -195,10 +179,10 @@ def _run(
         try:
             with (
                 sentences(kinds=FAILURES, status=1),
-                open_cluster(cluster, options.say) if cluster else nullcontext() as workers,
+                open_cluster(how.cluster, options.say) if how.cluster else nullcontext() as workers,
             ):
-                options.run(_play(terms, words, files, workers, tell if page else None))
-                if luck:
+                options.run(_play(terms, words, files, workers, tell if how.page else None))
+                if how.luck:
                     measure_luck(terms, words, files, options.say)
         except KeyboardInterrupt as stop:
             played = f"{len(files.counted):,} of {counted(terms.games, 'game')}"
@@ -209,7 +193,7 @@ def _run(
                 status=stop_status(stop),
             ) from None
         finally:
-            if (files.results or as_json) and (luck or not is_told):
+            if (files.results or how.as_json) and (how.luck or not is_told):
                 tell()
     _check_failures(files, terms)
 

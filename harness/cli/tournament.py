@@ -7,7 +7,7 @@ from typing import cast
 
 from . import options
 from .failing import CommandFailed
-from .match import begin, go_on
+from .match import Running, begin, go_on
 from .match_settings import (
     Settings,
     TournamentFile,
@@ -43,10 +43,10 @@ def tournament(
         resume: Go on with the tournament in this folder, to more ``--rounds`` where that is given.
     """
     options.log_to_stderr(verbose)
-    settings = cast("Settings", given or {})
+    settings, how = cast("Settings", given or {}), Running(cluster, json_, page)
     if resume is not None:
         terms = resumed_config(resume, "tournament", settings, anew=bool(seats or out))
-        go_on(terms, resume, cluster, as_json=json_, page=page)
+        go_on(terms, resume, how)
         return
     entrants = list(seats)
     if len(entrants) == 1 and entrants[0].endswith(".toml"):
@@ -57,4 +57,4 @@ def tournament(
         raise CommandFailed(
             "a tournament needs three seats, such as: tilewire tournament static greedy vanilla"
         )
-    begin(*configure(entrants, settings), out, "tournaments", cluster, as_json=json_, page=page)
+    begin(*configure(entrants, settings), out, "tournaments", how)
