@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from harness.workers import Cluster, WorkersError, open_cluster
 from lexicons.store import Lexicon
 
 from . import options
+from .browser import open_in_browser
 from .failing import UNREADABLE, CommandFailed, print_json, sentences, stop_status
 from .match_settings import (
     MatchFile,
@@ -219,9 +220,7 @@ async def _play(
     tournament = Tournament(terms, words, files, progress.game_finished, notice, enough, cluster)
     hall: AbstractAsyncContextManager[OwnScreen | None] = nullcontext()
     if told_on_page is not None:
-        from .match_page import own_screen  # imports the server, which other matches do without
-
-        hall = own_screen(tournament, terms, files, words)
+        hall = _own_screen(tournament, terms, files, words)
     async with hall as screen:
         with progress:
             if isinstance(progress, TournamentProgress):
@@ -233,6 +232,24 @@ async def _play(
             told_on_page()
             options.say(f"the {terms.kind} is over; its page stays until Ctrl-C")
             await options.until_told_to_stop()
+
+
+@asynccontextmanager
+async def _own_screen(
+    tournament: Tournament, terms: TournamentConfig, files: MatchFolder, words: Lexicon
+) -> AsyncIterator[OwnScreen]:
+    """Show a tournament's games on a page; open it, and print its address and code."""
+    # These import the server, which matches without a page do without.
+    from harness.server.own_screen import OwnScreen, why_not_live
+    from harness.server.web import OwnSight
+
+    why = why_not_live(terms.seats)
+    async with OwnScreen(tournament, files, words, OwnSight(not why, why), options.say) as screen:
+        options.say(f"the page is {screen.url}; type {screen.code} there")
+        if why:
+            options.say(f"racks and thoughts show after each game: {why}")
+        open_in_browser(screen.url)
+        yield screen
 
 
 def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] | None:
