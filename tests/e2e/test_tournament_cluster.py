@@ -73,21 +73,3 @@ def test_workers_of_another_version_or_with_other_words_are_told_from_ours() -> 
         play_pair(config, "0", [])
     with pytest.raises(MatchError, match="scowl has other words on a worker of the cluster"):
         play_pair(config, software(), [])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("static", "ws://127.0.0.1:1/bot"), "is not a seat that a worker can start afresh"),
-        (("static", "greedy"), "no Dask scheduler answers at tcp://127.0.0.1:9"),
-    ],
-)
-def test_a_cluster_that_can_not_play(
-    arguments: tuple[str, ...], sentence: str, tmp_path: Path
-) -> None:
-    pytest.importorskip("distributed", reason="needs pip install -e '.[cluster]'")
-    options = ("--cluster", "tcp://127.0.0.1:9", "--out", str(tmp_path / "match"))
-    command = [*COMMAND, "match", *arguments, *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert done.returncode in (1, 2)
-    assert sentence in done.stderr

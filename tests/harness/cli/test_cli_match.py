@@ -233,6 +233,16 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
     assert '"verdict": "accepted H1"' in tilewire.out
 
 
+def test_a_match_begins_on_no_cluster_that_does_not_answer(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed", reason="needs pip install -e '.[cluster]'")
+    monkeypatch.setattr("harness.workers._CONNECTING_S", 1)
+    options = "--cluster", "tcp://127.0.0.1:9", "--out", tmp_path / "out"
+    assert tilewire("match", "static", "greedy", *options) == 1
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in tilewire.err
+
+
 def test_a_match_that_is_on_is_left_alone(tilewire: CommandLine, tmp_path: Path) -> None:
     finished(tmp_path, games=2)
     unfinished = b'{"number": 3'

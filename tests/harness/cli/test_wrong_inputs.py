@@ -232,6 +232,10 @@ WRONG = [
     ("match 'siu:engine?memory=x' static", "memory (MiB) and cores are numbers"),
     ("match siu:/nope static", "'siu:/nope': /nope is no program that may be run"),
     ("match quackle:/nope static", "'quackle:/nope': /nope is no program that may be run"),
+    (
+        "match static ws://127.0.0.1:1/bot --cluster tcp://127.0.0.1:9",
+        "--cluster: ws://127.0.0.1:1/bot is not a seat that a worker can start afresh",
+    ),
     ("match files:x static --concurrency 2", "a seat files:… plays one game at a time"),
     ("tournament static greedy rh --anchor static", "--anchor static: write the name of an entr"),
     ("tournament static greedy rh --anchor static=99999", "--anchor: the rating of the anchor 's"),
