@@ -18,6 +18,7 @@ from lexicon_parts import leaves_worth
 
 from harness.cli.options import TableOptions, say_once
 from harness.matches.config import read_config
+from harness.matches.tournament import Tournament
 from lexicons.alphabet import load_distribution
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
@@ -36,6 +37,16 @@ COMMANDS = {
 def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CommandLine:
     monkeypatch.chdir(tmp_path)
     return tilewire
+
+
+@pytest.fixture
+def nobody_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have matches end before their first game."""
+
+    async def play(_self: Tournament, _screen: object) -> None:
+        pass
+
+    monkeypatch.setattr(Tournament, "play", play)
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +138,7 @@ def test_players_without_cores_of_their_own_do_not_ponder(
     assert not (files / "out").exists()
 
 
+@pytest.mark.usefixtures("nobody_plays")
 def test_a_match_with_pondering_is_taken_up_only_where_the_cores_are(
     tilewire: CommandLine, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +179,7 @@ def test_names_stay_names_whatever_lies_in_the_folder(
     assert (given.lexicon, given.rules) == (str(tmp_path / "own"), str(tmp_path / "english"))
 
 
+@pytest.mark.usefixtures("nobody_plays")
 @pytest.mark.parametrize(("named", "is_named"), [("formula", True), ("./formula", False)])
 def test_a_match_knows_the_names_of_leave_tables(
     tilewire: CommandLine, files: Path, named: str, is_named: bool

@@ -10,20 +10,17 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from event_samples import write_event
 from match_samples import opened
 
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 
-WORDS = "aa\nae\nat\neat\nate\ntea\nseat\nteas\n"
-
 
 @pytest.fixture
-def match(tilewire: CommandLine, tmp_path: Path) -> Path:
-    """Play two games, with few words so that they are short."""
-    (tmp_path / "words.txt").write_text(WORDS)
-    words = ("--lexicon", tmp_path / "words.txt")
-    assert tilewire("match", "greedy", "greedy", "--games", 2, *words, "--out", tmp_path / "m") == 0
+def match(tmp_path: Path) -> Path:
+    """A match of two games."""
+    write_event(tmp_path / "m", ("greedy-1", "greedy-2"))
     return tmp_path / "m"
 
 
@@ -47,16 +44,16 @@ def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_pa
         assert one["outcome"] in ("out", "zeroes")
         assert one["turns"] > 0
     out = tmp_path / "gcgs"
-    assert tilewire("games", match / "match.db", "--out", out) == 0
+    (tmp_path / "words.txt").write_text("aa\n")
+    words = ("--lexicon", tmp_path / "words.txt")
+    assert tilewire("games", match / "match.db", "--out", out, *words) == 0
     assert tilewire.err.count("played with other words (") == 2
     assert "0 of 2 games written to" in tilewire.err
-    words = ("--lexicon", tmp_path / "words.txt")
-    assert tilewire("games", match / "match.db", "--out", out, *words) == 0, tilewire.err
+    assert tilewire("games", match / "match.db", "--out", out) == 0, tilewire.err
     assert "2 of 2 games written to" in tilewire.err
     assert {path.stem for path in out.glob("*.gcg")} == {one["game"] for one in listed}
-    assert untitled(out) == untitled(match / "games"), "as the match wrote them"
     monthly = tmp_path / "monthly"
-    assert tilewire("games", match / "match.db", "--out", monthly, "--by-month", *words) == 0
+    assert tilewire("games", match / "match.db", "--out", monthly, "--by-month") == 0
     months = {f"{datetime.fromisoformat(one['begun']):%Y-%m}" for one in listed}
     assert {path.parent.name for path in monthly.glob("*/*.gcg")} == months
     assert tilewire("games", match / "match.db", "--by-month") == 2
@@ -73,6 +70,7 @@ def test_games_with_other_tiles_are_written_with_a_list_of_ones_own(
     assert tilewire("match", "greedy", "greedy", *played) == 0, tilewire.err
     assert tilewire("games", match, "--out", out, "--lexicon", words) == 0, tilewire.err
     assert "1 of 1 game written to" in tilewire.err
+    assert untitled(out) == untitled(match / "games"), "as the match wrote them"
     words.write_text("QQQ\n")
     assert tilewire("games", match, "--out", out, "--lexicon", words) == 2
     assert "games with polish tiles: " in tilewire.err
