@@ -12,7 +12,7 @@ from msgspec import UNSET
 from bot.equipment import Resources
 from bot.player import ExchangedCount, Observed, Refusal, Result, View
 from engine.notation.cgp import read_cgp, read_rack
-from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
+from engine.notation.move_text import NotationError, parse_move, parse_told
 from engine.rules.moves import Move, Place
 from engine.rules.position import Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules
@@ -247,18 +247,14 @@ class Watched:
 
     def _move(self, message: Played) -> Move | ExchangedCount:
         try:
-            if message.seat != self.seat and _shows_count(message.move):
-                return ExchangedCount(parse_exchange_count(message.move))
-            return parse_move(message.move, self.view.position.board, self._alphabet)
+            parse = parse_move if message.seat == self.seat else parse_told
+            move = parse(message.move, self.view.position.board, self._alphabet)
         except NotationError as error:
             raise self._fault(f"'played' {message.seq}: {error}") from None
+        return ExchangedCount(move) if isinstance(move, int) else move
 
     def _fault(self, reason: str) -> PeerError:
         return PeerError("bad_message", reason, game=self.view.game)
-
-
-def _shows_count(text: str) -> bool:
-    return text[:1] == "-" and text[1:].isdecimal()
 
 
 def _after(position: Position, play: Observed, rules: Rules) -> Position:

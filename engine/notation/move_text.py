@@ -134,16 +134,14 @@ def format_exchange_count(count: int) -> str:
     return f"-{count}"
 
 
-def parse_exchange_count(text: str) -> int:
-    """Read the number of tiles exchanged from text such as ``-3``.
+def parse_told(text: str, board: Board, alphabet: Alphabet) -> Move | int:
+    """Read a move as the opponent is told it: the number of tiles exchanged from ``-3``.
 
     Raises:
-        NotationError: anything but ``-`` and a number from 1 to 99.
+        NotationError: as ``parse_move`` does.
     """
-    match = _COUNT.fullmatch(text)
-    if match is None:
-        raise NotationError(f"{shown(text)} is not a number of tiles exchanged; write '-3'")
-    return int(match[1])
+    count = _COUNT.fullmatch(text)
+    return int(count[1]) if count else parse_move(text, board, alphabet)
 
 
 def _parse_exchange(text: str, alphabet: Alphabet) -> Exchange | Pass:

@@ -16,13 +16,7 @@ from engine.inference.inference import Inference, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
-from engine.notation.move_text import (
-    NotationError,
-    format_exchange_count,
-    format_move,
-    parse_exchange_count,
-    parse_move,
-)
+from engine.notation.move_text import format_exchange_count, format_move
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import (
@@ -99,18 +93,6 @@ class Inferred:
         posterior = float(known.posterior[at[0]])
         rank = 1 + int(np.count_nonzero(known.posterior > posterior))
         return Truth(leave, rank, float(known.prior[at[0]]), posterior)
-
-
-def read_play(text: str, board: Board, alphabet: Alphabet) -> Move | int:
-    """Read a move, or the number of exchanged tiles from ``-3``.
-
-    Raises:
-        NotationError: the text is neither.
-    """
-    try:
-        return parse_exchange_count(text.strip())
-    except NotationError:
-        return parse_move(text, board, alphabet)
 
 
 def written_play(move: Move | int, alphabet: Alphabet) -> str:

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from engine.inference.likelihood import MODELS, Model, margin, soft
 from engine.notation.gcg import EventKind
+from engine.notation.move_text import parse_told
 from engine.notation.replaying import LOST_TURN
 from engine.rules.moves import Move
 from engine.rules.position import Position
@@ -170,7 +171,5 @@ def _line(game: GameFile, play: str | None, rules: Rules) -> _Asked:
 
 
 def _read(play: str, position: Position, rules: Rules) -> Move | int:
-    from harness.analysis.inferred import read_play
-
     with sentences("--play: "):
-        return read_play(play, position.board, rules.distribution.alphabet)
+        return parse_told(play.strip(), position.board, rules.distribution.alphabet)

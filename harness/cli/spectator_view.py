@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bot.seat.offers import Declined, beginning, rules_in_play
-from engine.notation.move_text import (
-    NotationError,
-    format_full_move,
-    parse_exchange_count,
-    parse_move,
-)
+from engine.notation.move_text import NotationError, format_full_move, parse_told
 from engine.rules.moves import Move, Place
 from engine.rules.position import Board, bag_count, unseen
 from engine.rules.rules import Rules
@@ -121,14 +116,13 @@ class Followed:
         if message.challenge == "lost":
             return self.board, "loses the turn by a challenge", None
         try:
-            if message.move[:1] == "-" and message.move[1:].isdecimal():
-                count = parse_exchange_count(message.move)
-                return self.board, f"exchanges {count}", None
-            move = parse_move(message.move, self.board, alphabet)
+            move = parse_told(message.move, self.board, alphabet)
         except NotationError as error:
             raise ValueError(
                 f"move {message.seq} of the server does not fit the board: {error}"
             ) from None
+        if isinstance(move, int):
+            return self.board, f"exchanges {move}", None
         board = self.board.with_move(move) if isinstance(move, Place) else self.board
         return board, format_full_move(move, self.board, alphabet), move
 

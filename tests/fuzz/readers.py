@@ -37,7 +37,7 @@ from bot.seat_text import parse_seat
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.cgp_moves import parse_cgp_move, parse_cgp_rack
 from engine.notation.gcg import GcgError, read_gcg, write_gcg
-from engine.notation.move_text import NotationError, parse_exchange_count, parse_move
+from engine.notation.move_text import NotationError, parse_move, parse_told
 from engine.notation.replaying import replay
 from harness.analysis.sheet import read_sheet, sheet_json
 from harness.arbiter.database import JournalError
@@ -226,7 +226,7 @@ def _read_move(content: bytes, _: Path) -> None:
         lambda: parse_move(text, board, _ALPHABET),
         lambda: parse_cgp_move(text, board, _ALPHABET, 7),
         lambda: parse_cgp_rack(text, _ALPHABET, 7),
-        lambda: parse_exchange_count(text),
+        lambda: parse_told(text, board, _ALPHABET),
         lambda: parse_seat(text),
     ):
         with suppress(NotationError, SeatError):

@@ -15,9 +15,9 @@ from engine.notation.move_text import (
     format_full_move,
     format_move,
     format_square,
-    parse_exchange_count,
     parse_move,
     parse_square,
+    parse_told,
 )
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.rules.position import Board
@@ -139,12 +139,20 @@ def test_tiles_of_several_characters(lay: Lay) -> None:
         parse_move("8G AA", board, alphabet)
 
 
-def test_exchange_counts() -> None:
-    assert parse_exchange_count("-3") == 3
+def test_moves_as_they_are_told(rules: Rules, lay: Lay) -> None:
+    board, alphabet = lay(("8H", "B")), rules.distribution.alphabet
+
+    def told(text: str) -> Move | int:
+        return parse_told(text, board, alphabet)
+
+    assert told("-3") == 3
+    assert told("-99") == 99
     assert format_exchange_count(3) == "-3"
-    for text in ("-", "3", "-0", "-ABC", "-100", "--3", "-3 "):
-        with pytest.raises(NotationError, match="is not a number of tiles exchanged"):
-            parse_exchange_count(text)
+    for text in ("-", "-ABC", "8G AB"):
+        assert told(text) == parse_move(text, board, alphabet)
+    for text in ("3", "-0", "-100", "--3", "-\N{ARABIC-INDIC DIGIT THREE}"):
+        with pytest.raises(NotationError, match="is not a"):
+            told(text)
 
 
 BLANKS = st.integers(1, 26).map(lambda tile: tile | BLANK_FLAG)
