@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 import signal
 import subprocess
 import sys
-import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -183,47 +181,6 @@ os.kill(os.getpid(), 9)
     )
     assert done.returncode == -signal.SIGKILL
     wait_for_end(int(done.stdout))
-
-
-# --- a package of somebody else's ---------------------------------------------------------------
-
-
-def wheel(folder: Path) -> Path:
-    """Build a wheel by hand: nothing is fetched."""
-    path = folder / "their_bot-1.0-py3-none-any.whl"
-    info = "their_bot-1.0.dist-info"
-    files = {
-        "their_bot/__init__.py": PASSES,
-        f"{info}/METADATA": "Metadata-Version: 2.1\nName: their-bot\nVersion: 1.0\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\n"
-        "Root-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{info}/entry_points.txt": "[tilewire.bots]\nthe-passer = their_bot:Passes\n",
-    }
-    record = "".join(f"{name},,\n" for name in (*files, f"{info}/RECORD"))
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in {**files, f"{info}/RECORD": record}.items():
-            archive.writestr(name, text)
-    return path
-
-
-def put_there(built: Path, target: Path) -> None:
-    if importlib.util.find_spec("pip") is None:
-        zipfile.ZipFile(built).extractall(target)
-        return
-    install = ("install", "--quiet", "--no-deps", "--no-index", "--target", str(target))
-    subprocess.run([sys.executable, "-m", "pip", *install, str(built)], check=True)
-
-
-async def test_a_package_that_is_installed_adds_a_player(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: TestArbiter
-) -> None:
-    target = tmp_path / "site"
-    put_there(wheel(tmp_path), target)
-    monkeypatch.syspath_prepend(str(target))
-    monkeypatch.setenv("PYTHONPATH", str(target))
-    async with working("the-passer", table):
-        await table.begin()
-        assert (await table.ask()).move == "-"
 
 
 # --- dialling -----------------------------------------------------------------------------------
