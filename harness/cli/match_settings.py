@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from msgspec import Meta
 
 from bot.cores import usable_cores
-from bot.equipment import Equipment, tables_for
+from bot.equipment import tables_for
 from bot.players.options import parse_duration
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import rules_on_wire
@@ -257,7 +257,9 @@ def configure(
     """
     rules = options.load_rule_set(settings.get("rules", "english"))
     rules = replace(rules, challenge=settings.get("challenge", rules.challenge))
-    equipment = _equipment(settings, rules)
+    equipment = options.equipment_named(
+        settings, settings.get("threads", 1), ponder=settings.get("ponder", False)
+    )
     concurrency, seed = settings.get("concurrency", 1), settings.get("seed")
     with sentences():
         specs = [_seat(text) for text in seats]
@@ -300,20 +302,6 @@ def configure(
         ponder=equipment.ponder,
     )
     return config, words
-
-
-def _equipment(settings: Settings, rules: Rules) -> Equipment:
-    """Return what seats of this machine are given."""
-    tables = options.TableOptions(
-        settings.get("lexicon") or options.own_lexicon(rules),
-        settings.get("leaves"),
-        settings.get("winprob"),
-    )
-    return tables.equipment(
-        settings.get("threads", 1),
-        ponder=settings.get("ponder", False),
-        rules=settings.get("rules", "english"),
-    )
 
 
 def _check_fresh_starts(specs: Sequence[SeatSpec], settings: Settings) -> None:

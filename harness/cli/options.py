@@ -13,7 +13,7 @@ import signal
 import ssl
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -256,6 +256,17 @@ class TableOptions:
             ponder=ponder,
             rules=_file_location(rules, rule_set_names()),
         )
+
+
+def equipment_named(said: Mapping[str, Any], threads: int, *, ponder: bool) -> Equipment:
+    """Return what local seats get by settings: ``rules``, ``lexicon``, ``leaves``, ``winprob``.
+
+    Fail with a sentence if there are no such rules, or they have no default lexicon.
+    """
+    rules = said.get("rules", "english")
+    lexicon = said.get("lexicon") or own_lexicon(load_rule_set(rules))
+    tables = TableOptions(lexicon, said.get("leaves"), said.get("winprob"))
+    return tables.equipment(threads, ponder=ponder, rules=rules)
 
 
 @Parameter(name="*")

@@ -6,14 +6,14 @@ import asyncio
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, TypedDict, cast
 
 import msgspec
 from cyclopts import Parameter
 
 from bot.cores import usable_cores
-from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, about, known_bots
 from harness.analysis.task import MAIN
 from harness.arbiter.clock import is_loopback
@@ -220,12 +220,13 @@ def serve(
     threads, ponder = settings["threads"], settings["ponder"]
     specs = _bots(settings)
     access = read_access_files(settings, tell)
-    equipment = _equipment(settings, settings)
+    equipped = partial(options.equipment_named, threads=threads, ponder=ponder)
+    equipment = equipped(settings)
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
     try_out(specs, equipment)
     kinds = {
-        name: (_equipment(msgspec.structs.asdict(kind), settings), kind.time)
+        name: (equipped(msgspec.structs.asdict(kind)), kind.time)
         for name, kind in settings["tables"].items()
     }
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
@@ -278,17 +279,6 @@ def _check_hosts(settings: ServerFile) -> None:
             "connections that another host passes on count as one address, unless "
             "admission.proxies lists the addresses of the hosts"
         )
-
-
-def _equipment(said: Mapping[str, Any], settings: ServerFile) -> Equipment:
-    """Return what the bots of a table are given, or fail with a sentence."""
-    name = said.get("rules", "english")
-    tables = options.TableOptions(
-        said.get("lexicon") or options.own_lexicon(options.load_rule_set(name)),
-        said.get("leaves"),
-        said.get("winprob"),
-    )
-    return tables.equipment(settings["threads"], ponder=settings["ponder"], rules=name)
 
 
 def _run_tournament(
