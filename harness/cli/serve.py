@@ -112,16 +112,10 @@ _WITH_A_TOURNAMENT = {
 """Settings allowed with ``--tournament``, whose file has all others."""
 
 
-class TableSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is played at a table: the keys of ``[tables.NAME]``."""
+class TableFile(TableWords, total=False):
+    """The keys of ``[tables.NAME]``."""
 
-    rules: str = "english"
-    """A rule set, by name or as a TOML file."""
-    lexicon: str = ""
-    """Its words; without it those of the rules' language."""
-    leaves: str | None = None
-    winprob: str | None = None
-    time: ServerTime | None = None
+    time: ServerTime
     """Its clock; without it the server's."""
 
 
@@ -134,7 +128,7 @@ class ServerFile(ServerSettings, total=False):
     admission: Admission
     analysis: AnalysisSettings
     ladder: LadderSettings
-    tables: dict[str, TableSettings]
+    tables: dict[str, TableFile]
     """Tables beside the main one, by name."""
     keep_days: Annotated[float, msgspec.Meta(gt=0)]
     """Days after which a game's moves leave the journal; without it they never do."""
@@ -225,10 +219,7 @@ def serve(
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
     try_out(specs, equipment)
-    kinds = {
-        name: (equipped(msgspec.structs.asdict(kind)), kind.time)
-        for name, kind in settings["tables"].items()
-    }
+    kinds = {name: (equipped(kind), kind.get("time")) for name, kind in settings["tables"].items()}
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         house = House(specs, equipment, kinds, settings.get("seed"))
         options.run(_serve(settings, drain / 1_000, access, house, specs, read_all))
@@ -361,9 +352,9 @@ def _retention(settings: ServerFile) -> Retention | None:
     return Retention(settings["keep_days"], settings["archive"])
 
 
-def _tables(said: dict[str, TableSettings], host: str) -> dict[str, TableSettings]:
+def _tables(said: dict[str, TableFile], host: str) -> dict[str, TableFile]:
     """Return the file's tables with their clocks as they are on this address, or fail."""
-    tables = {}
+    tables = said.copy()
     for name, kind in said.items():
         if name == MAIN:
             raise CommandFailed(
@@ -372,8 +363,8 @@ def _tables(said: dict[str, TableSettings], host: str) -> dict[str, TableSetting
             )
         with sentences(f"tables.{name}: "):
             check_table_name(name)
-            time = None if kind.time is None else time_control(kind.time, {}, host)
-        tables[name] = msgspec.structs.replace(kind, time=time)
+            if "time" in kind:
+                tables[name] = {**kind, "time": time_control(kind["time"], {}, host)}
     return tables
 
 
