@@ -1,4 +1,4 @@
-"""The pages of all commands, and what is said of calls that are wrong."""
+"""The pages of all commands."""
 
 from __future__ import annotations
 
@@ -11,48 +11,6 @@ from typing import Any
 from corpus.artefacts import Artefact
 from corpus.command_runs import answer_to
 from corpus.product import COMMANDS, command_line
-
-WRONG: dict[str, tuple[str, ...]] = {
-    "match": ("", "static", "static nobody --games 1", "static greedy --games 0", "--resume none"),
-    "tournament": (
-        "",
-        "static",
-        "static greedy nobody",
-        "static greedy static --format ladder",
-        "static greedy static --hill 1",
-        "static greedy static --name 4=x",
-        "none.toml",
-        "--resume none",
-    ),
-    "play": ("nobody", "guest:ann", "static --name greedy", "static --port 99999"),
-    "new": ("bot", "bot Two Words", "bot greedy"),
-    "check": ("", "nobody", "none.py:Bot", "ws://there/bot"),
-    "serve": ("--config none.toml", "--port 99999"),
-    "bridge": ("--config none.toml",),
-    "siu": ("--threads 0",),
-    "files": ("",),
-    "connect": ("", "nowhere"),
-    "direct": ("", "ws://there", "ws://there stop", "ws://there pause", "ws://there correct 7"),
-    "report": ("", "none"),
-    "watch": ("",),
-    "show": ("", "none.gcg", "none.cgp"),
-    "games": ("", "none.db"),
-    "generate": ("", "none.cgp", "nonsense"),
-    "analyze": ("", "none.gcg", "nonsense"),
-    "endgame": ("", "none.cgp"),
-    "preendgame": ("", "none.cgp"),
-    "infer": ("", "none.gcg@3"),
-    "lexicon": ("info none.txt", "build none.txt out.kwg", "check"),
-    "train": ("leaves", "winprob"),
-    "leaves": ("--lexicon none.txt", "ABC1"),
-    "token": ("",),
-    "experiment": (),
-    "bench": ("attack --attack none",),
-    "admin": ("", "ws://there", "ws://there dance"),
-    "backup": ("", "none.db out.db"),
-    "puzzles": ("make --out none", "list none", "check --every 0"),
-}
-"""Calls that are wrong, by command; each is also called with an option that there isn't."""
 
 
 def _commands_of(group: Any, *above: str) -> Iterator[tuple[str, ...]]:
@@ -81,14 +39,7 @@ def _pages(top: str) -> str:
     return "".join(_called((*path, "--help")) for path in _every(top))
 
 
-def _wrong_calls(top: str) -> str:
-    unknown = [(*path, "--no-such-option") for path in _every(top)]
-    known = [(top, *call.split()) for call in WRONG[top]]
-    return "".join(map(_called, (*unknown, *known)))
-
-
 ARTEFACTS = (
     Artefact("help/tilewire.txt", partial(_called, ("--help",))),
     *(Artefact(f"help/{top}.txt", partial(_pages, top)) for top in COMMANDS),
-    *(Artefact(f"wrong/{top}.txt", partial(_wrong_calls, top)) for top in COMMANDS),
 )

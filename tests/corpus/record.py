@@ -3,7 +3,7 @@
     PYTHONPATH=tests:. python -m corpus.record [PART…]
 
 Parts are the folders of ``tests/corpus/data``: static, champion, answers, wire, journals, siu,
-help, wrong, formats; without any, all are recorded. Look at what ``git diff`` says then: whatever
+help, formats; without any, all are recorded. Look at what ``git diff`` says then: whatever
 was not meant to change is a regression. ``inputs:positions``, ``inputs:wire`` and
 ``inputs:journals`` make what those parts are made from anew, which has to be done only if it can't
 be read any more.

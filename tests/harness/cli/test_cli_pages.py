@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,6 +44,14 @@ def test_a_page_tells_all_that_the_command_does(
             assert " ".join(paragraph.split()) in page
     assert "default: False" not in tilewire.out
     assert all(line.count("[default:") < 2 for line in tilewire.out.splitlines())
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_an_option_that_there_is_not(tilewire: CommandLine, command: tuple[str, ...]) -> None:
+    assert tilewire(*command, "--no-such-option") == 2
+    said = r'unknown (option: --no-such-option|command "--no-such-option"\. Available commands: .+)'
+    assert re.fullmatch(f"tilewire: {said}\n", tilewire.err)
+    assert not tilewire.out
 
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
