@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,56 +18,48 @@ _AT_ONCE = ("max_games", "time", "admission")
 """Settings that take effect without a restart; games that are on keep their clocks."""
 
 
-class Rereading:
-    """What SIGHUP does to a server.
+def rereading(
+    server: MatchServer,
+    access: AccessFiles,
+    settings: Mapping[str, Any],
+    read: Callable[[], Mapping[str, Any]],
+    tell: Callable[[str], None],
+) -> Callable[[], None]:
+    """Return a function that reads a server's files again, for SIGHUP.
+
+    It reports what is wrong, and leaves that part as it was.
 
     Args:
         settings: those in effect, by name.
         read: returns the settings as they are said now; raises CommandFailed.
         tell: takes a sentence about each thing that was read.
     """
+    in_effect = dict(settings)
 
-    def __init__(
-        self,
-        server: MatchServer,
-        access: AccessFiles,
-        settings: Mapping[str, Any],
-        read: Callable[[], Mapping[str, Any]],
-        tell: Callable[[str], None],
-    ) -> None:
-        self._server = server
-        self._access = access
-        self._read = read
-        self._settings = dict(settings)
-        self._tell = tell
-
-    def on_signal(self) -> None:
-        """Read again whenever SIGHUP comes."""
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self)
-
-    def __call__(self) -> None:
-        """Read all again; report what is wrong, and leave that part as it was."""
-        for tokens in (self._access.tokens, self._access.admins):
+    def reread() -> None:
+        for tokens in (access.tokens, access.admins):
             if tokens is not None:
                 tokens.reread()
-        if self._access.certificate is not None:
-            renew(self._access.certificate, self._tell)
+        if access.certificate is not None:
+            renew(access.certificate, tell)
         try:
-            settings = self._read()
-            passes_on = settings.get("standby", False)
+            said = read()
+            passes_on = said.get("standby", False)
             with sentences():
-                check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
+                check_admission(said["admission"], said["max_games"], passes_on=passes_on)
         except CommandFailed as failure:
-            self._tell(f"{failure}; until that is corrected, the old settings stay")
+            tell(f"{failure}; until that is corrected, the old settings stay")
             return
-        changed = _changed(self._settings, settings)
-        at_once = {name: settings[name] for name in _AT_ONCE}
-        self._server.change(**at_once)
-        self._settings |= at_once
+        changed = _changed(in_effect, said)
+        at_once = {name: said[name] for name in _AT_ONCE}
+        server.change(**at_once)
+        in_effect.update(at_once)
         now = [name for name in changed if name.partition(".")[0] in _AT_ONCE]
-        self._tell(f"the settings were read again: {', '.join(now) or 'nothing'} changed")
+        tell(f"the settings were read again: {', '.join(now) or 'nothing'} changed")
         if later := [name for name in changed if name not in now]:
-            self._tell(f"{', '.join(later)}: a change takes effect at the next start")
+            tell(f"{', '.join(later)}: a change takes effect at the next start")
+
+    return reread
 
 
 def renew(certificate: Certificate, tell: Callable[[str], None]) -> None:

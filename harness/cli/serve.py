@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -44,7 +45,7 @@ from . import options
 from .access_files import AccessFiles, read_access_files
 from .failing import CommandFailed, sentences
 from .house import House
-from .rereading import Rereading
+from .rereading import rereading
 from .serving import (
     RESERVE_BYTES,
     advertised,
@@ -321,7 +322,7 @@ async def _serve_tournament(
             plan=plan,
         )
         clock = {"time": plan.config.time}
-        again = Rereading(server, access, settings | clock, lambda: read() | clock, tell)
+        again = rereading(server, access, settings | clock, lambda: read() | clock, tell)
         told = asyncio.ensure_future(options.until_told_to_stop())
         await until_stopped(server, _started(server, str(plan.files.path), again, access), told)
 
@@ -398,7 +399,7 @@ async def _serve(
             with closing(journal):
                 try:
                     server = _server(journal, settings, drain_s, access, house, specs)
-                    again = Rereading(server, access, in_effect, read, tell)
+                    again = rereading(server, access, in_effect, read, tell)
                     started = _started(server, _kept(journal, settings), again, access, standby)
                     lost = await until_stopped(server, started, told)
                 except JournalError as error:  # it can no longer be read
@@ -476,12 +477,16 @@ def _kept(journal: Journal, settings: ServerFile) -> str:
 
 
 def _started(
-    server: MatchServer, kept: str, again: Rereading, access: AccessFiles, has_waited: bool = False
+    server: MatchServer,
+    kept: str,
+    again: Callable[[], None],
+    access: AccessFiles,
+    has_waited: bool = False,
 ) -> Callable[[], None]:
     """Return a function to call when the server listens; after a wait it reads the files again."""
 
     def started() -> None:
-        again.on_signal()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, again)
         if has_waited:
             again()
         url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"

@@ -13,7 +13,7 @@ from tables import tables
 from harness.arbiter.journal import Journal
 from harness.cli.access_files import AccessFiles
 from harness.cli.failing import CommandFailed
-from harness.cli.rereading import Rereading
+from harness.cli.rereading import rereading
 from harness.server.admission import Admission
 from harness.server.certificate import Certificate
 from harness.server.ladder.settings import LadderSettings
@@ -39,15 +39,19 @@ class Running:
             "bots": {"quick": "static"},
             "port": 1,
         }
+        self.wrong = ""
         self.told: list[str] = []
         known = KnownTokens(self.tokens, self.told.append)
         self.keeper = Gatekeeper(journal, known)
         self.server = MatchServer(tables(), journal, self.keeper)
         certificate = Certificate(self.cert, TLS / "localhost.key")
         access = AccessFiles(known, None, certificate)
-        self.hang_up = Rereading(
-            self.server, access, self.said.copy(), lambda: dict(self.said), self.told.append
-        )
+        self.hang_up = rereading(self.server, access, self.said.copy(), self.read, self.told.append)
+
+    def read(self) -> dict[str, Any]:
+        if self.wrong:
+            raise CommandFailed(self.wrong)
+        return self.said.copy()
 
 
 @pytest.fixture
@@ -94,14 +98,10 @@ async def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(runnin
     ]
 
 
-def test_what_is_wrong_changes_nothing(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_changes_nothing(running: Running) -> None:
     running.tokens.write_text("ann\n")
     running.cert.write_text("")
-
-    def fail() -> dict[str, Any]:
-        raise CommandFailed("serve.toml is not TOML")
-
-    monkeypatch.setattr(running.hang_up, "_read", fail)
+    running.wrong = "serve.toml is not TOML"
     running.hang_up()
     assert running.keeper.check("ann", "a")
     assert running.server._lobby.max_games == 2
