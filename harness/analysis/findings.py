@@ -213,23 +213,26 @@ def analyse(
     at, belief = _believed(position, generator.rules)
     question = ask(generator, settings.lexicon, at, settings.candidates, played, taken_back)
     question = replace(question, position=position)
-    work: _Rollouts | _Endgame
+    work: _Rollouts | Solving
+    so_far: Callable[[], Findings]
     if is_solvable(at, generator.rules) and not question.is_forced:
-        work = _Endgame(settings, question, at)
+        work = _solving(settings, question, at)
+        so_far = partial(_solved, work, settings, question)
     else:
         work = _Rollouts(settings, question, at, belief)
+        so_far = work.findings
     pulse = Pulse()
     if not question.is_forced:
         for _ in work.slices():
             if told is not None and pulse.is_due():
-                told(work.findings())
+                told(so_far())
                 pulse.done()
             if stopped():
                 work.stop()
                 break
-    findings = work.findings()
+    findings = so_far()
     behind = (work.difference(findings.best.move, row.move) for row in findings.estimates)
-    replies = work.replies(findings.best.move)
+    replies = work.replies(findings.best.move) if isinstance(work, _Rollouts) else None
     return replace(findings, behind=tuple(behind), replies=replies)
 
 
@@ -369,52 +372,37 @@ class _Rollouts:
         )
 
 
-class _Endgame:
-    """The endgame solver's work on the moves of a position with an empty bag."""
+def _solving(settings: Settings, question: Question, at: Position) -> Solving:
+    """Return the endgame solver's work on the moves of a position with an empty bag."""
+    rollouts = settings.rollouts
+    return Solving(
+        settings.lexicon,
+        settings.generators[0],
+        at,
+        question.candidates,
+        question.played,
+        is_refused=question.phony is not None and not question.phony.words,
+        seconds=settings.seconds,
+        nodes=None if rollouts is None else max(NODES_A_ROLLOUT * rollouts, LEAST_NODES),
+    )
 
-    def __init__(self, settings: Settings, question: Question, at: Position) -> None:
-        self._settings, self._question = settings, question
-        rollouts = settings.rollouts
-        self._solving = Solving(
-            settings.lexicon,
-            settings.generators[0],
-            at,
-            question.candidates,
-            question.played,
-            is_refused=question.phony is not None and not question.phony.words,
-            seconds=settings.seconds,
-            nodes=None if rollouts is None else max(NODES_A_ROLLOUT * rollouts, LEAST_NODES),
-        )
 
-    def slices(self) -> Iterator[None]:
-        return self._solving.slices()
-
-    def stop(self) -> None:
-        self._solving.stop()
-
-    def difference(self, best: Move, move: Move) -> Difference:
-        return self._solving.difference(best, move)
-
-    def replies(self, best: Move) -> None:
-        """Return nothing: the solver follows best play, and no usual reply."""
-
-    def findings(self) -> Findings:
-        """Return the findings so far, without the differences."""
-        solving = self._solving
-        findings = Findings(
-            question=replace(self._question, candidates=solving.candidates),
-            estimates=tuple(solving.estimates()),
-            behind=(),
-            after=(),
-            plies=TO_THE_END,
-            seed=self._settings.seed,
-            rollouts=0,
-            compared=0,
-            seconds=solving.seconds,
-            exact=True,
-            is_known=bool(solving.worths),
-            is_certain=False,
-            worths=dict(solving.worths),
-            nodes=solving.nodes,
-        )
-        return replace(findings, is_certain=findings.is_proven(findings.best.move))
+def _solved(solving: Solving, settings: Settings, question: Question) -> Findings:
+    """Return the solver's findings so far, without the differences."""
+    findings = Findings(
+        question=replace(question, candidates=solving.candidates),
+        estimates=tuple(solving.estimates()),
+        behind=(),
+        after=(),
+        plies=TO_THE_END,
+        seed=settings.seed,
+        rollouts=0,
+        compared=0,
+        seconds=solving.seconds,
+        exact=True,
+        is_known=bool(solving.worths),
+        is_certain=False,
+        worths=dict(solving.worths),
+        nodes=solving.nodes,
+    )
+    return replace(findings, is_certain=findings.is_proven(findings.best.move))
