@@ -114,7 +114,7 @@ class EndgameSearch:
             move,
             score=score,
             win=(final > 0) + (final == 0) / 2,
-            win_error=0.0 if _is_decided(solution, view.spread) else None,
+            win_error=0.0 if solution.outcome(view.spread) else None,
             equity=float(value),
             samples=solution.nodes,
         )
@@ -125,12 +125,6 @@ class EndgameSearch:
             proven=solution.proven,
         )
         return Choice(move, score=score, equity=value, candidates=(considered,), search=searched)
-
-
-def _is_decided(solution: Solution, lead: int) -> bool:
-    wins = solution.floor is not None and lead + solution.floor > 0
-    loses = solution.ceiling is not None and lead + solution.ceiling < 0
-    return solution.proven or wins or loses
 
 
 @dataclass

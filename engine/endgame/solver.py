@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -56,6 +57,14 @@ class Solution:
     sure: Move | None
     depth: int
     nodes: int
+
+    def outcome(self, lead: int) -> Literal["won", "lost", "drawn"] | None:
+        """Return the proven result for the mover, who leads by ``lead`` now, if any."""
+        if self.floor is not None and lead + self.floor > 0:
+            return "won"
+        if self.ceiling is not None and lead + self.ceiling < 0:
+            return "lost"
+        return "drawn" if self.proven else None
 
     def to_play(self, lead: int) -> tuple[Move, int]:
         """Return the best move and its gain; while that is a guess, a move proven to win if any."""

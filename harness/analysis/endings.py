@@ -55,12 +55,7 @@ class EndgameProof:
     @property
     def outcome(self) -> Literal["won", "lost", "drawn"] | None:
         """The proven result, if any."""
-        floor, ceiling = self.solution.floor, self.solution.ceiling
-        if floor is not None and self.before + floor > 0:
-            return "won"
-        if ceiling is not None and self.before + ceiling < 0:
-            return "lost"
-        return "drawn" if self.solution.proven else None
+        return self.solution.outcome(self.before)
 
 
 def proof_so_far(
