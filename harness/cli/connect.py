@@ -70,7 +70,9 @@ def connect(
     games: options.GamesOption = 1,
     token_file: Path | None = None,
     ca: Path | None = None,
-    search: options.SearchOptions = options.SearchOptions(),
+    tables: options.TableOptions = options.TableOptions(),
+    threads: options.ThreadsOption = 1,
+    ponder: options.PonderOption = False,
     seed: options.BotSeedOption | None = None,
     json_: options.JsonOption = False,
     verbose: options.VerboseOption = False,
@@ -97,7 +99,7 @@ def connect(
     tls = options.client_tls(url, ca)
     token = _token(token_file)
     options.warn_of_readers(url, token)
-    equipment = _checked(spec, rules, search, seed)
+    equipment = _checked(spec, rules, tables, threads, seed, ponder=ponder)
     wish = Seek(opponent=opponent, games=games, table=table)
     lexicon = None if equipment is None else equipment.lexicon
     played = _Games(name or _usual_name(spec), games, wait, lexicon, table)
@@ -119,21 +121,27 @@ def connect(
 
 
 def _checked(
-    spec: SeatSpec, rules: str, search: options.SearchOptions, seed: int | None
+    spec: SeatSpec,
+    rules: str,
+    tables: options.TableOptions,
+    threads: int,
+    seed: int | None,
+    *,
+    ponder: bool,
 ) -> Equipment | None:
     """Return the equipment of a bot on this machine, None for a bot elsewhere; or fail."""
     if spec.kind == "remote":
-        if (rules, search, seed) != ("english", options.SearchOptions(), None):
+        given = (rules, tables, threads, ponder, seed)
+        if given != ("english", options.TableOptions(), 1, False, None):
             raise CommandFailed(
                 f"{spec.text} is elsewhere and has words and tables of its own: leave out --rules, "
                 "--lexicon, --leaves, --winprob, --threads, --ponder and --seed"
             )
         return None
-    if search.ponder:
-        options.check_pondering(1, search.threads, "--threads")
-    tables = search.tables
+    if ponder:
+        options.check_pondering(1, threads, "--threads")
     equipment = tables.for_rules(options.load_rule_set(rules)).equipment(
-        search.threads, ponder=search.ponder, rules=rules
+        threads, ponder=ponder, rules=rules
     )
     if equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
         options.load_equipped(equipment)  # what is embedded is known to be sound

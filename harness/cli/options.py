@@ -293,16 +293,6 @@ class BoardOptions:
         return rules
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class SearchOptions:
-    """The players on this machine: what they know, and with how many threads they search."""
-
-    tables: TableOptions = TableOptions()
-    threads: ThreadsOption = 1
-    ponder: PonderOption = False
-
-
 # --- what options name ----------------------------------------------------------------------------
 
 
