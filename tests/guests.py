@@ -1,4 +1,4 @@
-"""Guests of a server, which pass in all turns; they leave and come back."""
+"""Players who dial in to a server: guests who pass in all turns, and ann and bob."""
 
 from __future__ import annotations
 
@@ -60,3 +60,29 @@ class Guest:
             pass  # the test has it come again
         finally:
             await client.close()
+
+
+async def ann_and_bob(url: str, bobs: str | None = None) -> tuple[Client, Client]:
+    """Have ann and bob log in, bob perhaps at another address, and seek each other."""
+    ann, bob = await Client.login(url, "ann"), await Client.login(bobs or url, "bob")
+    await ann.seek("bob")
+    await bob.seek("ann")
+    return ann, bob
+
+
+async def two_at_a_table(url: str, bobs: str | None = None) -> tuple[Client, Client, str]:
+    """Have ann and bob begin a game; return their connections and the game."""
+    ann, bob = await ann_and_bob(url, bobs)
+    game, _ = await asyncio.gather(ann.get_ready(), bob.get_ready())
+    return ann, bob, game
+
+
+async def on_turn(a: Client, b: Client) -> tuple[Client, Client, YourTurn]:
+    """Return the player to move, the other, and the turn."""
+    asked = {asyncio.create_task(c.expect(YourTurn)): (c, o) for c, o in ((a, b), (b, a))}
+    done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    task = done.pop()
+    return *asked[task], task.result()

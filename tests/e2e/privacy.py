@@ -24,7 +24,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
-from tables import tables
+from servers import served
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
@@ -32,12 +32,10 @@ from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
-from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended_game
 from harness.arbiter.records import Began, Opened, Turn
 from harness.server.admission import Admission
 from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 
 ADDRESSES = ("games", "games/{}", "games/{}.gcg", "standings", "ladder", "play")
@@ -280,22 +278,10 @@ class Watch:
     async def run(self, games: int) -> None:
         """Play games; note what nobody should have been told."""
         path = self.folder / "games.db"
-        journal = Journal(path)
-        server = MatchServer(
-            tables(),
-            journal,
-            Gatekeeper(journal, None),
-            drain_s=0,
-            admission=Admission(handshakes_per_s=100_000),
-        )
-        await server.start()
-        try:
+        async with served(path, admission=Admission(handshakes_per_s=100_000)) as server:
             for number in range(games):
                 game, received = await self._play(server, random.Random(f"{self.seed} {number}"))
                 self._check(Truth.read(path, game), received)
-        finally:
-            await server.stop()
-            journal.close()
 
     def _check(self, truth: Truth, received: list[Received]) -> None:
         self.received += len(received)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from e2e.hosts import free_port
 from e2e.processes import PATIENCE_S, SETTINGS, Server, run_command
+from guests import on_turn, two_at_a_table
 from postgres import Cluster
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
@@ -21,7 +22,7 @@ from websockets.typing import Subprotocol
 from harness.lab.bench.client import Client
 from harness.server.tokens import hash_token
 from protocol.channel import ChannelClosed
-from protocol.messages import GameOver, NewGame, Played, Watch, YourTurn
+from protocol.messages import GameOver, NewGame, Played, Watch
 
 TOKEN = "a" * 32
 SHARED = f"""{SETTINGS}
@@ -98,16 +99,6 @@ def hosts(tmp_path: Path, cluster: Cluster) -> Iterator[Hosts]:
             host.close()
 
 
-async def begin(first: Server, second: Server) -> tuple[Client, Client, str]:
-    """Have ann and bob begin a game with each other, by a host each; it is ann's or bob's turn."""
-    ann = await Client.login(url_of(first), "ann")
-    bob = await Client.login(url_of(second), "bob")
-    await ann.seek("bob")
-    await bob.seek("ann")
-    game, _ = await asyncio.gather(ann.get_ready(), bob.get_ready())
-    return ann, bob, game
-
-
 async def pass_on(player: Client, game: str) -> GameOver:
     """Take a game up again and pass to its end."""
     await player.resume(game, -1)
@@ -131,8 +122,8 @@ async def test_any_host_will_do(hosts: Hosts, tmp_path: Path) -> None:
     await hosts.know(serving, others)
     one, two = others
 
-    ann, bob, game = await begin(one, two)
-    turn = await asyncio.wait_for(first_turn(ann, bob), PATIENCE_S)
+    ann, bob, game = await two_at_a_table(url_of(one), url_of(two))
+    mover, _, turn = await asyncio.wait_for(on_turn(ann, bob), PATIENCE_S)
 
     # The page and its API, by each host.
     for path in ("/", "/api/ladder", "/api/games"):
@@ -160,8 +151,7 @@ async def test_any_host_will_do(hosts: Hosts, tmp_path: Path) -> None:
     assert "127.0.0.9:" in line
 
     # The host that serves is killed in mid-turn; the game goes on by what is left.
-    mover = ann if turn[0] is ann else bob
-    await mover.play(turn[1])
+    await mover.play(turn)
     await cem.expect(Played)
     serving.kill()
     heir = await asyncio.to_thread(hosts.wait_for_heir, serving)
@@ -187,7 +177,7 @@ async def test_another_version_is_put_in_place_host_by_host(hosts: Hosts) -> Non
     for host in others:
         host.launch()
     await hosts.know(serving, others)
-    _, _, game = await begin(*others)
+    _, _, game = await two_at_a_table(*map(url_of, others))
     for host in others:
         host.terminate()
         assert await asyncio.to_thread(host.wait) == 0
@@ -202,13 +192,3 @@ async def test_another_version_is_put_in_place_host_by_host(hosts: Hosts) -> Non
     assert {each.outcome for each in over} == {"zeroes"}
     for client in (ann, bob):
         await client.close()
-
-
-async def first_turn(*players: Client) -> tuple[Client, YourTurn]:
-    """Wait for the first turn; whose it is."""
-    waiting = {asyncio.create_task(each.expect(YourTurn)): each for each in players}
-    done, others = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    for task in others:
-        task.cancel()
-    (task,) = done
-    return waiting[task], task.result()

@@ -14,18 +14,15 @@ import pytest
 import pytest_asyncio
 from e2e.browsing import AXE, PHONE, Opened, find_faults, opened
 from msgspec.structs import replace
-from tables import tables
+from servers import served
 
 from bot.equipment import Equipment
 from engine.notation.gcg import read_gcg
 from engine.notation.replaying import replay
 from engine.rules.rules import standard_rules
 from harness.analysis.task import MAIN, GameKind, Task
-from harness.arbiter.journal import Journal
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.answers import board_and_tiles
-from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Download, Locator, Page, Route, WebSocketRoute
@@ -59,18 +56,12 @@ class Running:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
-    journal = Journal(tmp_path_factory.mktemp("review") / "games.db")
-    server = MatchServer(
-        tables(),
-        journal,
-        Gatekeeper(journal),
-        drain_s=0,
-        analyst=lambda _kinds: Counted.start({MAIN: GameKind(equipment=Equipment())}, idle=False),
-    )
-    await server.start()
-    yield Running(f"http://127.0.0.1:{server.port}/")
-    await server.stop()
-    journal.close()
+    kinds = {MAIN: GameKind(equipment=Equipment())}
+    async with served(
+        tmp_path_factory.mktemp("review") / "games.db",
+        analyst=lambda _kinds: Counted.start(kinds, idle=False),
+    ) as server:
+        yield Running(f"http://127.0.0.1:{server.port}/")
 
 
 async def has_focus(place: Locator) -> bool:

@@ -13,14 +13,14 @@ import itertools
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
 from fuzz.frames import Frames
 from fuzz.mutation import broken_bytes, broken_text
-from rollout_positions import scowl
+from servers import served
 from structlog.testing import capture_logs
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
@@ -29,13 +29,10 @@ from websockets.protocol import State
 from websockets.typing import Origin, Subprotocol
 from websockets.utils import accept_key
 
-from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
 from harness.server.admission import Admission
 from harness.server.bridge import Bridge, BridgeConfig
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
-from harness.server.tokens import Gatekeeper
 from protocol.channel import ChannelClosed
 from protocol.codec import CODECS, MSGPACK, Codec
 from protocol.errors import PeerError
@@ -321,25 +318,14 @@ async def _play(connection: ClientConnection, codec: Codec, games: list[str]) ->
                 await connection.send(codec.encode(Ready(game=message.game, nonce="00" * 16)))
 
 
-@asynccontextmanager
-async def open_server(folder: Path) -> AsyncIterator[MatchServer]:
+def open_server(folder: Path) -> AbstractAsyncContextManager[MatchServer]:
     """Have a server whose games are short, and that lets everybody in."""
-    journal = Journal(folder / "games.db")
-    server = MatchServer(
-        Tables(TableKind(lexicon=scowl())),
-        journal,
-        Gatekeeper(journal, None),
+    return served(
+        folder / "games.db",
         time=TimeControl(initial_ms=300, max_overtime_ms=0, ready_ms=300),
         max_games=8,
-        drain_s=0,
         admission=OPEN,
     )
-    await server.start()
-    try:
-        yield server
-    finally:
-        await server.stop()
-        journal.close()
 
 
 async def fuzz_server(folder: Path, visitors: Visitors, count: int, at_once: int = 8) -> None:

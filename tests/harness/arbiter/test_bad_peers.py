@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 
 import msgpack
 import pytest
+from guests import two_at_a_table
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
@@ -34,11 +35,7 @@ pytestmark = pytest.mark.usefixtures("honest_game")
 @pytest.fixture
 async def honest_game(url: str) -> AsyncIterator[None]:
     """A game of two honest players stands half played while somebody misbehaves, and then ends."""
-    a, b = await Client.login(url, "ann"), await Client.login(url, "bob")
-    await a.seek("bob")
-    await b.seek("ann")
-    await a.get_ready()
-    await b.get_ready()
+    a, b, _ = await two_at_a_table(url)
     yield
     first, second = await asyncio.gather(
         asyncio.create_task(a.pass_to_the_end()), asyncio.create_task(b.pass_to_the_end())

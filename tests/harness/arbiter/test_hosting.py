@@ -14,8 +14,9 @@ from urllib.parse import quote
 
 import pytest
 from bot_table import MemoryChannel
+from guests import on_turn, two_at_a_table
 from passing_seats import Passer
-from tables import tables
+from servers import served, url_of
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
@@ -30,9 +31,7 @@ from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import GuestSeat, ProcessSeat, Worker
-from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
-from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.codec import JSON
@@ -57,48 +56,21 @@ from protocol.parts import Belief, Search, TimeControl
 from protocol.websocket import dial
 
 
-async def two_at_a_table(url: str) -> tuple[Client, Client, str]:
-    a, b = await Client.login(url, "ann"), await Client.login(url, "bob")
-    await a.seek("bob")
-    await b.seek("ann")
-    game = await a.get_ready()
-    await b.get_ready()
-    return a, b, game
-
-
-async def on_turn(a: Client, b: Client) -> tuple[Client, Client, YourTurn]:
-    """Give the player to move, the other, and the turn."""
-    asked = {asyncio.create_task(c.expect(YourTurn)): (c, o) for c, o in ((a, b), (b, a))}
-    done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    task = done.pop()
-    return *asked[task], task.result()
-
-
 async def test_a_bot_that_is_back_leaves_room_for_a_game(tmp_path: Path) -> None:
     async def lend(_name: str) -> Worker:
         return Worker(MemoryChannel.pair()[0])
 
-    journal = Journal(tmp_path / "serve.db")
-    keeper = Gatekeeper(journal, None)
-    bots = {"ünis": lambda: Passer("ünis")}
-    words = load_lexicon()
-    server = MatchServer(
-        Tables(TableKind(lexicon=words, bots=bots)), journal, keeper, lend, max_games=1, drain_s=0
-    )
-    await server.start()
-    url = f"ws://127.0.0.1:{server.port}"
-    arbiter = await Client.login(f"{url}/{quote('ünis')}", "afar", "arbiter")
-    ann = await Client.login(url, "ann")
-    await ann.seek("ünis")
-    await ann.expect(Seeking)
-    await arbiter.close()
-    await ann.expect(NewGame)
-    await ann.close()
-    await server.stop()
-    journal.close()
+    bots = Tables(TableKind(lexicon=load_lexicon(), bots={"ünis": lambda: Passer("ünis")}))
+    path = tmp_path / "serve.db"
+    async with served(path, offered=bots, open_bot=lend, max_games=1) as server:
+        url = url_of(server)
+        arbiter = await Client.login(f"{url}/{quote('ünis')}", "afar", "arbiter")
+        ann = await Client.login(url, "ann")
+        await ann.seek("ünis")
+        await ann.expect(Seeking)
+        await arbiter.close()
+        await ann.expect(NewGame)
+        await ann.close()
 
 
 async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
@@ -296,23 +268,19 @@ async def test_a_game_is_freed_as_it_ends_without_the_collector(
 
     monkeypatch.setattr(GameHost, "run", noted)
     monkeypatch.setattr("harness.server.hosting.KEPT_GAMES", 0)
-    journal = Journal(tmp_path / "serve.db")
-    server = MatchServer(tables(), journal, Gatekeeper(journal, None))
-    await server.start()
-    gc.disable()
-    try:
-        a, b, game = await two_at_a_table(f"ws://127.0.0.1:{server.port}")
-        mover, other, turn = await on_turn(a, b)
-        await mover.channel.send(Resign(game=game, seq=turn.seq))
-        await other.expect(GameOver)
-        await a.close()
-        await b.close()
-        async with asyncio.timeout(5):
-            await freed.wait()
-    finally:
-        gc.enable()
-    await server.stop()
-    journal.close()
+    async with served(tmp_path / "serve.db") as server:
+        gc.disable()
+        try:
+            a, b, game = await two_at_a_table(url_of(server))
+            mover, other, turn = await on_turn(a, b)
+            await mover.channel.send(Resign(game=game, seq=turn.seq))
+            await other.expect(GameOver)
+            await a.close()
+            await b.close()
+            async with asyncio.timeout(5):
+                await freed.wait()
+        finally:
+            gc.enable()
 
 
 async def test_seeking_in_mid_game_stops_nobody_else_from_playing(url: str) -> None:

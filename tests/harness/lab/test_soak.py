@@ -10,16 +10,13 @@ from typing import cast
 
 import pytest
 from command_line import CommandLine
-from tables import tables
+from servers import served, url_of
 
-from harness.arbiter.journal import Journal
 from harness.lab.bench import soak, visitors
 from harness.lab.bench.client import Client
 from harness.lab.bench.soak import Sample, read_samples, summary, write_sample
 from harness.lab.bench.visitors import Visitor
 from harness.matches.rating_list import WIDTH
-from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.messages import Message, Move, Ready, Welcome, YourTurn
@@ -103,26 +100,21 @@ async def test_what_a_bot_does_ends_its_game_as_it_should(
 ) -> None:
     monkeypatch.setattr(visitors, "_DEEDS", {deed: visitors._DEEDS[deed]})
     monkeypatch.setattr(visitors, "ODD", 1.0)
-    journal = Journal(tmp_path / "games.db")
     enough_ms = 300 if outcome == "time" else 60_000
     clock = TimeControl(initial_ms=enough_ms, max_overtime_ms=0, ready_ms=60_000)
-    keeper = Gatekeeper(journal, None)
-    server = MatchServer(tables(), journal, keeper, time=clock, drain_s=0)
-    await server.start()
-    url = f"ws://127.0.0.1:{server.port}"
-    odd = Visitor(url, "odd", "x" * 32, 0, Random(1), load_lexicon())
-    monkeypatch.setattr(odd, "_answer_offer", _get_ready)
-    other = await Client.login(url, "other")
-    coming = asyncio.create_task(odd.live())
-    await other.seek("odd")
-    over = await other.pass_to_the_end()
-    assert over.outcome == outcome
-    assert odd.deeds[deed] == 1
-    coming.cancel()
-    await asyncio.wait([coming])
-    await other.close()
-    await server.stop()
-    journal.close()
+    async with served(tmp_path / "games.db", time=clock) as server:
+        url = url_of(server)
+        odd = Visitor(url, "odd", "x" * 32, 0, Random(1), load_lexicon())
+        monkeypatch.setattr(odd, "_answer_offer", _get_ready)
+        other = await Client.login(url, "other")
+        coming = asyncio.create_task(odd.live())
+        await other.seek("odd")
+        over = await other.pass_to_the_end()
+        assert over.outcome == outcome
+        assert odd.deeds[deed] == 1
+        coming.cancel()
+        await asyncio.wait([coming])
+        await other.close()
 
 
 @pytest.mark.parametrize(("deed", "times"), [("chatter", 1), ("repeat", 3)])

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from guests import ann_and_bob, on_turn, two_at_a_table
+from servers import served, url_of
 from tables import tables
 
 from harness.arbiter.database import Address
@@ -23,7 +25,6 @@ from harness.server.admission import Admission, Admissions
 from harness.server.bans import Bans
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
-from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper, Invitations, KnownTokens, hash_token, new_token
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
@@ -62,42 +63,27 @@ async def running(
     known: str | None = None,
     has_admins: bool = True,
 ) -> AsyncIterator[Running]:
-    journal = Journal(address or folder / "games.db")
     (folder / "admins").write_text(f"hannah {hash_token('h')}\n")
     if known is not None:
         (folder / "tokens").write_text(known)
     tokens = KnownTokens(folder / "tokens", print) if known is not None else None
     there = Running("")
-    server = MatchServer(
-        tables(),
-        journal,
-        Gatekeeper(journal, tokens),
+    async with served(
+        address or folder / "games.db",
+        known=tokens,
         time=TimeControl(initial_ms=60_000),
-        drain_s=0,
         tell=there.told.append,
         admins=KnownTokens(folder / "admins", print) if has_admins else None,
-    )
-    await server.start()
-    there.url = f"ws://127.0.0.1:{server.port}"
-    try:
+    ) as server:
+        there.url = url_of(server)
         yield there
-    finally:
-        await server.stop()
-        journal.close()
 
 
 async def at_a_table(url: str) -> tuple[Client, Client, YourTurn]:
     """Have ann and bob play; ann's connection, bob's, and the first turn, of either."""
-    ann, bob = await Client.login(url, "ann"), await Client.login(url, "bob")
-    await ann.seek("bob")
-    await bob.seek("ann")
-    await ann.get_ready()
-    await bob.get_ready()
-    asked = [asyncio.create_task(client.expect(YourTurn)) for client in (ann, bob)]
-    done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
-    for task in waiting:
-        task.cancel()
-    return ann, bob, done.pop().result()
+    ann, bob, _ = await two_at_a_table(url)
+    _, _, turn = await on_turn(ann, bob)
+    return ann, bob, turn
 
 
 async def test_who_is_there_and_what_is_on_is_listed(tmp_path: Path) -> None:
@@ -206,9 +192,7 @@ async def test_while_games_are_paused_none_begins(tmp_path: Path, address: Addre
     async with running(tmp_path, address) as there:
         assert (await there.do("pause", why="power cut")).paused == "hannah: power cut"
     async with running(tmp_path, address) as there:
-        ann, bob = await Client.login(there.url, "ann"), await Client.login(there.url, "bob")
-        await ann.seek("bob")
-        await bob.seek("ann")
+        ann, bob = await ann_and_bob(there.url)
         for client in (ann, bob):
             await client.expect(Seeking)
         state = await there.do("list")

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import pytest
 from positions import legal_moves_of
-from tables import tables
+from servers import served
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
@@ -23,7 +23,6 @@ from engine.notation.move_text import format_move
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.analysis.task import Task
-from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
 from harness.server.analysis.live_games import why_not_analyse
 from harness.server.analysis.messages import MOST_DATA, SUBPROTOCOL, Analyse, decode
@@ -31,7 +30,6 @@ from harness.server.analysis.queue import AnalysisQueue, Job
 from harness.server.analysis.settings import AnalysisSettings
 from harness.server.players import Players
 from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.errors import PeerError
 from protocol.messages import Played, Started, YourTurn
@@ -316,20 +314,10 @@ class Running:
 
 @pytest.fixture
 async def running(tmp_path: Path, engine: Fake) -> AsyncIterator[Running]:
-    journal = Journal(tmp_path / "games.db")
     for _ in range(100):
         engine.go_on.release()
-    server = MatchServer(
-        tables(),
-        journal,
-        Gatekeeper(journal),
-        drain_s=0,
-        analyst=lambda _kinds: engine.start(),
-    )
-    await server.start()
-    yield Running(server, engine)
-    await server.stop()
-    journal.close()
+    async with served(tmp_path / "games.db", analyst=lambda _kinds: engine.start()) as server:
+        yield Running(server, engine)
 
 
 async def ask(page: ClientConnection, data: bytes = b"a", **more: Any) -> list[dict[str, Any]]:
@@ -390,10 +378,8 @@ async def test_the_position_of_a_game_that_is_on_is_nobodys_to_analyse(running: 
 
 
 async def test_a_server_without_an_engine_says_so(running: Running, tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "other.db")
-    server = MatchServer(tables(), journal, Gatekeeper(journal), drain_s=0)
-    await server.start()
-    async with Running(server, running.engine).connect() as page:
+    async with (
+        served(tmp_path / "other.db") as server,
+        Running(server, running.engine).connect() as page,
+    ):
         assert json.loads(await page.recv())["message"] == "this server offers no analysis"
-    await server.stop()
-    journal.close()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from guests import Guest
 from match_samples import match_config
-from tables import tables
+from servers import served, url_of
 
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
@@ -465,14 +465,9 @@ async def test_players_and_spectators_ask_but_do_not_direct(tmp_path: Path) -> N
 
 
 async def test_a_server_without_a_tournament_has_no_standings(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "serve.db")
-    gate = Gatekeeper(journal)
-    server = MatchServer(tables(), journal, gate, drain_s=0)
-    await server.start()
-    watcher = await Client.login(f"ws://127.0.0.1:{server.port}", "watcher", "spectator")
-    assert await refusal(watcher, watcher.channel.send(Standings())) == "no_tournament"
-    await watcher.close()
-    with pytest.raises((ChannelClosed, PeerError)):
-        await Client.login(f"ws://127.0.0.1:{server.port}", "hannah", "director", token="h")
-    await server.stop()
-    journal.close()
+    async with served(tmp_path / "serve.db") as server:
+        watcher = await Client.login(url_of(server), "watcher", "spectator")
+        assert await refusal(watcher, watcher.channel.send(Standings())) == "no_tournament"
+        await watcher.close()
+        with pytest.raises((ChannelClosed, PeerError)):
+            await Client.login(url_of(server), "hannah", "director", token="h")

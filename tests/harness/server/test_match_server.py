@@ -16,7 +16,9 @@ from typing import Any, cast
 import pytest
 from bot_players import Passes
 from bot_table import MemoryChannel
+from guests import ann_and_bob
 from passing_seats import Passer
+from servers import served, url_of
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
@@ -24,16 +26,14 @@ from websockets.typing import Subprotocol
 from bot.seat.connection import BotRunner
 from bot.seat.draws import DrawsWitness
 from bot.seat.player_thread import Bot
-from harness.arbiter.journal import Journal
 from harness.lab.bench.attackers import HANDSHAKE, hello, said
 from harness.lab.bench.client import Client
 from harness.page import Page
 from harness.server.admission import Admission
 from harness.server.analysis.messages import SUBPROTOCOL as ANALYSIS
-from harness.server.server import MatchServer
 from harness.server.spectating import Spectating
 from harness.server.tables import TableKind, Tables
-from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
+from harness.server.tokens import KnownTokens, hash_token
 from lexicons.jit import warm_up
 from lexicons.store import load_lexicon
 from protocol import accepting
@@ -70,30 +70,21 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
     if param == "tokens":
         (tmp_path / "tokens").write_text(f"ann {hash_token('a')}\nbob {hash_token('b')}\n")
         tokens = KnownTokens(tmp_path / "tokens", print)
-    journal = Journal(tmp_path / "serve.db")
-    server = Running("")
+    running = Running("")
     main = TableKind(lexicon=load_lexicon(), bots={"greedy": lambda: Passer("greedy")})
-    admission = param if isinstance(param, Admission) else Admission()
-    listening = MatchServer(
-        Tables(main),
-        journal,
-        Gatekeeper(journal, tokens),
-        drain_s=0,
-        tell=server.told.put_nowait,
-        admission=admission,
-    )
-    await listening.start()
-    server.url = f"ws://127.0.0.1:{listening.port}"
-    yield server
-    await listening.stop()
-    journal.close()
+    async with served(
+        tmp_path / "serve.db",
+        offered=Tables(main),
+        known=tokens,
+        tell=running.told.put_nowait,
+        admission=param if isinstance(param, Admission) else Admission(),
+    ) as server:
+        running.url = url_of(server)
+        yield running
 
 
 async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Running) -> None:
-    ann = await Client.login(running.url, "ann")
-    bob = await Client.login(running.url, "bob")
-    await ann.seek("bob")
-    await bob.seek("ann")
+    ann, bob = await ann_and_bob(running.url)
     over, _ = await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
     for client in (ann, bob):
         await client.close()
@@ -219,10 +210,7 @@ FEW = Admission(connections=4, kept=2, connections_per_address=100)
 
 @pytest.mark.parametrize("running", [FEW], indirect=True)
 async def test_a_player_with_a_game_comes_back_when_all_places_are_taken(running: Running) -> None:
-    ann = await Client.login(running.url, "ann")
-    bob = await Client.login(running.url, "bob")
-    await ann.seek("bob")
-    await bob.seek("ann")
+    ann, bob = await ann_and_bob(running.url)
     game = await bob.get_ready()
     await ann.close()
     idle = [await Client.login(running.url, f"s{number}", "spectator") for number in range(3)]
@@ -362,9 +350,7 @@ async def test_a_page_that_does_not_read_is_cut_off_and_the_game_goes_on(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("protocol.websocket.CLOSE_S", 0.1)
-    ann, bob = [await Client.login(running.url, name) for name in ("ann", "bob")]
-    await ann.seek("bob")
-    await bob.seek("ann")
+    ann, bob = await ann_and_bob(running.url)
     game = await ann.get_ready()
     reader, writer = await asyncio.open_connection("127.0.0.1", int(running.url.split(":")[2]))
     writer.write(HANDSHAKE + hello("spectator", "page"))

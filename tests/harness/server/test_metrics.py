@@ -6,15 +6,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tables import tables
+from guests import ann_and_bob
+from servers import served, url_of
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
-from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
 from harness.server.admission import Admission
 from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper
 from protocol.channel import ChannelClosed
 from protocol.websocket import HttpAnswer
 
@@ -29,40 +28,34 @@ def read(server: MatchServer) -> dict[str, float]:
 
 
 async def test_a_game_and_a_refusal_are_counted(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "games.db")
-    server = MatchServer(tables(), journal, Gatekeeper(journal), drain_s=0)
-    await server.start()
-    url = f"ws://127.0.0.1:{server.port}"
-    before = read(server)
-    assert before["tilewire_games_on"] == before["tilewire_players"] == 0
-    ann, bob = await Client.login(url, "ann"), await Client.login(url, "bob")
-    await ann.seek("bob")
-    await bob.seek("ann")
-    await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
-    with pytest.raises(ChannelClosed):
-        await Client.login(url, "hannah", "admin", token="x")
-    full = Admission(connections=1, kept=1)
-    server.change(max_games=2, time=server.time, admission=full)
-    with pytest.raises(ChannelClosed):
-        await Client.login(url, "cem")
-    after = read(server)
-    assert after["tilewire_players"] == 2
-    assert after['tilewire_games_total{outcome="zeroes"}'] == 1
-    assert after['tilewire_turned_away_total{code="forbidden"}'] == 1
-    assert after['tilewire_refused_total{limit="connections"}'] == 1
-    assert after["tilewire_turns_total"] == 6
-    assert (
-        after["tilewire_journal_commit_seconds_count"]
-        > before["tilewire_journal_commit_seconds_count"]
-    )
-    assert after["tilewire_journal_bytes"] > 0
-    assert after["tilewire_journal_failing"] == 0
-    async with asyncio.timeout(10):
-        while not read(server)["tilewire_loop_late_seconds_count"]:  # noqa: ASYNC110 - every 20 ms
-            await asyncio.sleep(0.005)
-    assert after["process_open_fds"] > 0
-    assert "ann" not in str(after)
-    for client in (ann, bob):
-        await client.close()
-    await server.stop()
-    journal.close()
+    async with served(tmp_path / "games.db") as server:
+        url = url_of(server)
+        before = read(server)
+        assert before["tilewire_games_on"] == before["tilewire_players"] == 0
+        ann, bob = await ann_and_bob(url)
+        await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
+        with pytest.raises(ChannelClosed):
+            await Client.login(url, "hannah", "admin", token="x")
+        full = Admission(connections=1, kept=1)
+        server.change(max_games=2, time=server.time, admission=full)
+        with pytest.raises(ChannelClosed):
+            await Client.login(url, "cem")
+        after = read(server)
+        assert after["tilewire_players"] == 2
+        assert after['tilewire_games_total{outcome="zeroes"}'] == 1
+        assert after['tilewire_turned_away_total{code="forbidden"}'] == 1
+        assert after['tilewire_refused_total{limit="connections"}'] == 1
+        assert after["tilewire_turns_total"] == 6
+        assert (
+            after["tilewire_journal_commit_seconds_count"]
+            > before["tilewire_journal_commit_seconds_count"]
+        )
+        assert after["tilewire_journal_bytes"] > 0
+        assert after["tilewire_journal_failing"] == 0
+        async with asyncio.timeout(10):
+            while not read(server)["tilewire_loop_late_seconds_count"]:  # noqa: ASYNC110 - every 20 ms
+                await asyncio.sleep(0.005)
+        assert after["process_open_fds"] > 0
+        assert "ann" not in str(after)
+        for client in (ann, bob):
+            await client.close()

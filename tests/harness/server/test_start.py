@@ -7,6 +7,7 @@ from asyncio import gather
 from itertools import cycle
 
 import pytest
+from guests import ann_and_bob
 from msgspec.structs import replace
 from passing_seats import Passer
 from postgres import tamper
@@ -17,7 +18,6 @@ from websockets.http11 import Request
 from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended, Opened
-from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
@@ -90,9 +90,7 @@ async def test_a_wall_clock_that_jumps_is_no_game_clock(
     running = server(journal, [])
     await running.start()
     url = f"ws://127.0.0.1:{running.port}"
-    ann, bob = await Client.login(url, "ann"), await Client.login(url, "bob")
-    await ann.seek("bob")
-    await bob.seek("ann")
+    ann, bob = await ann_and_bob(url)
     over, _ = await gather(ann.pass_to_the_end(), bob.pass_to_the_end())
     assert over.outcome == "zeroes"
     for client in (ann, bob):
