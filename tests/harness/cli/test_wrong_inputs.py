@@ -575,21 +575,17 @@ def test_what_a_signal_breaks_is_no_failure_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["TERM", "INT"]
-)
-@pytest.mark.parametrize(
-    "arguments",
+    ("command", "number", "status"),
     [
-        ("experiment", "duel", "static", "greedy", "--games", "4000000"),  # compiled code, threads
-        ("bench", "server", "--seconds", "60"),  # an event loop
+        # Compiled code and threads; an event loop.
+        ("experiment duel static greedy --games 4000000", signal.SIGINT, 130),
+        ("bench server --seconds 60", signal.SIGTERM, 143),
     ],
     ids=["kernels", "loop"],
 )
-def test_a_signal_ends_whatever_runs(
-    tmp_path: Path, arguments: tuple[str, ...], number: signal.Signals, status: int
-) -> None:
+def test_a_signal_ends_whatever_runs(command: str, number: signal.Signals, status: int) -> None:
     with subprocess.Popen(
-        [*TILEWIRE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*TILEWIRE, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         until_it_catches(process.pid, signal.SIGTERM)
         time.sleep(1)  # wherever it is by now
