@@ -187,17 +187,32 @@ def folded(head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
 
     Columns that don't fit follow in a table below, which has the first column too.
     """
-    parts, widths = [[0]], _widths(head, rows)
-    for column in range(1, len(head)):
-        shown = [*parts[-1], column]
-        if width is None or sum(widths[at] + 2 for at in shown) - 2 <= width or len(shown) == 2:
-            parts[-1] = shown
-        else:
-            parts.append([0, column])
     return "\n\n".join(
         table([head[at] for at in part], [[row[at] for at in part] for row in rows])
-        for part in parts
+        for part in parts(head, rows, width)
     )
+
+
+def parts(
+    head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, gap: int = 2
+) -> list[list[int]]:
+    """Return the columns of each table that ``width`` characters make of one; None is no limit.
+
+    The first column is in all of them, and one without a head stays with the column before.
+    """
+    found, widths = [[0]], [width + gap for width in _widths(head, rows)]
+    groups: list[list[int]] = []
+    for at, name in enumerate(head[1:], start=1):
+        if name or not groups:
+            groups.append([])
+        groups[-1].append(at)
+    for group in groups:
+        shown = [*found[-1], *group]
+        if width is None or sum(widths[at] for at in shown) - gap <= width or found == [[0]]:
+            found[-1] = shown
+        else:
+            found.append([0, *group])
+    return found
 
 
 def _widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from cyclopts import Parameter
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
-from rich.measure import Measurement
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.figures import counted, number, share
+from harness.figures import counted, number, parts, share
 
-from .board_view import print_view
+from .board_view import WIDTH, print_view, terminal_width
 from .failing import print_json, sentences
 from .options import (
     Count,
@@ -84,7 +83,8 @@ def stats(
         print_json(about | asdict(found))
         return
     heading = f"{lexicon.name}, {counted(words, 'word')}, by the rules {played.name}"
-    print_view(Group(Text(heading, "bold"), *_tables(found, played)))
+    width = terminal_width() or WIDTH
+    print_view(Group(Text(heading, "bold"), *_tables(found, played, width)))
 
 
 def _draw(found: LexiconStatistics, rules: Rules, folder: Path) -> None:
@@ -94,10 +94,10 @@ def _draw(found: LexiconStatistics, rules: Rules, folder: Path) -> None:
         draw_statistics(found, rules.rack_size, folder)
 
 
-def _tables(found: LexiconStatistics, rules: Rules) -> Iterator[RenderableType]:
+def _tables(found: LexiconStatistics, rules: Rules, width: int) -> Iterator[RenderableType]:
     size = rules.rack_size
-    yield _letters(found.letters, size)
-    yield _lengths(found.lengths)
+    yield _letters(found.letters, size, width)
+    yield _lengths(found.lengths, width)
     hooks = [(hooked.front, hooked.word, hooked.back) for hooked in found.hooks]
     yield _table("Most hooks", ("in front>", "word", "behind"), hooks)
     yield _chains(found.chains)
@@ -107,7 +107,7 @@ def _tables(found: LexiconStatistics, rules: Rules) -> Iterator[RenderableType]:
     yield from _full(found.full, size)
 
 
-def _letters(letters: Sequence[Letter], size: int) -> RenderableType:
+def _letters(letters: Sequence[Letter], size: int, width: int) -> RenderableType:
     by_length = ("words>", "2–3 letters>", f"{size}–{size + 1} letters>")
     head = ("", *by_length, "bag>", "tiles>", "", "points>", "")
     rows = [
@@ -119,14 +119,14 @@ def _letters(letters: Sequence[Letter], size: int) -> RenderableType:
         )
         for letter in letters
     ]
-    return _table("Letters", head, rows, _LETTERS, folds=True)
+    return _table("Letters", head, rows, _LETTERS, width)
 
 
 def _change(now: int, by_share: int) -> tuple[str, str]:
     return str(now), "" if now == by_share else f"→ {by_share}"
 
 
-def _lengths(lengths: Sequence[Length]) -> RenderableType:
+def _lengths(lengths: Sequence[Length], width: int) -> RenderableType:
     counts = [(row.words, row.front, row.back, row.hooked, row.anagrams) for row in lengths]
     total = tuple(map(sum, zip(*counts, strict=True)))
     names = [*(str(row.letters) for row in lengths), "all"]
@@ -135,7 +135,7 @@ def _lengths(lengths: Sequence[Length]) -> RenderableType:
         for name, (words, *having) in zip(names, [*counts, total], strict=True)
     ]
     head = ("letters>", "words>", "share>", "in front>", "behind>", "either>", "anagram>")
-    return _table("Words by length", head, rows, [_HOOKS], folds=True)
+    return _table("Words by length", head, rows, [_HOOKS], width)
 
 
 def _chains(chains: Chains) -> RenderableType:
@@ -173,20 +173,30 @@ def _table(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
     notes: Sequence[str] = (),
-    *,
-    folds: bool = False,
+    width: int | None = None,
 ) -> RenderableType:
     """Return a table under its title, notes below; a head that ends in > is of a column of numbers.
 
-    If it ``folds``, columns that don't fit move below; otherwise texts wrap.
+    Columns that don't fit into a ``width`` move below; without one, texts wrap.
     """
     listed = list(rows)
     if not listed:
         return Padding(Text(f"{title}: none"), (1, 0, 0, 0))
-    shown = _Folding(head, listed) if folds else _columns(head, listed)
+    shown = [_columns(head, listed)] if width is None else _folded(head, listed, width)
     return Padding(
-        Group(Text(title, "bold"), shown, *(Text(note, "dim") for note in notes)), (1, 0, 0, 0)
+        Group(Text(title, "bold"), *shown, *(Text(note, "dim") for note in notes)), (1, 0, 0, 0)
     )
+
+
+def _folded(
+    head: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> Iterator[Table | Text]:
+    names = [name.rstrip(">") for name in head]
+    for place, part in enumerate(parts(names, rows, width, gap=3)):
+        if place:
+            yield Text()
+        lines = [[row[at] for at in part] for row in rows]
+        yield _columns([head[at] for at in part], lines, wraps=False)
 
 
 def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, wraps: bool = True) -> Table:
@@ -198,44 +208,3 @@ def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, wraps: bool 
     for row in rows:
         shown.add_row(*map(Text, row))
     return shown
-
-
-class _Folding:
-    """A table of short cells: columns that don't fit move below, where the first is repeated.
-
-    A column without a head stays with the one before.
-    """
-
-    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        self._head, self._rows = head, rows
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
-        parts = [[0]]
-        for group in self._groups():
-            wider = [*parts[-1], *group]
-            if _width(self._table(wider), console) <= options.max_width:
-                parts[-1] = wider
-            else:
-                parts.append([0, *group])
-        for place, columns in enumerate(parts):
-            if place:
-                yield Text()
-            yield self._table(columns)
-
-    def _groups(self) -> list[list[int]]:
-        groups: list[list[int]] = []
-        for at, name in enumerate(self._head[1:], start=1):
-            if name:
-                groups.append([])
-            groups[-1].append(at)
-        return groups
-
-    def _table(self, columns: Sequence[int]) -> Table:
-        head = [self._head[at] for at in columns]
-        rows = [[row[at] for at in columns] for row in self._rows]
-        return _columns(head, rows, wraps=False)
-
-
-def _width(table: Table, console: Console) -> int:
-    unlimited = console.options.update(max_width=10_000)
-    return Measurement.get(console, unlimited, table).maximum

@@ -47,7 +47,7 @@ def test_columns_that_do_not_fit_stand_below(columns: int, parts: int) -> None:
     letters = [Letter("E", 0.112, 0.092, 0.116, 0.122, 12, 11, 1, 10)] * 2
     console = Console(width=columns, file=io.StringIO(), legacy_windows=False)
     with console.capture() as drawn:
-        console.print(_letters(letters, 7))
+        console.print(_letters(letters, 7, columns))
     text = drawn.get()
     assert max(map(len, text.splitlines())) <= columns
     assert "…" not in text
