@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 from e2e.browsing import chromium, launched
+from e2e.processes import Server, serving
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -20,6 +21,13 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "tls"
 def certificate() -> tuple[Path, Path]:
     """A certificate for this machine that vouches for itself, and its key."""
     return FIXTURES / "localhost.pem", FIXTURES / "localhost.key"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for whoever needs one that is up; a name claimed there is not to be had again."""
+    with serving(tmp_path_factory.mktemp("serving"), "--drain", "0s") as server:
+        yield server
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

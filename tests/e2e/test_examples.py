@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,12 +21,6 @@ from protocol.channel import Channel
 from protocol.messages import Error, Resume, Seek, Seeking, Welcome
 
 TOKEN = "a token of thirty-two characters"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("serving"), "--drain", "0s") as server:
-        yield server
 
 
 @pytest.mark.parametrize("name", ["tiny_bot.py", "minimal_bot.py", "minimal_arbiter.py"])
@@ -71,13 +64,6 @@ def tiny_bot(url: str) -> subprocess.CompletedProcess[str]:
     """Run it against an opponent that isn't there."""
     command = [sys.executable, str(EXAMPLES / "tiny_bot.py"), url, "gredy"]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
-def test_the_bot_plays_whole_games_against_a_bot_of_the_house(server: Server) -> None:
-    games = run_example("minimal_bot.py", server.url, "--opponent", "static", "--games", "3")
-    outcomes = [line.split()[0] for line in games.splitlines()]
-    assert len(outcomes) == 3
-    assert set(outcomes) <= {"out", "zeroes"}, games
 
 
 def test_the_bot_in_javascript_lays_the_best_words(server: Server, tmp_path: Path) -> None:

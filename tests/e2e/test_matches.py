@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -52,12 +51,6 @@ class Breaks(Player):
         print("I have", len(view.rack), "tiles")
         raise LookupError("no book")
 """
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("serving"), "--drain", "0s") as server:
-        yield server
 
 
 def play_match(*arguments: str | Path, python_path: str | None = None) -> dict[str, Any]:
@@ -169,7 +162,7 @@ def test_a_bot_elsewhere_joins_a_server(server: Server, tmp_path: Path) -> None:
 
 
 def test_a_wish_of_a_bot_elsewhere_that_cant_be_granted(server: Server) -> None:
-    joining = ("--bot", f"{server.url}/static", "--name", "me", "--opponent", "me")
+    joining = ("--bot", f"{server.url}/static", "--name", "myself", "--opponent", "myself")
     command = [*COMMAND, "connect", server.url, *joining]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 1

@@ -36,17 +36,11 @@ async def begin(server: Server, name: str) -> tuple[Client, YourTurn]:
     return client, await client.expect(YourTurn)
 
 
-async def test_health(tmp_path: Path) -> None:
-    with serving(tmp_path, "--drain", "0s") as server:
-        assert await health(server) == {"status": "ok", "games": 0}
-        client, _ = await begin(server, "guest")
-        assert await health(server) == {"status": "ok", "games": 1}
-        await client.close()
-
-
-async def test_watch_follows_a_game_to_its_end(tmp_path: Path) -> None:
+async def test_health_counts_a_game_and_watch_follows_it_to_its_end(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
+        assert await health(server) == {"status": "ok", "games": 0}
         client, turn = await begin(server, "guest")
+        assert await health(server) == {"status": "ok", "games": 1}
         watching = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", "from harness.cli import main; main()"),
             *("watch", server.url, turn.game),

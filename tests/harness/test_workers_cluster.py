@@ -53,7 +53,10 @@ def test_a_worker_that_comes_later_goes_on(cluster: Cluster, tmp_path: Path) -> 
     assert told in ([], [f"waiting for workers: dask worker {cluster.address}"])
 
 
-def test_rounds_on_one_worker(cluster: Cluster, tmp_path: Path) -> None:
+def test_rounds_on_one_worker_until_the_scheduler_is_gone(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.workers._CONNECTING_S", 3)
     cluster.add_worker()
     shares = [Task(number, (7, number)) for number in range(SHARES)]
     with open_workers(cluster=cluster.address) as workers:
@@ -64,12 +67,6 @@ def test_rounds_on_one_worker(cluster: Cluster, tmp_path: Path) -> None:
         assert len(list(tmp_path.iterdir())) == 1, "what they have in common is unpacked once"
         with pytest.raises(LookupError, match=r"^second 5$"):
             list(workers.work_through(worker_tasks.refuse, "second", [5]))
-
-
-def test_a_scheduler_that_is_gone(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.workers._CONNECTING_S", 3)
-    cluster.add_worker()
-    with open_workers(cluster=cluster.address) as workers:
         under_way = workers.work_through(worker_tasks.square, None, range(1000))
         next(under_way)
         cluster.scheduler.kill()
