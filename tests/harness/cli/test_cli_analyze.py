@@ -200,13 +200,9 @@ def test_nothing_is_left_but_to_pass(tilewire: CommandLine, words: Path) -> None
         (POSITION.replace("28/-7 2", "28/-7 6"), "the game is over, after 6 scoreless turns"),
         (f"{SHORT_GAME}@7", "@7: the game is over"),
         (f"{SHORT_GAME}@6", "@6: a line 'rack left' is no turn"),
-        (f"{SHORT_GAME}@8", "has lines 1 to 6; @7 is the position after them"),
-        (f"{SHORT_GAME}@0", "there is no 0"),
-        (f"{SHORT_GAME}@x", "after the @ comes the number of a line"),
         (FIXTURES / "gcg" / "no_events.gcg", "there are no turns"),
         (FIXTURES / "gcg" / "partial_racks.gcg", "line 1: DORSW is not the whole"),
         (FIXTURES / "gcg" / "three_players.gcg", "only a game of two"),
-        ("missing.gcg@3", "missing.gcg@3 is neither a file nor a CGP"),
     ],
 )
 def test_what_cannot_be_analysed_is_said_in_a_sentence(

@@ -272,8 +272,6 @@ def test_a_bot_that_fails_while_the_server_is_dialled_leaves_no_connection(
 
 def test_a_token_that_can_not_be_read(tilewire: CommandLine, tmp_path: Path) -> None:
     joining = ("connect", "ws://127.0.0.1:1", "--bot", "greedy", "--token-file")
-    assert tilewire(*joining, tmp_path / "none") == 2
-    assert tilewire.err == f"tilewire: there is no token file {tmp_path / 'none'}\n"
     assert tilewire(*joining, tmp_path) == 2
     assert tilewire.err == f"tilewire: the token file {tmp_path} can't be read: Is a directory\n"
 

@@ -174,8 +174,6 @@ def test_a_line_of_a_game(tilewire: CommandLine, asks: Asks, tmp_path: Path) -> 
     found = as_json(tilewire, asks, "endgame", f"{sheet}@2")
     assert found["proven"]
     assert len(found["pv"]) == len(found["scores"])
-    assert asks("endgame", str(sheet)) == 2
-    assert f"is a whole game: say which of its lines, {sheet}@1 to @3" in tilewire.err
     assert asks("endgame", f"{sheet}@3") == 2
     assert f"{sheet}@3: the player on turn has no rack" in tilewire.err
 

@@ -34,8 +34,6 @@ def test_a_position_of_a_game(tilewire: CommandLine, tmp_path: Path, words: Path
     game.write_text("#player1 a A\n#player2 b B\n>a: ACT 8G CAT +10 10\n>b: AEIST 8G ...S +6 6\n")
     found = tilewire.json("generate", f"{game}@2", "--lexicon", words, "--all")
     assert "8G ...S" in [move["move"] for move in found["moves"]]
-    assert tilewire("generate", game, "--lexicon", words) == 2
-    assert f"is a whole game: say which of its lines, {game}@1 to @3" in tilewire.err
 
 
 def test_all_moves_are_the_legal_moves(tilewire: CommandLine, words: Path) -> None:

@@ -251,20 +251,6 @@ def test_a_picture(tilewire: CommandLine, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_picture_that_cannot_be_written(tilewire: CommandLine, tmp_path: Path) -> None:
-    none = tmp_path / "none"
-    says = {
-        none / "a.png": f": there is no folder {none}",
-        tmp_path: " is a folder; a file is to be written",
-    }
-    for path, why in says.items():
-        assert tilewire("infer", OPENING, *IMINO, "--plot", path) == 2
-        assert f"--plot {path}{why}" in tilewire.err
-        assert tilewire.err.count("\n") == 1
-        assert tilewire.out == ""
-    assert list(tmp_path.iterdir()) == []
-
-
 # --- bad input ----------------------------------------------------------------------------------
 
 LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOPPQRRRRR/" + (
@@ -291,9 +277,6 @@ LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOP
         (OPENING.replace("15/15/", "15/", 1), "8D IMINO", "board: 14 rows"),
         (f"{LATE} /VVWWXYY 0/0 0", "-", "the bag is empty, so that nothing is hidden"),
         (f"{LATE} /VVWWXYY 0/0 0", "-1", "an exchange needs 7 tiles in the bag"),
-        ("missing.gcg@3", "-", "missing.gcg@3 is neither a file nor a CGP"),
-        (GAME, None, "is a whole game: say which of its lines, "),
-        (f"{GAME}@99", None, "has lines 1 to 24; @25 is the position after them, and there is no"),
         (f"{GAME}@25", None, "@25: no play is recorded after the last line"),
         (f"{GAME}@24", None, "@24: a line 'rack left' is no turn"),
         (f"{GAME}@23", None, "@23: the bag is empty"),

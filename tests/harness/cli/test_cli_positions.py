@@ -47,6 +47,17 @@ def test_what_is_no_line_is_refused_alike(
     assert "after the @ comes the number of a line, as in" in tilewire.err
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_that_is_not_there_is_refused_alike(
+    tilewire: CommandLine, nothing_loads: None, command: str
+) -> None:
+    assert tilewire(command, "missing.gcg@3") == 2
+    assert tilewire.err == (
+        "tilewire: missing.gcg@3 is neither a file nor a CGP ('board racks scores zeros', in "
+        "quotes)\n"
+    )
+
+
 def test_a_file_that_can_not_be_read_is_told_without_errno(
     tilewire: CommandLine, nothing_loads: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

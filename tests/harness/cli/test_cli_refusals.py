@@ -54,6 +54,7 @@ def test_a_server_that_can_not_be_leaves_no_journal(tilewire: CommandLine, tmp_p
         ),
         ("[ladder]\nfade_days = 0\n", "ladder.fade_days must be at least 1 (got 0)"),
         ("[ladder.anchors]\nnobody = 1\n", "no bot of this server is called 'nobody'"),
+        ("[ladder.anchors]\nstatic = 1e9\n", "must be a rating from -10,000 to 10,000"),
         ('[ladder]\npersons = ["greedy"]\n', "ladder.persons: greedy is a bot of this server"),
         ('[tables.polish]\nrules = "polsh"\n', "no rule set is called 'polsh'"),
         ("[tables.main]\n", "the settings outside [tables] are those of the table main"),

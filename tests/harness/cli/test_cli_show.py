@@ -114,7 +114,7 @@ def test_a_position_that_is_none(tilewire: CommandLine, tmp_path: Path) -> None:
     assert tilewire("show", "9" * 5_000 + "/1 / 0/0 0") == 2
 
 
-@pytest.mark.parametrize("what", ["missing.gcg", "no/such/game.gcg", "x\0y", f"{GAME}x@3"])
+@pytest.mark.parametrize("what", ["no/such/game.gcg", "x\0y", f"{GAME}x@3"])
 def test_a_file_that_is_not_there(tilewire: CommandLine, what: str) -> None:
     assert tilewire("show", what) == 2
     assert "is neither a file nor a CGP" in tilewire.err

@@ -170,14 +170,11 @@ def test_checkpoints_that_are_not_gone_on_with(
 
 
 def test_whether_a_training_is_gone_on_with_is_said(
-    tilewire: CommandLine, ground: Path, stopped: Path, tmp_path: Path
+    tilewire: CommandLine, ground: Path, stopped: Path
 ) -> None:
     options = (*LONG, *on(ground))
     says = "is of a training that was stopped: --resume goes on, or delete it"
     refused(tilewire, says, "leaves", "--out", stopped, *options)
-    other = tmp_path / "u.klv2"
-    says = f"--resume: there is no {other}.checkpoint to go on with"
-    refused(tilewire, says, "leaves", "--out", other, *options, "--resume")
 
 
 # --- what is refused ------------------------------------------------------------------------------

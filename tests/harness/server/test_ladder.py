@@ -20,7 +20,6 @@ from match_samples import opened
 from msgspec.structs import replace
 from postgres import tamper
 
-from harness.analysis.task import MAIN
 from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
@@ -32,7 +31,7 @@ from harness.server.ladder.history import History, RatedGame
 from harness.server.ladder.ladder import Ladder, Rated
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
-from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, check_ladder
+from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable
 from protocol.errors import PeerError
 from protocol.messages import Seek
 from protocol.parts import Accusation, Outcome, TimeControl
@@ -575,21 +574,3 @@ def test_wrong_addresses_are_answered_with_a_sentence(
 
 
 # --- settings -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        (LadderSettings(anchors={"no": 1.0}), "no bot of this server is called 'no'"),
-        (LadderSettings(anchors={"static": 1e9}), "must be a rating from -10,000 to 10,000"),
-        (LadderSettings(persons=("static",)), "'static' is a bot of this server|static is a bot"),
-        (
-            LadderSettings(tables={"a/b": LadderTable()}),
-            r"ladder\.tables: a table's name is 1 to 32 letters, digits and hyphens \(got 'a/b'\)",
-        ),
-        (LadderSettings(tables={"a": LadderTable(table="b")}), r"there is no \[tables.b\]"),
-    ],
-)
-def test_wrong_settings_are_refused(settings: LadderSettings, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        check_ladder(settings, {"static"}, {MAIN})
