@@ -31,7 +31,7 @@ async def test_every_odd_address_is_answered(tmp_path: Path) -> None:
                 answer = await visitors.ask(
                     server.port, b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % path
                 )
-                assert answer.startswith((b"HTTP/1.1 4", b"")), path
+                assert not answer or answer.startswith((b"HTTP/1.1 2", b"HTTP/1.1 4")), path
     assert visitors.uncaught.seen == []
 
 

@@ -40,7 +40,7 @@ def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
     assert "tilewire: rh – mc?samples=2: 4 of 4 games" in tilewire.err
     assert plot.read_bytes().startswith(b"\x89PNG")
     before = out.read_bytes()
-    assert tilewire(*command, "--workers", 2) == 0, tilewire.err
+    assert tilewire(*command) == 0, tilewire.err
     assert out.read_bytes() == before
     assert tilewire("experiment", "duel", "trained", "rh", "--games", 4, "--out", out) == 2
     assert "leave --out and --cluster out" in tilewire.err
