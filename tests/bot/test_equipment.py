@@ -11,6 +11,7 @@ from bot_table import TestArbiter
 from lexicon_parts import leaves_worth
 
 from bot.equipment import Equipment, Resources, load_tables
+from bot.seat import worker_main
 from bot.seat.offers import Declined, resources_for
 from bot.seat.player_view import Watched
 from bot.seat.worker_handle import SeatProcess
@@ -153,10 +154,10 @@ async def test_what_a_worker_is_given_reaches_its_player(
     assert not any("nobody" in sentence for sentence in said)
 
 
-async def test_a_number_of_threads_that_makes_no_sense_is_one_sentence() -> None:
-    equipment = Equipment()
-    object.__setattr__(equipment, "threads", 0)
-    process = await SeatProcess.start(parse_seat("static"), equipment)
-    assert await process.wait() == 2
-    assert process.stderr_tail == "0 threads; a player searches with 1 or more\n"
-    await process.kill()
+def test_a_number_of_threads_that_makes_no_sense_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_main, "log_to_stderr", lambda _level: None)
+    options = worker_main._parser().parse_args(["--bot", "static", "--pipe", "--threads", "0"])
+    assert worker_main._run(options, None) == 2
+    assert capsys.readouterr().err == "0 threads; a player searches with 1 or more\n"

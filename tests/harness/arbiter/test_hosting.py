@@ -162,7 +162,7 @@ async def test_a_player_waits_for_a_refusal_in_nobodys_time(
     url: str, monkeypatch: pytest.MonkeyPatch, slow: type[Record]
 ) -> None:
     append = Journal.append
-    took_ms = 1_500
+    took_ms = 700
 
     async def slowly(
         journal: Journal, game: str, records: Sequence[Record], *, last: bool = False

@@ -176,7 +176,7 @@ async def test_who_misses_two_games_is_not_paired_until_it_is_back(tmp_path: Pat
 
 
 async def test_a_game_that_neither_comes_to_is_lost_to_both(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=1_000, rounds=1) as there:
+    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=50, rounds=1) as there:
         listed = await there.until(lambda it: it.over)
         assert [game.outcome for game in listed.games] == ["no_show"]
         assert points(listed) == {"ann": 0, "bob": 0}
@@ -293,7 +293,7 @@ async def test_a_game_that_neither_came_to_is_lost_also_if_the_server_ends_as_it
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(MatchFolder, "append", full)
-    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=1_000, rounds=1):
+    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=50, rounds=1):
         decisions = tmp_path / "decisions.jsonl"
         while not (decisions.exists() and "missed" in decisions.read_text()):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
