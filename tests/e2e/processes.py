@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -161,6 +163,16 @@ class Server:
             if words in line:
                 return line
         raise AssertionError(f"it ended without saying {words!r}: {self.said[-5:]}")
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Ask over HTTP, by HTTPS if that is how it serves; return the status and the answer."""
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with direct.open(self.url.replace("ws", "http", 1) + path, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return refused.code, refused.read().decode()
 
     def wait(self) -> int:
         """Wait for its end; give its exit status."""

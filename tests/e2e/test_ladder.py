@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,14 +26,9 @@ greedy = 1500
 
 async def ask(server: Server, address: str) -> str:
     """Ask over HTTP, as a page would."""
-
-    def get() -> str:
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(server.url.replace("ws", "http", 1) + address, timeout=60) as answer:
-            text: str = answer.read().decode()
-            return text
-
-    return await asyncio.to_thread(get)
+    status, text = await asyncio.to_thread(server.get, address)
+    assert status == 200, text
+    return text
 
 
 async def until(server: Server, address: str, holds: Callable[[Any], object]) -> Any:

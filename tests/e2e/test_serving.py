@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,9 @@ from protocol.messages import YourTurn
 
 async def health(server: Server) -> dict[str, Any]:
     """Ask as a load balancer would."""
-
-    def ask() -> dict[str, Any]:
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(f"{server.url.replace('ws', 'http', 1)}/healthz", timeout=10) as answer:
-            assert answer.headers["Content-Type"] == "application/json"
-            told: dict[str, Any] = json.load(answer)
-            return told
-
-    return await asyncio.to_thread(ask)
+    _, told = await asyncio.to_thread(server.get, "/healthz")
+    found: dict[str, Any] = json.loads(told)
+    return found
 
 
 async def begin(server: Server, name: str) -> tuple[Client, YourTurn]:

@@ -6,7 +6,6 @@ import json
 import random
 import runpy
 import threading
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -126,10 +125,11 @@ def watched(url: str) -> list[dict[str, Any]]:
         return told
 
 
-def asked(server: Server, what: str) -> bytes:
+def asked(server: Server, what: str) -> str:
     """Ask the server for something of its games."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/api/games{what}") as answer:
-        return bytes(answer.read())
+    status, text = server.get(f"/api/games{what}")
+    assert status == 200, text
+    return text
 
 
 def test_a_game_in_polish_goes_on_after_a_kill_though_its_table_is_gone(

@@ -12,10 +12,7 @@ import contextlib
 import json
 import os
 import shutil
-import ssl
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,20 +33,10 @@ def shown(trouble: str, said: object) -> None:
     print(f"{trouble}: {said}")
 
 
-async def health(url: str) -> tuple[int, dict[str, Any]]:
+async def health(server: Server) -> tuple[int, dict[str, Any]]:
     """Ask as a load balancer would; status and answer."""
-    trusting = ssl.create_default_context(cafile=TLS / "localhost.pem")
-    handlers = urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting)
-
-    def ask() -> tuple[int, dict[str, Any]]:
-        address = f"{url.replace('ws', 'http', 1)}/healthz"
-        try:
-            with urllib.request.build_opener(*handlers).open(address, timeout=10) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as refused:
-            return refused.code, json.load(refused)
-
-    return await asyncio.to_thread(ask)
+    status, told = await asyncio.to_thread(server.get, "/healthz")
+    return status, json.loads(told)
 
 
 async def at_play(url: str, token: str | None = None) -> tuple[Client, YourTurn]:
@@ -111,12 +98,12 @@ async def test_files_that_go_wrong_harm_no_game(secure: tuple[Server, Path, Path
     assert (over.outcome, over.winner) == ("host_error", None)
     shown("disk full, to players", over.message)
     shown("disk full, in the log", await asyncio.to_thread(server.hear, "can't be written"))
-    status, told = await health(server.url)
+    status, told = await health(server)
     assert (status, told["status"]) == (503, "failing")
     shown("disk full, /healthz", told)
     server.let_files_grow(to_bytes=None)
     shown("room again", await asyncio.to_thread(server.hear, "is written again"))
-    assert (await health(server.url))[0] == 200
+    assert (await health(server))[0] == 200
     await client.seek("greedy")
     assert (await client.pass_to_the_end()).outcome in ("out", "zeroes")
     await client.close()
@@ -143,7 +130,7 @@ async def _fill(server: Server, disk: Path) -> None:
     try:
         client, turn = await at_play(server.url)
         (disk / "most").write_bytes(bytes(40 << 20))
-        status, told = await health(server.url)
+        status, told = await health(server)
         assert status == 503
         shown("disk nearly full, /healthz", told)
         await client.play(turn)
@@ -158,7 +145,7 @@ async def _fill(server: Server, disk: Path) -> None:
         for name in ("most", "rest"):
             (disk / name).unlink()
         await asyncio.to_thread(server.hear, "is written again")
-        assert (await health(server.url))[0] == 200
+        assert (await health(server))[0] == 200
         await client.seek("greedy")
         assert (await client.pass_to_the_end()).outcome in ("out", "zeroes")
         await client.close()

@@ -106,6 +106,7 @@ async def test_a_wall_clock_that_jumps_is_no_game_clock(
 def health(running: MatchServer) -> tuple[int, dict[str, object]]:
     answer = running._on_http(Request("/healthz", Headers()))
     assert isinstance(answer, HttpAnswer)
+    assert answer.content_type == "application/json"
     return answer.status, json.loads(answer.text)
 
 
