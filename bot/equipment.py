@@ -42,19 +42,6 @@ class Equipment:
         if self.threads < 1:
             raise ValueError(f"{self.threads} threads; a player searches with 1 or more")
 
-    def arguments(self) -> list[str]:
-        """Return the worker's command-line options for this equipment."""
-        written = ["--lexicon", self.lexicon, "--threads", str(self.threads)]
-        if self.leaves is not None:
-            written += ["--leaves", self.leaves]
-        if self.win_probabilities is not None:
-            written += ["--winprob", self.win_probabilities]
-        if self.ponder:
-            written.append("--ponder")
-        if self.rules != "english":
-            written += ["--rules", self.rules]
-        return written
-
 
 @dataclass(frozen=True)
 class Resources:

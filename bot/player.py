@@ -479,7 +479,8 @@ class Budget:
         self.last_ms = deadline_ms if last_ms is None else last_ms
         self._clock = clock
         self._lock = threading.Lock()
-        self._best: Choice | None = None
+        self.best: Choice | None = None
+        """The last choice offered, if any."""
         self.belief: Believed | None = None
         """The player's belief about its opponent in this turn, once the player sets it."""
         self._cancelled = threading.Event()
@@ -504,16 +505,9 @@ class Budget:
         """Whether the turn should be over."""
         return self.remaining_ms() == 0
 
-    @property
-    def best(self) -> Choice | None:
-        """The last choice offered, if any."""
-        with self._lock:
-            return self._best
-
     def offer(self, choice: Choice) -> None:
         """Offer a choice that is better than earlier offers."""
-        with self._lock:
-            self._best = choice
+        self.best = choice
         self._changed()
 
     def limit(self, ms: int) -> None:
@@ -541,13 +535,10 @@ class Budget:
         """Set or remove (None) a function called after each offer and limit, in the player's
         thread.
         """
-        with self._lock:
-            self._on_change = told
+        self._on_change = told
 
     def _changed(self) -> None:
-        with self._lock:
-            told = self._on_change
-        if told is not None:
+        if (told := self._on_change) is not None:
             told()
 
 

@@ -58,19 +58,20 @@ class Channel(Protocol):
     @property
     def lag_ms(self) -> int:
         """The last measured round-trip time; 0 if never measured."""
-        ...
+        return 0
 
     @property
     def has_more(self) -> bool:
-        """Whether another message is here, so that ``receive`` would not wait."""
-        ...
+        """Whether another message is here, so that ``receive`` would not wait, if that is known."""
+        return False
 
     def send_now(self, message: Message) -> bool:
         """Send a message if that needs no wait; return whether it was sent.
 
-        A message to a peer that is gone counts as sent.
+        A message to a peer that is gone counts as sent. By default nothing is sent: only ``send``
+        notices that the peer is gone.
         """
-        ...
+        return False
 
     async def send(self, message: Message) -> None:
         """Send a message; raise ChannelClosed if the peer is gone."""
@@ -93,11 +94,11 @@ class Channel(Protocol):
         ...
 
 
-class PipeChannel:
-    """A channel over a pair of byte streams between two processes on this machine."""
+class PipeChannel(Channel):
+    """A channel over a pair of byte streams between two processes on this machine.
 
-    lag_ms = 0
-    has_more = False  # the peer is a process of ours, which does not flood us
+    The peer is a process of ours, which does not flood us.
+    """
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
@@ -106,10 +107,6 @@ class PipeChannel:
         self._reader = reader
         self._writer = writer
         self._length: int | None = None  # of the incoming frame
-
-    def send_now(self, message: Message) -> bool:
-        """Send nothing: only ``send`` notices that the pipe is closed."""
-        return False
 
     async def send(self, message: Message) -> None:
         """Send a message."""

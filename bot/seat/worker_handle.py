@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 
 import structlog
 
@@ -189,7 +190,7 @@ async def _confinement(spec: SeatSpec, equipment: Equipment) -> Confinement:
 
 
 def _arguments(spec: SeatSpec, equipment: Equipment) -> list[str]:
-    return ["--bot", spec.anywhere, *equipment.arguments()]
+    return ["--bot", spec.anywhere, "--equipment", json.dumps(asdict(equipment))]
 
 
 def _environment() -> dict[str, str]:

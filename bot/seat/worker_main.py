@@ -18,6 +18,7 @@ import argparse
 import asyncio
 import contextlib
 import gc
+import json
 import os
 import signal
 import sys
@@ -89,20 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bot.seat.worker_main", description=__doc__)
     parser.add_argument("--bot", required=True, metavar="SEAT", help="static, module:factory, …")
-    parser.add_argument("--lexicon", default="scowl", metavar="NAME_OR_PATH")
     parser.add_argument(
-        "--leaves", metavar="NAME_OR_FILE", help="trained, formula, or a leave table (KLV2)"
+        "--equipment", default="{}", metavar="JSON", help="the fields of bot.equipment.Equipment"
     )
-    parser.add_argument(
-        "--winprob",
-        metavar="NAME_OR_FILE",
-        help="trained, formula, or a table of win probabilities (CSV)",
-    )
-    parser.add_argument(
-        "--rules", default="english", metavar="NAME_OR_FILE", help="those of the games to come"
-    )
-    parser.add_argument("--threads", type=int, default=1, help="number of search threads")
-    parser.add_argument("--ponder", action="store_true", help="search on the opponent's time too")
     parser.add_argument("--name", help="what to be called; the bot's name by default")
     parser.add_argument("--seed", type=int, help="seed of the player's random choices")
     where = parser.add_mutually_exclusive_group(required=True)
@@ -221,14 +211,7 @@ def _equipment(options: argparse.Namespace) -> Equipment:
     from bot.equipment import Equipment
 
     try:
-        return Equipment(
-            options.lexicon,
-            options.leaves,
-            options.winprob,
-            options.threads,
-            options.ponder,
-            options.rules,
-        )
+        return Equipment(**json.loads(options.equipment))
     except ValueError as error:
         raise _Unusable(str(error)) from None
 

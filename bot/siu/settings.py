@@ -241,7 +241,10 @@ def _table(name: str, field: str, what: str) -> _Row:
 def _data(_settings: Settings, text: str) -> tuple[Path, ...]:
     folders = tuple(Path(part.strip()) for part in text.split(";") if part.strip())
     for folder in folders:
-        if not folder.is_dir():
+        there = False
+        with suppress(OSError):  # too long for a name, or in a folder that this user may not enter
+            there = folder.is_dir()
+        if not there:
             raise ValueError(f"there is no folder {str(folder)[:200]!r}")
     return tuple(folder.resolve() for folder in folders)
 

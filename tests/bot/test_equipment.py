@@ -55,13 +55,9 @@ def winprob(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_equipment_as_a_workers_options() -> None:
-    assert Equipment().arguments() == ["--lexicon", "scowl", "--threads", "1"]
-    full = Equipment("a.txt", "b.klv2", "c.csv", 4).arguments()
-    assert full[-4:] == ["--leaves", "b.klv2", "--winprob", "c.csv"]
+def test_a_player_searches_with_a_thread() -> None:
     with pytest.raises(ValueError, match="0 threads; a player searches with 1 or more"):
         Equipment(threads=0)
-    assert Equipment(ponder=True).arguments()[-1] == "--ponder"
 
 
 def test_tables_are_loaded_once(leaves: Path, winprob: Path, rules: Rules) -> None:
@@ -74,7 +70,6 @@ def test_tables_are_loaded_once(leaves: Path, winprob: Path, rules: Rules) -> No
 
 def test_tables_by_name(rules: Rules) -> None:
     named = Equipment(leaves="formula", win_probabilities="trained")
-    assert named.arguments()[-4:] == ["--leaves", "formula", "--winprob", "trained"]
     tables = load_tables(named, rules.distribution)
     assert tables.leaves is formula_leaves(rules.distribution)
     assert tables.win_probabilities is win_probabilities_for(rules.distribution)

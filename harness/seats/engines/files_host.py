@@ -21,7 +21,7 @@ from engine.notation.cgp import write_cgp
 from engine.rules.moves import Place
 from engine.rules.position import Rack
 from lexicons.store import Lexicon
-from protocol.channel import Arrival, ChannelClosed, now_ms
+from protocol.channel import Arrival, Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.messages import (
     Decline,
@@ -71,11 +71,8 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
-class FilesHost:
+class FilesHost(Channel):
     """The host at the other end of a folder; ``finished`` takes its sentence after each game."""
-
-    lag_ms = 0
-    has_more = False
 
     def __init__(
         self,
@@ -94,10 +91,6 @@ class FilesHost:
         self._left: set[str] = set()
         self._messages: deque[Message] = deque()
         self._waiting = False
-
-    def send_now(self, message: Message) -> bool:
-        """Send nothing: files are written by ``send``."""
-        return False
 
     def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
         """Hand nothing over: all messages are received."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -234,12 +233,9 @@ class PageConnection:
     async def _relay(self, engine: EngineProcess) -> None:
         with contextlib.suppress(ConnectionClosed):  # ``serve`` then ends the engine
             try:
-                for count in itertools.count(1):
-                    line = await engine.line()
+                async for line in engine.lines():
                     if not _is_ours(line):
                         await self._say(line)
-                    if count % BURST == 0:
-                        await asyncio.sleep(0)
             except EngineFailed as failed:
                 reason = plain(str(failed))
             await self._end(engine)

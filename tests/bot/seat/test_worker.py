@@ -175,7 +175,7 @@ print(worker.pid, flush=True)
 keep = os.dup(worker.stdin.fileno())
 os.kill(os.getpid(), 9)
 """
-    command = worker_command("--bot", "static", "--lexicon", "scowl", "--pipe")
+    command = worker_command("--bot", "static", "--pipe")
     done = subprocess.run(
         [sys.executable, "-c", host, *command], stdout=subprocess.PIPE, timeout=60, check=False
     )

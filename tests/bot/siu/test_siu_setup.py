@@ -169,6 +169,7 @@ def test_names_only(tmp_path: Path) -> None:
         ("Variant value wordsmog", "Variant: 'wordsmog' is unknown; known: classic"),
         ("StopEarly value maybe", "StopEarly: 'maybe' is neither true nor false"),
         ("DataPath value /no/such/folder", "DataPath: there is no folder '/no/such/folder'"),
+        (f"DataPath value {'a' * 300}", "DataPath: there is no folder 'aaa"),
         ("Leaves value /no/such", "Leaves: no leave table is called"),
         ("WinPctTable value x", "WinPctTable: no win % table is called 'x'"),
         ("LetterDistribution value x", "LetterDistribution: no letter distribution is called 'x'"),
