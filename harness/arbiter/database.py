@@ -21,6 +21,57 @@ Statement: TypeAlias = tuple[str, Sequence[tuple[Value, ...]]]
 Work: TypeAlias = Sequence[Statement]
 """Statements committed together or not at all."""
 
+SCHEMA_VERSION = 2
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS games (
+    game     {text} PRIMARY KEY,
+    created  {real} NOT NULL,       -- seconds since 1970
+    label    TEXT NOT NULL,         -- JSON: what the host needs to seat the players again
+    open     {whole} NOT NULL       -- 1 while the game is on
+){end};
+CREATE TABLE IF NOT EXISTS records (
+    game     {text} NOT NULL,
+    number   {whole} NOT NULL,      -- from 0, without gaps
+    at       {real} NOT NULL,
+    content  TEXT NOT NULL,         -- JSON of harness.arbiter.records
+    PRIMARY KEY (game, number)
+){end};
+CREATE TABLE IF NOT EXISTS clock_notes (
+    game     {text} PRIMARY KEY,
+    first    {whole} NOT NULL,      -- milliseconds left to seat 0
+    second   {whole} NOT NULL,
+    seq      {whole} NOT NULL       -- the event that the seat to move was choosing
+){end};
+CREATE TABLE IF NOT EXISTS names (
+    name     {text} PRIMARY KEY,
+    hash     TEXT NOT NULL          -- SHA-256 of the token that claimed the name
+){end};
+CREATE TABLE IF NOT EXISTS styles (
+    name     {text} PRIMARY KEY,    -- whose
+    odds     TEXT NOT NULL,         -- JSON: model of a player to the chance that it fits
+    games    {whole} NOT NULL,      -- games that it rests on
+    at       {real} NOT NULL        -- when it was last changed, seconds since 1970
+){end};
+CREATE TABLE IF NOT EXISTS state (
+    key      {text} PRIMARY KEY,
+    value    {value} NOT NULL
+){end};
+CREATE TABLE IF NOT EXISTS bans (
+    whom     {text} PRIMARY KEY,    -- a name, an address or a network
+    until    {real},                -- seconds since 1970; null: for good
+    why      TEXT NOT NULL
+){end};
+CREATE TABLE IF NOT EXISTS invitations (
+    hash     {text} PRIMARY KEY,    -- SHA-256 of a token
+    name     {text}                 -- whose it has become; null: nobody's yet
+){end};
+CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
+CREATE INDEX IF NOT EXISTS past_games ON games (created, game) WHERE open = 0;
+"""
+"""The tables, with a database's own words for ``text`` sorted by its bytes, ``real`` and ``whole``
+numbers, a ``value`` of either kind, and the ``end`` of a table. Copies rely on equal columns."""
+
 UNFINISHED = "unfinished"
 """The key in the table ``state`` of a copy that is not finished."""
 

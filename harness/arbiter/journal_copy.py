@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from lexicons.cache import replacing
 
-from .database import UNFINISHED, Address, JournalError, Unreadable, Work
+from .database import SCHEMA_VERSION, UNFINISHED, Address, JournalError, Unreadable, Work
 from .journal_file import (
     SCHEMA,
-    SCHEMA_VERSION,
     UNREADABLE,
     check_journal,
     check_structure,

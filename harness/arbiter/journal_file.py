@@ -21,6 +21,8 @@ from typing import Any
 from bot.seat.containment import hide, unhide
 
 from .database import (
+    SCHEMA_VERSION,
+    TABLES,
     UNFINISHED,
     InUse,
     JournalError,
@@ -31,55 +33,8 @@ from .database import (
     unfinished_copy,
 )
 
-SCHEMA_VERSION = 2
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS games (
-    game     TEXT PRIMARY KEY,
-    created  REAL NOT NULL,         -- seconds since 1970
-    label    TEXT NOT NULL,         -- JSON: what the host needs to seat the players again
-    open     INTEGER NOT NULL       -- 1 while the game is on
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS records (
-    game     TEXT NOT NULL REFERENCES games,
-    number   INTEGER NOT NULL,      -- from 0, without gaps
-    at       REAL NOT NULL,
-    content  TEXT NOT NULL,         -- JSON of harness.arbiter.records
-    PRIMARY KEY (game, number)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS clock_notes (
-    game     TEXT PRIMARY KEY REFERENCES games,
-    first    INTEGER NOT NULL,      -- milliseconds left to seat 0
-    second   INTEGER NOT NULL,
-    seq      INTEGER NOT NULL       -- the event that the seat to move was choosing
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS names (
-    name     TEXT PRIMARY KEY,
-    hash     TEXT NOT NULL          -- SHA-256 of the token that claimed the name
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS styles (
-    name     TEXT PRIMARY KEY,      -- whose
-    odds     TEXT NOT NULL,         -- JSON: model of a player to the chance that it fits
-    games    INTEGER NOT NULL,      -- games that it rests on
-    at       REAL NOT NULL          -- when it was last changed, seconds since 1970
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS state (
-    key      TEXT PRIMARY KEY,
-    value    NOT NULL
-) WITHOUT ROWID;
-INSERT OR IGNORE INTO state VALUES ('commits', 0);
-CREATE TABLE IF NOT EXISTS bans (
-    whom     TEXT PRIMARY KEY,      -- a name, an address or a network
-    until    REAL,                  -- seconds since 1970; null: for good
-    why      TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS invitations (
-    hash     TEXT PRIMARY KEY,      -- SHA-256 of a token
-    name     TEXT                   -- whose it has become; null: nobody's yet
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
-CREATE INDEX IF NOT EXISTS past_games ON games (created, game) WHERE open = 0;
-"""
+SCHEMA = TABLES.format(text="TEXT", real="REAL", whole="INTEGER", value="", end=" WITHOUT ROWID")
+SCHEMA += "INSERT OR IGNORE INTO state VALUES ('commits', 0);"
 
 CHECKED_BYTES = 256 << 20
 """Up to this size a journal's structure is checked at each start, in half a second if cached."""

@@ -19,6 +19,8 @@ import structlog
 
 from . import lease
 from .database import (
+    SCHEMA_VERSION,
+    TABLES,
     UNFINISHED,
     InUse,
     JournalError,
@@ -37,53 +39,7 @@ log = structlog.get_logger(__name__)
 
 Rows: TypeAlias = Generator[tuple[Any, ...], None, None]
 
-SCHEMA_VERSION = 2
-
-SCHEMA = """
-CREATE SCHEMA IF NOT EXISTS tilewire;
-SET search_path = tilewire;
-CREATE TABLE IF NOT EXISTS games (
-    game     TEXT COLLATE "C" PRIMARY KEY,
-    created  DOUBLE PRECISION NOT NULL,  -- seconds since 1970
-    label    TEXT NOT NULL,              -- JSON: what the host needs to seat the players again
-    open     INTEGER NOT NULL            -- 1 while the game is on
-);
-CREATE TABLE IF NOT EXISTS records (
-    game     TEXT COLLATE "C" NOT NULL,
-    number   BIGINT NOT NULL,            -- from 0, without gaps
-    at       DOUBLE PRECISION NOT NULL,
-    content  TEXT NOT NULL,              -- JSON of harness.arbiter.records
-    PRIMARY KEY (game, number)
-);
-CREATE TABLE IF NOT EXISTS clock_notes (
-    game     TEXT COLLATE "C" PRIMARY KEY,
-    first    BIGINT NOT NULL,            -- milliseconds left to seat 0
-    second   BIGINT NOT NULL,
-    seq      BIGINT NOT NULL             -- the event that the seat to move was choosing
-);
-CREATE TABLE IF NOT EXISTS names (
-    name     TEXT COLLATE "C" PRIMARY KEY,
-    hash     TEXT NOT NULL               -- SHA-256 of the token that claimed the name
-);
-CREATE TABLE IF NOT EXISTS styles (
-    name     TEXT COLLATE "C" PRIMARY KEY,  -- whose
-    odds     TEXT NOT NULL,              -- JSON: model of a player to the chance that it fits
-    games    BIGINT NOT NULL,            -- games that it rests on
-    at       DOUBLE PRECISION NOT NULL   -- when it was last changed, seconds since 1970
-);
-CREATE TABLE IF NOT EXISTS state (
-    key      TEXT COLLATE "C" PRIMARY KEY,
-    value    TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS bans (
-    whom     TEXT COLLATE "C" PRIMARY KEY,  -- a name, an address or a network
-    until    DOUBLE PRECISION,           -- seconds since 1970; null: for good
-    why      TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS invitations (
-    hash     TEXT COLLATE "C" PRIMARY KEY,  -- SHA-256 of a token
-    name     TEXT COLLATE "C"            -- whose it has become; null: nobody's yet
-);
+_LEASE = """
 CREATE TABLE IF NOT EXISTS lease (
     number   BIGINT NOT NULL,            -- the fencing token
     holder   TEXT NOT NULL,              -- for people
@@ -91,8 +47,6 @@ CREATE TABLE IF NOT EXISTS lease (
     commit   BIGINT NOT NULL,            -- the last that was made
     address  TEXT NOT NULL DEFAULT ''    -- where hosts that stand by reach its host
 );
-CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
-CREATE INDEX IF NOT EXISTS past_games ON games (created, game) WHERE open = 0;
 CREATE OR REPLACE FUNCTION hold(mine BIGINT, this BIGINT, seconds DOUBLE PRECISION) RETURNS VOID
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -106,6 +60,12 @@ BEGIN
     END IF;
 END $$;
 """
+
+SCHEMA = "CREATE SCHEMA IF NOT EXISTS tilewire; SET search_path = tilewire;"
+SCHEMA += TABLES.format(
+    text='TEXT COLLATE "C"', real="DOUBLE PRECISION", whole="BIGINT", value="TEXT", end=""
+)
+SCHEMA += _LEASE
 
 _TAKE = """
 UPDATE lease SET number = number + 1, holder = %s, address = %s,
