@@ -1,12 +1,14 @@
-"""Long commands in a process of their own that are interrupted, as by Ctrl-C."""
+"""Long commands in a process of their own, which are watched by their files and interrupted."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
+from typing import Any
+
+from e2e.processes import COMMAND, PATIENCE_S
 
 
 def interrupted(out: Path, lines: int, *arguments: str) -> tuple[int, str, str]:
@@ -15,13 +17,14 @@ def interrupted(out: Path, lines: int, *arguments: str) -> tuple[int, str, str]:
     Returns:
         Its exit status, what it printed, and what it told on stderr.
     """
-    command = (sys.executable, "-c", "from harness.cli import main; main()", *arguments)
     with subprocess.Popen(
-        (*command, "--out", str(out)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        (*COMMAND, *arguments, "--out", str(out)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
-            while process.poll() is None and not _has(out, lines):
-                time.sleep(0.05)
+            wait_for_lines(out, lines, process)
             process.send_signal(signal.SIGINT)
             printed, told = process.communicate(timeout=60)
         finally:
@@ -29,5 +32,15 @@ def interrupted(out: Path, lines: int, *arguments: str) -> tuple[int, str, str]:
     return process.returncode, printed, told
 
 
-def _has(out: Path, lines: int) -> bool:
-    return out.exists() and out.read_bytes().count(b"\n") >= lines
+def wait_for_lines(file: Path, count: int, process: subprocess.Popen[Any]) -> int:
+    """Wait until a process has written so many lines; return how many there are."""
+    until = time.monotonic() + PATIENCE_S
+    while (lines := _lines_in(file)) < count:
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return lines
+
+
+def _lines_in(file: Path) -> int:
+    return file.read_bytes().count(b"\n") if file.exists() else 0

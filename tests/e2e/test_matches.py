@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 from e2e.processes import COMMAND, PATIENCE_S, Server, run_command, serving
+from interrupts import wait_for_lines
 
 from engine.notation.gcg import EventKind, read_gcg
 from engine.notation.replaying import replay
@@ -24,7 +24,6 @@ from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.arbiter.journal import Journal
 from harness.matches.folder import FolderContents
-from protocol.channel import now_ms
 
 KEYS = """a b games wins losses ties mean_score opponent_mean_score mean_spread spread_ci95 p_value
 elo elo_error faults units paired void win_rate elo_ci95 lost_double won_double largest_ratio
@@ -287,13 +286,8 @@ def install(wheel: Path, target: Path) -> None:
 
 def kill_after(wanted: int, folder: Path, *arguments: str | Path) -> None:
     """Play a match or tournament until so many games have a result, and kill it."""
-    results = folder / "results.jsonl"
     with subprocess.Popen([*COMMAND, *map(str, arguments)], stderr=subprocess.DEVNULL) as host:
-        until = now_ms() + PATIENCE_S * 1_000
-        while not results.exists() or results.read_bytes().count(b"\n") < wanted:
-            assert host.poll() is None, "it ended before it was killed"
-            assert now_ms() < until
-            time.sleep(0.01)
+        wait_for_lines(folder / "results.jsonl", wanted, host)
         host.kill()
     assert len(FolderContents(folder).results) >= wanted
 
@@ -365,9 +359,7 @@ def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_pat
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as host:
-            while (played := lines_in(folder / "results.jsonl")) < least:
-                assert host.poll() is None, "the match ended before it was stopped"
-                time.sleep(0.05)
+            played = wait_for_lines(folder / "results.jsonl", least, host)
             status = Path(f"/proc/{host.pid}/status")
             if status.exists():
                 peaks.append(int(re.findall(r"VmHWM:\s*(\d+) kB", status.read_text())[0]))
@@ -379,10 +371,6 @@ def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_pat
         assert told.endswith(f"tilewire match --resume {folder} goes on\n")
         assert f"{games} games in " in printed
     assert max(peaks) < min(peaks) + 32_000
-
-
-def lines_in(path: Path) -> int:
-    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def test_a_match_with_challenges_counts_them_and_replays(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from dask_cluster import Cluster
 from e2e.processes import COMMAND, PATIENCE_S, run_command
 from e2e.test_matches import check_games, games_of
+from interrupts import wait_for_lines
 from match_samples import match_config
 
 from bot.seat.runtime import software
@@ -30,14 +30,6 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Cluster]
         cluster.close()
 
 
-def wait_for(results: Path, lines: int, host: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not results.exists() or results.read_bytes().count(b"\n") < lines:
-        assert host.poll() is None, host.stderr and host.stderr.read()
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
 def test_a_match_on_a_cluster_is_that_of_one_machine(
     clusters: list[Cluster], tmp_path: Path
 ) -> None:
@@ -47,9 +39,9 @@ def test_a_match_on_a_cluster_is_that_of_one_machine(
     workers = [clusters[0].add_worker(), clusters[0].add_worker()]
     command = [*COMMAND, "match", *MATCH, "--cluster", clusters[0].address, "--out", str(folder)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as host:
-        wait_for(results, 2, host)
+        wait_for_lines(results, 2, host)
         workers[0].kill()
-        wait_for(results, 6, host)
+        wait_for_lines(results, 6, host)
         clusters[0].scheduler.kill()
         _, told = host.communicate(timeout=PATIENCE_S)
     assert host.returncode == 1, told
