@@ -12,7 +12,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import closing
@@ -23,8 +22,8 @@ from typing import Any
 from corpus import by_work
 from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
 from corpus.command_runs import answer_to
+from e2e.processes import COMMAND, serving
 
-COMMAND = (sys.executable, "-c", "from harness.cli import main; main()")
 JOURNALS = ("finished", "cut-off", "server")
 MATCH = ("match", "static", "greedy", "--seed", "5", "--time", "1m")
 GAMES = 4
@@ -82,8 +81,6 @@ def _cut_off(folder: Path) -> bool:
 
 
 def _serve(folder: Path) -> None:
-    from e2e.processes import serving
-
     with serving(folder, "--drain", "0s") as server:
         joining = ("--bot", "greedy", "--name", "guest", "--opponent", "static", "--games", "2")
         _run("connect", server.url, *joining)

@@ -210,10 +210,10 @@ def serving(folder: Path, *options: str | Path, settings: str = SETTINGS) -> Ite
 
 
 def run_command(
-    *arguments: str | Path, python_path: str | None = None
+    *arguments: str | Path, python_path: str | None = None, status: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``tilewire`` to its end, which has to be a good one."""
-    return _run([*COMMAND, *map(str, arguments)], python_path)
+    """Run ``tilewire`` to its end, which has to have this exit status."""
+    return _run([*COMMAND, *map(str, arguments)], python_path, status)
 
 
 def run_example(name: str, *arguments: str | Path) -> str:
@@ -221,7 +221,9 @@ def run_example(name: str, *arguments: str | Path) -> str:
     return _run([sys.executable, str(EXAMPLES / name), *map(str, arguments)]).stdout
 
 
-def _run(command: list[str], python_path: str | None = None) -> subprocess.CompletedProcess[str]:
+def _run(
+    command: list[str], python_path: str | None = None, status: int = 0
+) -> subprocess.CompletedProcess[str]:
     environment = {} if python_path is None else {"PYTHONPATH": python_path}
     done = subprocess.run(
         command,
@@ -231,5 +233,7 @@ def _run(command: list[str], python_path: str | None = None) -> subprocess.Compl
         timeout=PATIENCE_S,
         check=False,
     )
-    assert done.returncode == 0, f"{command[1:]}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == status, (
+        f"{command[1:]}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    )
     return done

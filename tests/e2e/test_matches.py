@@ -162,9 +162,7 @@ def test_a_bot_elsewhere_joins_a_server(server: Server, tmp_path: Path) -> None:
 
 def test_a_wish_of_a_bot_elsewhere_that_cant_be_granted(server: Server) -> None:
     joining = ("--bot", f"{server.url}/static", "--name", "myself", "--opponent", "myself")
-    command = [*COMMAND, "connect", server.url, *joining]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert done.returncode == 1
+    done = run_command("connect", server.url, *joining, status=1)
     assert "nobody plays against themselves" in done.stderr
 
 
@@ -172,9 +170,7 @@ def test_a_bot_that_cant_be_loaded_is_told_before_anything_is_made(tmp_path: Pat
     bad = tmp_path / "bad.py"
     bad.write_text("def load():\n    raise RuntimeError('no weights in this folder')\nload()\n")
     folder = tmp_path / "match"
-    command = [*COMMAND, "match", f"{bad}:Bot", "greedy", "--out", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert done.returncode == 2
+    done = run_command("match", f"{bad}:Bot", "greedy", "--out", folder, status=2)
     assert done.stderr.splitlines() == [
         f"tilewire: {bad}, line 2, in load: RuntimeError: no weights in this folder",
         f"  {bad}, line 3, in <module>",
@@ -189,9 +185,7 @@ def test_what_a_bot_prints_is_kept_and_its_exceptions_are_counted(tmp_path: Path
     bad = tmp_path / "bad.py"
     bad.write_text(BREAKS)
     folder = tmp_path / "match"
-    command = [*COMMAND, "match", f"{bad}:Breaks", "greedy", "--out", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert done.returncode == 1
+    done = run_command("match", f"{bad}:Breaks", "greedy", "--out", folder, status=1)
     lines = done.stderr.splitlines()
     assert lines.count(f"tilewire: Breaks: {bad}, line 7, in choose: LookupError: no book") == 1
     assert lines[-1] == (
@@ -212,9 +206,7 @@ def test_a_bot_that_fails_before_its_games_is_told_what_it_raised(tmp_path: Path
     hook = "    def warm_up(self, lexicon):\n        pass\n"
     bad.write_text(BREAKS.replace("    def choose", f"{hook}    def choose"))
     folder = tmp_path / "match"
-    command = [*COMMAND, "match", f"{bad}:Breaks", "greedy", "--out", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert done.returncode == 1
+    done = run_command("match", f"{bad}:Breaks", "greedy", "--out", folder, status=1)
     said, _, clue = done.stderr.splitlines()[-1].partition("; ")
     assert said == (
         "tilewire: Breaks missed 2 games in a row: TypeError: Breaks.warm_up() takes 2 "

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from e2e.processes import COMMAND, PATIENCE_S
+from e2e.processes import COMMAND, PATIENCE_S, run_command
 from e2e.test_matches import check_games
 
 from protocol.channel import now_ms
@@ -45,13 +45,7 @@ def test_seats_that_infer_say_what_they_believe_and_what_is_learnt_is_kept(tmp_p
     """In processes whose kernels take no new types once the clock runs."""
     folder = tmp_path / "match"
     play = ["match", "infer?time=30ms", "champion?time=30ms", "--games", "2", "--seed", "3"]
-    told = subprocess.run(
-        [*COMMAND, *play, "--time", "1m", "--json", "--out", str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=True,
-    )
+    told = run_command(*play, "--time", "1m", "--json", "--out", folder)
     result = json.loads(told.stdout.splitlines()[-1])
     assert result["faults"] == {"a": {}, "b": {}}
     with closing(sqlite3.connect(folder / "match.db")) as journal:

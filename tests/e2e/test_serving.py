@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from e2e.processes import Server, serving
+from e2e.processes import COMMAND, Server, serving
 
 from harness.lab.bench.client import Client
 from protocol.messages import YourTurn
@@ -35,8 +34,7 @@ async def test_health_counts_a_game_and_watch_follows_it_to_its_end(tmp_path: Pa
         client, turn = await begin(server, "guest")
         assert await health(server) == {"status": "ok", "games": 1}
         watching = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", "from harness.cli import main; main()"),
-            *("watch", server.url, turn.game),
+            *(*COMMAND, "watch", server.url, turn.game),
             stdout=asyncio.subprocess.PIPE,
         )
         assert watching.stdout is not None

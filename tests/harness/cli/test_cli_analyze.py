@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from e2e.processes import COMMAND
 
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp
@@ -395,8 +396,7 @@ def test_a_review_that_is_stopped_says_where() -> None:
 def interrupted(what: str, *, columns: int, at: tuple[bytes, int]) -> str:
     """Analyse in a terminal, press Ctrl-C when a text was drawn so often; return all drawn."""
     terminal, end = pty.openpty()
-    code = "from harness.cli import main; main()"
-    command = [sys.executable, "-c", code, "analyze", what, "--time", "10m"]
+    command = [*COMMAND, "analyze", what, "--time", "10m"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
     with subprocess.Popen(
         command, stdin=end, stdout=end, stderr=end, env=environment, start_new_session=True

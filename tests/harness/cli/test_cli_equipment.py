@@ -8,12 +8,12 @@ import shutil
 import socket
 import struct
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from e2e.processes import COMMAND
 from lexicon_parts import leaves_worth
 
 from harness.cli.options import TableOptions, say_once
@@ -244,8 +244,7 @@ def test_a_server_tells_of_tables_that_were_trained_on_other_words(
 
 
 def test_a_player_that_joins_a_server_tells_of_them(files: Path) -> None:
-    run = (sys.executable, "-c", "from harness.cli import main; main()", *COMMANDS["connect"])
-    given = (*run, "--lexicon", str(files / "few.txt"))
+    given = (*COMMAND, *COMMANDS["connect"], "--lexicon", str(files / "few.txt"))
     done = subprocess.run(given, capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 1, done.stderr
     assert len(doubts(done.stderr)) == 1

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from e2e.processes import COMMAND
 
 EMPTY = "/".join(["15"] * 15)
-COMMAND = (sys.executable, "-c", "from harness.cli import main; main()", "siu")
 LIMIT_S = 120  # the kernels may have to be compiled
 ENGINE = f"position cgp {EMPTY} AEINRST/ 0/0 0"
 
@@ -23,7 +23,7 @@ class Engine:
 
     def __init__(self, *options: str) -> None:
         self.process = subprocess.Popen(
-            (*COMMAND, *options),
+            (*COMMAND, "siu", *options),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

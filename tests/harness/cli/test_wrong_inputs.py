@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from e2e.processes import COMMAND
 
 from harness.cli.failing import in_plain_characters
 
-TILEWIRE = (sys.executable, "-c", "from harness.cli import main; main()")
 EMPTY_BOARD = "/".join(["15"] * 15)
 OPENING = f"'{EMPTY_BOARD} AEINRST/ 0/0 0'"
 LATE = (
@@ -424,7 +424,7 @@ def test_nothing_is_typed_twice() -> None:
 def test_a_reader_that_leaves_is_no_error() -> None:
     shell = 'set -o pipefail; "$@" | head -n 1'
     done = subprocess.run(
-        ["bash", "-c", shell, "bash", *TILEWIRE, "lexicon", "info"],
+        ["bash", "-c", shell, "bash", *COMMAND, "lexicon", "info"],
         capture_output=True,
         text=True,
         check=False,
@@ -438,7 +438,7 @@ def test_output_that_nobody_reads_ends_a_command_as_other_tools() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [*TILEWIRE, "lexicon", "list"], stdout=writing, stderr=subprocess.PIPE, check=False
+        [*COMMAND, "lexicon", "list"], stdout=writing, stderr=subprocess.PIPE, check=False
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
@@ -448,7 +448,7 @@ def test_output_that_nobody_reads_ends_a_command_as_other_tools() -> None:
 def test_a_full_disk_is_told(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [*TILEWIRE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     told = "tilewire: the output can't be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (1, told)
@@ -457,7 +457,7 @@ def test_a_full_disk_is_told(arguments: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_of_few_characters_gets_others(encoding: str) -> None:
     done = subprocess.run(
-        [*TILEWIRE, "match", "--help"],
+        [*COMMAND, "match", "--help"],
         env={**os.environ, "PYTHONIOENCODING": encoding},
         capture_output=True,
         check=False,
@@ -469,7 +469,7 @@ def test_a_terminal_of_few_characters_gets_others(encoding: str) -> None:
 def test_json_is_whole_on_a_terminal_of_few_characters() -> None:
     known = {"tea": True, "Жé": False, "😀": False}
     done = subprocess.run(
-        [*TILEWIRE, "lexicon", "check", *known, "--json"],
+        [*COMMAND, "lexicon", "check", *known, "--json"],
         env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
         capture_output=True,
         check=False,
@@ -584,7 +584,7 @@ def test_what_a_signal_breaks_is_no_failure_of_its_own() -> None:
 )
 def test_a_signal_ends_whatever_runs(command: str, number: signal.Signals, status: int) -> None:
     with subprocess.Popen(
-        [*TILEWIRE, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         until_it_catches(process.pid, signal.SIGTERM)
         time.sleep(1)  # wherever it is by now
@@ -609,7 +609,7 @@ def until_it_catches(pid: int, number: signal.Signals) -> None:
 
 def test_the_shell_completes(tmp_path: Path) -> None:
     script, home = tmp_path / "completion", {**os.environ, "HOME": str(tmp_path)}
-    install = [*TILEWIRE, "--install-completion", "--shell", "bash", "--output", str(script)]
+    install = [*COMMAND, "--install-completion", "--shell", "bash", "--output", str(script)]
     subprocess.run(install, env=home, capture_output=True, check=True)
     typed = f"source {script}; COMP_WORDS=(tilewire match --gam); COMP_CWORD=2; _tilewire"
     done = subprocess.run(

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from e2e.processes import COMMAND
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin
@@ -380,8 +381,7 @@ async def test_an_engine_that_does_not_read_is_ended(
 async def test_nothing_is_left_of_a_bridge_that_is_killed(config: Path) -> None:
     token, _ = TokenFile(tokens_of(config)).add(ORIGIN, NOW)
     bridge = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", "from harness.cli import main; main()"),
-        *("bridge", "--config", str(config), "--verbose"),
+        *(*COMMAND, "bridge", "--config", str(config), "--verbose"),
         stderr=asyncio.subprocess.PIPE,
     )
     assert bridge.stderr is not None

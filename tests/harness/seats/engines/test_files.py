@@ -14,6 +14,7 @@ from pathlib import Path
 
 import folder_bot
 import pytest
+from e2e.processes import COMMAND
 from search_views import opening, view_at
 
 from bot.player import Budget, Choice
@@ -36,7 +37,6 @@ LEXICON, RULES = load_lexicon(), standard_rules()
 ALPHABET = RULES.distribution.alphabet
 VIEW = view_at(opening("AEINRST"))
 BOT = Path(folder_bot.__file__)
-TILEWIRE = (sys.executable, "-c", "from harness.cli import main; main()")
 
 
 @contextmanager
@@ -163,7 +163,7 @@ class OldHost:
 async def test_a_bot_of_ours_plays_for_a_host_that_polls(tmp_path: Path) -> None:
     (tmp_path / "host.txt").write_text("old 0 game first 1000 -\nold 1 over out 3 4\nold 9 move 1")
     (tmp_path / "bot.txt").write_text("old 3 8D LEFT\n")
-    command = (*TILEWIRE, "files", tmp_path, "--bot", "static")
+    command = (*COMMAND, "files", tmp_path, "--bot", "static")
     with running(*command) as bot:
         (tmp_path / "host.txt").write_text("")  # it begins anew
         game = await OldHost(tmp_path, "new").play(1)
