@@ -52,7 +52,7 @@ class Opened:
 
     page: Page
     said: list[str] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
+    asked: list[str] = field(default_factory=list)
 
     async def go(self, url: str) -> None:
         await self.page.goto(url)
@@ -70,8 +70,8 @@ async def opened(browser: Browser, width: int = DESK, **options: Any) -> Opened:
     page.on("console", lambda message: shown.said.append(message.text))
     page.on("pageerror", lambda error: shown.said.append(str(error)))
     page.on("dialog", lambda dialog: shown.said.append(dialog.message))
-    page.on("request", lambda request: shown.asked.add(request.url))
-    page.on("websocket", lambda socket: shown.asked.add(socket.url))
+    page.on("request", lambda request: shown.asked.append(request.url))
+    page.on("websocket", lambda socket: shown.asked.append(socket.url))
     return shown
 
 
