@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from search_views import unlimited
 
-from bot.player import Budget, Observed, Player, View
+from bot.player import Observed, Player, View
 from bot.players.challenging import BluffPlayer, ChallengerPlayer
 from bot.players.static import StaticPlayer
 from bot.search.belief import OpponentModel
@@ -28,10 +29,6 @@ def view_of(
     return replace(view, rules=rules, seed=seed)
 
 
-def soon() -> Budget:
-    return Budget(10**15)
-
-
 def is_phony(view: View, move: Place) -> bool:
     made = score_play(view.position.board, move, view.rules).words
     return not all(view.is_word(view.text(word)) for word in made)
@@ -42,17 +39,19 @@ def test_bluff_plays_a_phony_as_often_as_it_is_told(lexicon: Lexicon) -> None:
         phonies = 0
         for seed in range(20):
             view = view_of(lexicon, "?AEKNST", seed=seed)
-            choice = BluffPlayer(rate).choose(view, soon())
+            choice = BluffPlayer(rate).choose(view, unlimited())
             check_move(view.position, choice.move, view.rules, None, view.bag)
             assert isinstance(choice.move, Place)
             phonies += is_phony(view, choice.move)
-            assert choice == BluffPlayer(rate).choose(view, soon()), "the same when asked again"
+            assert choice == BluffPlayer(rate).choose(view, unlimited()), (
+                "the same when asked again"
+            )
         assert least <= phonies <= most
 
 
 def test_bluff_plays_none_where_it_would_be_refused(lexicon: Lexicon) -> None:
     view = view_of(lexicon, rule="void")
-    assert BluffPlayer("1").choose(view, soon()) == static_choice(view)
+    assert BluffPlayer("1").choose(view, unlimited()) == static_choice(view)
 
 
 def observed(view: View, word: str) -> tuple[View, Observed]:
@@ -68,12 +67,12 @@ def observed(view: View, word: str) -> tuple[View, Observed]:
 
 def test_bluff_plays_no_word_again_that_came_off(lexicon: Lexicon) -> None:
     view, bluff = view_of(lexicon, "OX"), BluffPlayer("1")
-    move = bluff.choose(view, soon()).move
+    move = bluff.choose(view, unlimited()).move
     assert isinstance(move, Place)
     assert is_phony(view, move)
     _, play = observed(view, "XO")
     after = view.after(replace(play, withdrawn=True), view.position, view.clocks)
-    assert bluff.choose(after, soon()) == static_choice(after), "no other phony is to be had"
+    assert bluff.choose(after, unlimited()) == static_choice(after), "no other phony is to be had"
 
 
 def test_players_challenge_what_their_lexicon_lacks(lexicon: Lexicon) -> None:
@@ -94,8 +93,8 @@ def test_a_challenger_knows_its_share_of_the_words(lexicon: Lexicon) -> None:
         assert least <= challenged <= most
     view = view_of(lexicon)
     assert ChallengerPlayer("1").challenge(*observed(view, "QXZ")) == ["QXZ"]
-    assert ChallengerPlayer("1").choose(view, soon()).move == static_choice(view).move
-    plain = ChallengerPlayer("0").choose(view, soon()).move
+    assert ChallengerPlayer("1").choose(view, unlimited()).move == static_choice(view).move
+    plain = ChallengerPlayer("0").choose(view, unlimited()).move
     assert isinstance(plain, Exchange), "it knows no word to play"
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 from lexicon_parts import leaves_worth
+from search_views import unlimited, view_of
 
-from bot.player import Budget, Choice, Player, Refusal, Searched, View
+from bot.player import Choice, Player, Refusal, Searched, View
 from bot.players.static import GreedyPlayer, StaticPlayer
 from bot.search.static_choice import generator_for, static_choice
 from engine.movegen.evaluation import POINT
@@ -16,34 +17,9 @@ from engine.movegen.generator import RankedMove
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange, Place
-from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from lexicons.tables import load_leaves
-from protocol.parts import TimeControl
-
-
-def view_of(
-    lexicon: Lexicon, rules: Rules, rack: str, *, board: Board | None = None, bag: int = 86
-) -> View:
-    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
-    return View(
-        game="g",
-        seat=0,
-        players=("me", "you"),
-        position=Position(board or Board.empty(rules.layout), (tiles, ()), (0, 0)),
-        bag=bag,
-        clocks=(900_000, 900_000),
-        time=TimeControl(),
-        rules=rules,
-        lexicon=lexicon,
-        seed=1,
-    )
-
-
-def soon() -> Budget:
-    return Budget(10**15)
-
 
 # --- moves --------------------------------------------------------------------------------------
 
@@ -56,7 +32,7 @@ def test_greedy_takes_the_highest_score_and_then_the_higher_equity(
     lexicon: Lexicon, rules: Rules
 ) -> None:
     view = view_of(lexicon, rules, "AEINRTS")
-    choice = GreedyPlayer().choose(view, soon())
+    choice = GreedyPlayer().choose(view, unlimited())
     ranked = everything(view)
     best = max(one.score for one in ranked)
     first = next(one for one in ranked if one.score == best)
@@ -65,7 +41,7 @@ def test_greedy_takes_the_highest_score_and_then_the_higher_equity(
 
 def test_static_weighs_the_score_against_the_leave(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "?VVOGII")
-    choice = StaticPlayer().choose(view, soon())
+    choice = StaticPlayer().choose(view, unlimited())
     ranked = everything(view)
     equity = ranked[0].equity / POINT
     assert choice == Choice(ranked[0].move, ranked[0].score, equity, search=Searched("static", 0))
@@ -75,7 +51,7 @@ def test_static_weighs_the_score_against_the_leave(lexicon: Lexicon, rules: Rule
 def test_static_plays_by_the_leave_table_that_it_is_given(lexicon: Lexicon, rules: Rules) -> None:
     view = view_of(lexicon, rules, "AEINRTS")
     everything_kept = leaves_worth(rules.distribution, {(1,): 900.0})  # an A
-    choice = StaticPlayer().choose(replace(view, leaves=everything_kept), soon())
+    choice = StaticPlayer().choose(replace(view, leaves=everything_kept), unlimited())
     assert isinstance(choice.move, Exchange | Place)
     assert choice.equity is not None
     assert choice.equity >= 900
@@ -105,7 +81,7 @@ def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> No
     tried: list[Refusal] = []
     for player in (GreedyPlayer(), StaticPlayer(), StaticPlayer("2")):
         for _ in range(5):
-            choice = player.choose(replace(view, refused=tuple(tried)), soon())
+            choice = player.choose(replace(view, refused=tuple(tried)), unlimited())
             assert choice.move not in {refusal.move for refusal in tried}
             tried.append(Refusal(choice.move, "not_a_word", "no"))
 
@@ -114,7 +90,7 @@ def test_the_next_best_is_played_in_place_of_a_refused_move(lexicon: Lexicon, ru
     view = view_of(lexicon, rules, "AEINRTS")
     best, second = view.ranked_moves(2)
     refused = replace(view, refused=(Refusal(best.move, "not_a_word", "no"),))
-    choice = StaticPlayer("0.001").choose(refused, soon())
+    choice = StaticPlayer("0.001").choose(refused, unlimited())
     assert (choice.equity, choice.move != best.move) == (second.equity, True)
 
 
@@ -125,7 +101,7 @@ def test_a_temperature_makes_the_choice_vary_and_a_seed_repeats_it(
 
     def moves(temperature: str) -> list[object]:
         player = StaticPlayer(temperature)
-        return [player.choose(replace(view, seed=seed), soon()).move for seed in range(20)]
+        return [player.choose(replace(view, seed=seed), unlimited()).move for seed in range(20)]
 
     assert len(set(moves("20"))) > 3
     assert moves("20") == moves("20")
@@ -151,11 +127,11 @@ def test_games_between_players_of_the_house_are_legal(
         own = game.position.racks[seat]
         hidden = replace(game.position, racks=(own, ()) if seat == 0 else ((), own))
         now = replace(view, seat=seat, position=hidden, bag=len(game.bag))
-        game = game.play(players[seat].choose(now, soon()).move, lexicon.graph.contains)
+        game = game.play(players[seat].choose(now, unlimited()).move, lexicon.graph.contains)
     assert game.over.reason == "out"
     assert len(game.turns) < 60
 
 
 def test_a_player_has_to_choose(lexicon: Lexicon, rules: Rules) -> None:
     with pytest.raises(NotImplementedError, match="does not say how to choose"):
-        Player().choose(view_of(lexicon, rules, "A"), soon())
+        Player().choose(view_of(lexicon, rules, "A"), unlimited())

@@ -37,11 +37,6 @@ def fewest(kind: str) -> dict[str, Any]:
     return min(of_kind(kind), key=lambda each: each["count"])
 
 
-@pytest.fixture(scope="module")
-def field() -> Field:
-    return Field.of(load_lexicon(), RULES)
-
-
 def test_each_puzzle_has_one_best_move_and_all_others() -> None:
     index = json.loads((FOLDER / INDEX).read_text("utf-8"))
     assert f"--seed {SEED}" in index["command"]
@@ -149,40 +144,36 @@ def test_a_slow_solver_finds_the_same(field: Field) -> None:
 
 
 def test_the_command_lists_them_and_says_what_is_wrong(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    tilewire: CommandLine, tmp_path: Path
 ) -> None:
-    run = CommandLine(capsys)
-    assert run("puzzles", "list", "--json") == 0
-    assert [each["id"] for each in json.loads(run.out)] == [each["id"] for each in PUZZLES]
-    assert run("puzzles", "list", tmp_path) == 2
-    assert "puzzles.json" in run.err or str(tmp_path) in run.err
-    assert run("puzzles", "make", "--out", tmp_path / "none") == 2
-    assert "there is no such folder" in run.err
+    assert [each["id"] for each in tilewire.json("puzzles", "list")] == [
+        each["id"] for each in PUZZLES
+    ]
+    assert tilewire("puzzles", "list", tmp_path) == 2
+    assert "puzzles.json" in tilewire.err or str(tmp_path) in tilewire.err
 
 
-def test_files_that_disagree_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run = CommandLine(capsys)
+def test_files_that_disagree_are_told(tilewire: CommandLine, tmp_path: Path) -> None:
     for name in (INDEX, *FILES.values()):
         (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
     (tmp_path / FILES["endgame"]).write_text("{}")
     first = of_kind("endgame")[0]["id"]
     for command in ("list", "check"):
-        assert run("puzzles", command, tmp_path) == 2
-        assert f"{tmp_path / INDEX} lists puzzle {first}, which is in none of" in run.err
+        assert tilewire("puzzles", command, tmp_path) == 2
+        assert f"{tmp_path / INDEX} lists puzzle {first}, which is in none of" in tilewire.err
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"puzzles": [{"kind": "endgame"}]}', "é"])
 @pytest.mark.parametrize("name", [INDEX, FILES["endgame"]])
 def test_a_file_of_another_shape_is_told(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, content: str
+    tilewire: CommandLine, tmp_path: Path, name: str, content: str
 ) -> None:
-    run = CommandLine(capsys)
     for file in FILES.values():
         (tmp_path / file).write_text("{}")
     (tmp_path / INDEX).write_text('{"puzzles": [{"id": "none"}]}')
     (tmp_path / name).write_bytes(content.encode("latin-1"))
     wrong = INDEX if content == "{}" else name  # no endgames are no mistake in their own file
     for command in ("list", "check"):
-        assert run("puzzles", command, tmp_path) == 2
-        assert run.err.startswith(f"tilewire: {tmp_path / wrong}")
-        assert run.err.count("\n") == 1
+        assert tilewire("puzzles", command, tmp_path) == 2
+        assert tilewire.err.startswith(f"tilewire: {tmp_path / wrong}")
+        assert tilewire.err.count("\n") == 1
