@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from lexicon_parts import shorter_leaves
+from memory_checks import check_memory
 from value_reference import random_net
 
 from engine.endgame.searcher import LEAST_MEMORY
@@ -346,6 +347,7 @@ def klv(path: Any = None) -> Any:
 BELIEF = Belief([(1,), (2, 3)], [0.5, 0.5], 0.25)
 CASES: dict[str, Callable[[], Any]] = {
     "bits and wrap-around": bits,
+    "reading and writing by address": check_memory,
     "the word graph": graph,
     "the search graph": nodes,
     "the statistics of a lexicon": statistics,
