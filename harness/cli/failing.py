@@ -206,17 +206,24 @@ class _Signals:
         return signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
 
     def hear(self) -> None:
-        """Note the signals that have come by now.
-
-        The main thread may see what a signal broke before the watching thread has run.
-        """
+        """Note the signals that have come by now."""
         with self._hearing, suppress(BlockingIOError):
             while number := os.read(self._reading, 1):
-                if (loop := self.loop) >= 0:
+                if number[0] and (loop := self.loop) >= 0:
                     with suppress(OSError):
                         os.write(loop, number)
                 if number[0] in (signal.SIGINT, signal.SIGTERM):
                     self.told = self.told or number[0]
+
+    def hear_first(self) -> None:
+        """Note them in the main thread, which may see what a signal broke before the other runs.
+
+        The other, which would then wait for another signal, is woken to count the time.
+        """
+        self.hear()
+        if self.told:
+            with suppress(BlockingIOError):
+                os.write(self._writing, bytes(1))
 
     def _watch(self) -> None:
         while True:
@@ -254,7 +261,7 @@ def told_to_end() -> int:
     """Return the number of the signal that told this process to end; 0 for none."""
     if _Signals.ours is None:
         return 0
-    _Signals.ours.hear()
+    _Signals.ours.hear_first()
     return _Signals.ours.told
 
 

@@ -153,6 +153,8 @@ def test_a_number_of_threads_that_makes_no_sense_is_one_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_main, "log_to_stderr", lambda _level: None)
-    options = worker_main._parser().parse_args(["--bot", "static", "--pipe", "--threads", "0"])
+    options = worker_main._parser().parse_args(
+        ["--bot", "static", "--pipe", "--equipment", '{"threads": 0}']
+    )
     assert worker_main._run(options, None) == 2
     assert capsys.readouterr().err == "0 threads; a player searches with 1 or more\n"

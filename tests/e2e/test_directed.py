@@ -116,6 +116,8 @@ async def session(folder: Path) -> AsyncIterator[Session]:
         for guest in there.guests.values():
             await guest.leave()
         server.close()
+        for line in server.said:
+            there.tell(line)
 
 
 @contextmanager
@@ -131,9 +133,8 @@ def dialling(url: str) -> Iterator[dict[str, subprocess.Popen[str]]]:
         yield bots
     finally:
         for process in bots.values():
-            if process.poll() is None:
+            with process:
                 process.kill()
-                process.communicate()
 
 
 def is_decided(listed: StandingList, name: str) -> bool:
@@ -158,8 +159,6 @@ async def test_a_session_with_guests_that_come_and_go(tmp_path: Path) -> None:
             await play_round_2(there)
             again = await play_to_the_end(there)
             await say_goodbye(there, bots)
-        for line in there.server.said:
-            there.tell(line)
     check_folder(tmp_path / "event", again)
     reported = await asyncio.to_thread(run_command, "report", there.folder, "--format", "markdown")
     assert "report.md" in reported.stdout
