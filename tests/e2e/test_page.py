@@ -101,7 +101,7 @@ PLAYER = ROW | {
     ],
     "opponents": [MEETING],
     "forfeits": {"time": 2},
-    "faults": {},
+    "faults": {"time": 2, "not_a_word": 1},
 }
 RATED = {
     "number": 7,
@@ -624,6 +624,8 @@ async def test_a_ladder_says_how_games_ended_as_other_lists_do(
         await shown.page.route(f"**/{address}", partial(tell, told))
     await shown.go(running.url("#/ladder/blitz/some%2Fone"))
     await shown.page.get_by_role("cell", name=SENTENCES["out"], exact=True).wait_for()
+    await shown.page.get_by_text("Games lost by: time (2)", exact=True).wait_for()
+    await shown.page.get_by_text("Faults: time (2), not_a_word (1)", exact=True).wait_for()
     endings = await shown.page.evaluate(ENDINGS)
     assert endings == SENTENCES | {"zeroes": "scoreless turns in a row"}  # how many: by the rules
     await shown.page.close()
