@@ -13,7 +13,7 @@ from .config import TournamentConfig
 from .folder import Joined, MatchFolder, with_joined
 from .pairings import Pairing, Round, gauntlet, knockout_round, round_robin
 from .results import PlannedGame
-from .standings import standings
+from .standings import Standing, standings
 from .swiss import SwissEntrant, king_of_the_hill, swiss_round
 
 MOST_PAIRS = 16
@@ -93,6 +93,18 @@ class Schedule:
             return len(self.rounds) < self._before
         return game > self._games
 
+    def is_at_its_end(self, absent: Collection[int] = ()) -> bool:
+        """Return whether no round follows those so far, once their games are over; pair none."""
+        if not self.rounds:
+            return False
+        match self.config.format:
+            case "knockout":
+                return self._next_of_bracket(absent) is None
+            case "swiss":
+                return len(self.rounds) >= self.config.rounds or len(self._here(absent)) < 2
+            case _:
+                return len(self.rounds) == self.last_round()
+
     def join(self, decision: Joined) -> None:
         """Add a guest, who is paired from the next round on; in a Swiss only."""
         self._files.decide(decision)
@@ -113,9 +125,7 @@ class Schedule:
         """Pair the round after those so far; None if the tournament is over."""
         if self.config.format == "knockout":
             return self._next_of_bracket(absent)
-        number = len(self.rounds) + 1
-        table = standings(self.config, self._files)
-        here = [of for of in table if not of.withdrawn and of.entrant not in absent]
+        number, here = len(self.rounds) + 1, self._here(absent)
         if number > self.config.rounds or len(here) < 2:
             return None
         odd = self.config.games % 2  # with an even number of games, first moves are balanced
@@ -133,6 +143,11 @@ class Schedule:
         ]
         hill = number > self.config.rounds - self.config.hill
         return king_of_the_hill(number, field) if hill else swiss_round(number, field)
+
+    def _here(self, absent: Collection[int]) -> list[Standing]:
+        """Return the entrants that can be paired, the leader first."""
+        table = standings(self.config, self._files)
+        return [of for of in table if not of.withdrawn and of.entrant not in absent]
 
     def _next_of_bracket(self, absent: Collection[int]) -> Round | None:
         """Return the next round of a knockout, or more games for pairings tied in the last round.

@@ -252,6 +252,14 @@ class Tournament:
         """Return whether a game has a result that counts, or was missed by both entrants."""
         return number in self._files.counted or number in self._files.missed
 
+    def is_complete(self) -> bool:
+        """Return whether a directed tournament has nothing left to play, also once no game begins.
+
+        ``over`` is what the tables have found, and they look no more once it is enough.
+        """
+        done = all(map(self.has_result, self.planned))
+        return done and self.schedule.is_at_its_end(self.absentees)
+
     def _are_at_play(self, games: Sequence[PlannedGame]) -> bool:
         """Return whether a player of a directed tournament is busy with another game."""
         return self._directed and any(self._busy[it] for game in games for it in game.players)

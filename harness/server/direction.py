@@ -123,7 +123,7 @@ class Direction:
     async def close(self) -> None:
         """Let all players go if the tournament is over, and write its summary."""
         self._summarize()
-        if self.tournament.over:
+        if self.tournament.is_complete():
             await self._lobby.players.dismiss_all("done", "the tournament is over")
 
     def _summarize(self) -> None:

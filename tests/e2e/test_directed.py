@@ -21,6 +21,7 @@ from guests import Guest
 
 from engine.movegen import generator
 from harness.arbiter.journal_reading import read_games
+from harness.cli.asking import answered
 from harness.lab.bench.client import Client
 from harness.matches.config import read_config
 from harness.matches.folder import Absent, Joined, MatchFolder, Withdrawn
@@ -69,13 +70,16 @@ class Session:
         return listed
 
     async def until(self, holds: Callable[[StandingList], object]) -> StandingList:
-        """Ask how the tournament stands until that holds."""
-        asking = await Client.login(self.server.url, "spectator", "spectator")
+        """Ask how the tournament stands until that holds.
+
+        A director is told how it stands now, others perhaps how it stood before the last act.
+        """
+        token = (self.folder / "hannah.token").read_text(encoding="utf-8").strip()
+        asking = await Client.login(self.server.url, "hannah", "director", token=token)
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while True:
-                    await asking.channel.send(Standings())
-                    if holds(listed := await asking.expect(StandingList)):
+                    if holds(listed := await answered(asking.channel, Standings(), StandingList)):
                         return listed
                     await asyncio.sleep(0.1)
         finally:
@@ -240,7 +244,7 @@ async def say_goodbye(there: Session, bots: dict[str, subprocess.Popen[str]]) ->
     there.server.terminate()
     assert await asyncio.to_thread(there.server.wait) == 0
     for name, process in bots.items():
-        out, _ = await asyncio.to_thread(process.communicate)
+        out, _ = await asyncio.to_thread(process.communicate, timeout=PATIENCE_S)
         assert process.returncode == 0, f"{name}: {out}"
     for name in ("ann", "dan", "late"):
         goodbye = there.guests[name].goodbye

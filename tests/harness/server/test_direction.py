@@ -97,6 +97,7 @@ async def event(
     open_: bool = False,
     wait_s: float = 600,
     ready_ms: int = 20_000,
+    drain_s: float = 0,
     **terms: Any,
 ) -> AsyncIterator[Event]:
     """Serve a Swiss of single games, whose entrants have ``ready_ms`` to come to a game."""
@@ -126,7 +127,7 @@ async def event(
             Tables(TableKind(lexicon=lexicon)),
             journal,
             Gatekeeper(journal),
-            drain_s=0,
+            drain_s=drain_s,
             plan=plan,
             max_games=4,
         )
@@ -447,6 +448,25 @@ async def test_a_correction_counts_though_its_summary_cannot_be_written(tmp_path
         assert (answer.games[0].scores, answer.games[0].outcome) == ((500, 40), "corrected")
         for guest in guests:
             await guest.leave()
+
+
+async def test_a_last_game_that_ends_while_the_server_stops_ends_the_tournament(
+    tmp_path: Path,
+) -> None:
+    async with event(tmp_path, "ann", "bob", drain_s=20) as there:
+        guests = await there.guests("ann", "bob")
+        for guest in guests:
+            guest.moves.clear()
+        waits = [asyncio.create_task(guest.thinks.wait()) for guest in guests]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for task in waits:
+            task.cancel()
+        for guest in guests:
+            asyncio.get_running_loop().call_later(0.2, guest.moves.set)
+    for guest in guests:
+        assert guest.goodbye is not None
+        assert guest.goodbye.code == "done"
+        await guest.leave()
 
 
 async def test_players_and_spectators_ask_but_do_not_direct(tmp_path: Path) -> None:
