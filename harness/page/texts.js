@@ -517,7 +517,7 @@ export const texts = {
   atTable: "Table",
   tableKind: (/** @type {string} */ name, /** @type {string} */ rules, /** @type {string} */ lexicon) => `${name} (rules: ${rules}, words: ${lexicon})`,
   anyone: "anyone",
-  anyoneNote: "anyone else waiting for a game here",
+  anyoneNote: "whoever waits for a game here",
   somebody: "somebody by name:",
   nameOfOther: "Name of your opponent",
   startGame: "Start",

@@ -16,6 +16,7 @@ export class TurnThoughts extends HTMLElement {
     const told = game.thoughtsAt(turn);
     const name = told && game.offer.players[told.seat];
     const title = !told || !name ? texts.thoughts : told.move ? texts.thoughtsOf(name, told.seq) : texts.thinks(name, told.seq);
+    this.toggleAttribute("data-none", !told && !game.turns); // nor will there be any at another turn
     const said = told ? thoughts(game, told) : [h("p", { class: "note" }, why(game))];
     keepingFocus(this, () => this.replaceChildren(h("h2", {}, title), ...said));
   }
