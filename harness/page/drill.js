@@ -65,6 +65,7 @@ export class DrillView extends HTMLElement {
         h("div", { class: "told" }, scoreLine(scores), this.verdict, this.below)),
       note(), links());
     this.entry.isOn = true;
+    this.entry.toggleAttribute("data-asked", false);
     this.entry.draft = null; // no tile stays from the mistake before
     this.entry.show(this.equipment, { board, rack: racks[0] });
   }
@@ -93,6 +94,7 @@ export class DrillView extends HTMLElement {
       h("p", {}, same(mistake.played) ? texts.sameAgain(lost) : texts.youPlayed(text(mistake.played), lost)),
       ...(isRight || same(mistake.played) ? [] : [h("p", { class: "note" }, texts.unknownLoss)]));
     this.entry.isOn = false;
+    this.entry.toggleAttribute("data-asked", true); // nothing is left to do on it
     this.below.replaceChildren(
       h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
       button(texts.forget, () => { forget(mistake); this.goOn(); }),

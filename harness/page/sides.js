@@ -20,7 +20,7 @@ export class GameSides extends HTMLElement {
     this.sides = players.map((name) => {
       const parts = {
         score: h("span", { class: "score" }), clock: h("span", { class: "clock", role: "timer" }),
-        rack: h("span", { class: "rack" }), mark: h("span", { class: "mark" }),
+        rack: h("span", { class: "rack" }), mark: h("span", { class: "mark" }, texts.onTurn),
       };
       const card = h("div", { class: "side" },
         h("p", { class: "who" }, h("bdi", {}, name), parts.mark),
@@ -36,7 +36,7 @@ export class GameSides extends HTMLElement {
     this.sides.forEach(({ card, score, rack, mark }, seat) => {
       const toMove = position.toMove === seat && !isOver;
       card.classList.toggle("turn", toMove);
-      mark.textContent = toMove ? texts.onTurn : "";
+      mark.classList.toggle("off", !toMove);
       score.textContent = String(position.scores[/** @type {Seat} */ (seat)]);
       rack.textContent = position.racks ? `${texts.rack} ${position.racks[/** @type {Seat} */ (seat)] || "–"}` : "";
     });
