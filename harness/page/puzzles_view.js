@@ -45,12 +45,13 @@ export class PuzzleList extends HTMLElement {
     const told = await index(this, texts.puzzles);
     if (!told || !this.isConnected) return;
     const known = results(), drilled = due(Date.now()).length;
+    const drill = [h("h2", {}, texts.drill), h("p", {}, h("a", { href: "#/drill" }, texts.toDrill(drilled)))];
     this.replaceChildren(
       h("h1", { tabindex: -1 }, texts.puzzles),
       h("p", {}, texts.puzzlesAre(told.lexicon)),
+      ...(drilled ? drill : []), // what is due comes before hundreds of numbers
       ...KINDS.flatMap((kind) => this.section(kind, told.puzzles.filter((each) => each.kind === kind), known)),
-      h("h2", {}, texts.drill),
-      h("p", {}, h("a", { href: "#/drill" }, texts.toDrill(drilled))));
+      ...(drilled ? [] : drill));
   }
 
   /** @param {Kind} kind @param {Listed[]} listed @param {ReturnType<typeof results>} known */
@@ -120,7 +121,8 @@ export class PuzzleView extends HTMLElement {
       h("p", {}, texts.asks[listed.kind]),
       h("div", { class: "game" },
         this.place,
-        h("div", { class: "told" }, scoreLine(puzzle.position.scores), ...hidden(puzzle), this.verdict, this.below)),
+        h("div", { class: "told" },
+          h("div", { class: "known" }, scoreLine(puzzle.position.scores), ...hidden(puzzle)), this.verdict, this.below)),
       h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
     this.ask();
   }
