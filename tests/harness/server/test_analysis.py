@@ -20,6 +20,7 @@ from websockets.typing import Origin, Subprotocol
 
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.move_text import format_move
+from engine.rules.moves import Place
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.analysis.task import Task
@@ -364,12 +365,15 @@ async def test_the_position_of_a_game_that_is_on_is_nobodys_to_analyse(running: 
         assert "game that is on" in refused["why"]
         (game,) = running.server._hosting.games.values()
         book = game.book
-        mover = players[0] if book.opened.players[0] == "a" else players[1]
-        turn = await mover.expect(YourTurn)
+        mover, other = players if book.opened.players[0] == "a" else reversed(players)
         assert book.game is not None
-        best = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
-        await mover.play(turn, format_move(best, book.rules.distribution.alphabet))
-        await mover.expect(Played)
+        while book.game.position.board.is_empty:
+            turn = await mover.expect(YourTurn)
+            legal = legal_moves_of(book.game.position, load_lexicon(), book.rules)
+            move = next((each for each in legal if isinstance(each, Place)), legal[0])
+            await mover.play(turn, format_move(move, book.rules.distribution.alphabet))
+            await mover.expect(Played)
+            mover, other = other, mover  # it exchanged: its rack had no word
         assert (await ask(page))[1]["type"] == "turn", "the empty board is nobody's now"
         running.engine.cgp = write_cgp(book.game.position, standard_rules())
         assert (await ask(page))[1]["type"] == "left_out"
