@@ -135,7 +135,7 @@ def format_exchange_count(count: int) -> str:
 
 
 def parse_told(text: str, board: Board, alphabet: Alphabet) -> Move | int:
-    """Read a move as the opponent is told it: the number of tiles exchanged from ``-3``.
+    """Read a move as the opponent is told it; of an exchange, ``-3``, return the number of tiles.
 
     Raises:
         NotationError: as ``parse_move`` does.
