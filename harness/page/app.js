@@ -48,7 +48,7 @@ const route = () => {
   else if (kind === "standings") put(new StandingList());
   else if (kind === "") put(new GameList());
   else {
-    put(h("div", {}, h("h1", { tabindex: -1 }, texts.unknownPage(hash)), toGames()));
+    put(h("div", {}, h("h1", {}, texts.unknownPage(hash)), toGames()));
   }
 };
 
@@ -60,7 +60,7 @@ const later = async (load) => {
 };
 
 /** What is shown where a module can't be had: the line is down, or the server has another version by now. */
-const unloaded = () => h("div", {}, h("h1", { tabindex: -1 }, texts.unloaded), h("p", {}, texts.unloadedWhy),
+const unloaded = () => h("div", {}, h("h1", {}, texts.unloaded), h("p", {}, texts.unloadedWhy),
   h("p", {}, h("button", { type: "button", class: "main", click: () => location.reload() }, texts.loadAnew)));
 
 /** @param {string} id @param {string | undefined} turn */
@@ -77,9 +77,9 @@ const review = async (id, turn) => {
 
 /** Mark the view that is shown. */
 const mark = () => {
-  const [kind = ""] = parts(location.hash || "#/");
+  const [kind = ""] = parts(location.hash || "#/"), shown = kind === "drill" ? "puzzles" : kind;
   for (const each of nav.querySelectorAll("a")) {
-    if (each.hash === `#/${kind}`) each.setAttribute("aria-current", "page");
+    if (each.hash === `#/${shown}`) each.setAttribute("aria-current", "page");
     else each.removeAttribute("aria-current");
   }
 };

@@ -5,7 +5,7 @@ import { bare, capitalOf, isBlank, pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
 /** @typedef {import("./scoring.js").Equipment} Equipment */
-/** @typedef {{ turn: number, board: import("./notation.js").Board, fresh: Set<number> }} Shown */
+/** @typedef {{ turn: number | null, board: import("./notation.js").Board, fresh: Set<number> }} Shown */
 
 export class TileBoard extends HTMLElement {
   /** @param {Equipment} equipment @param {Shown} position */
@@ -30,10 +30,13 @@ export const tileList = (tiles, counted = String) =>
   h("ul", { class: "tiles" }, ...tiles.map(([tile, count]) =>
     h("li", {}, bare(tile), counted(count) && h("small", {}, ` ${counted(count)}`))));
 
-/** The tiles that are not seen, with how many of them are in the bag. @param {(readonly [string, number])[]} tiles @param {number} bag */
-export const unseenTiles = (tiles, bag) => {
+/**
+ * The tiles that are not seen, with how many of them are in the bag.
+ * @param {(readonly [string, number])[]} tiles @param {number} bag @param {boolean} [isOwn] whether one sees a rack oneself
+ */
+export const unseenTiles = (tiles, bag, isOwn = false) => {
   const count = tiles.reduce((sum, [, each]) => sum + each, 0);
-  return [h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, bag))), tileList(tiles)];
+  return [h("p", { class: "note" }, texts.unseenCount(count, Math.min(count, bag), isOwn)), tileList(tiles)];
 };
 
 /** @param {HTMLElement[]} cells */

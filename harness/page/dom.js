@@ -49,6 +49,9 @@ export const button = (text, act) => h("button", { type: "button", click: act },
 /** The way back to the list of games. */
 export const toGames = () => h("p", {}, h("a", { href: "#/" }, texts.toGames));
 
+/** Two players, whose names may be written from right to left. @param {string[]} players */
+export const names = ([one, other]) => [h("bdi", {}, one), " – ", h("bdi", {}, other)];
+
 /** A button with a sign on it. @param {string} sign @param {string} label @param {() => void} act */
 export const signButton = (sign, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);
 

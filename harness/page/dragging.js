@@ -51,7 +51,6 @@ const begin = (source, start, drag) => {
 const pictureOf = (source) => {
   const picture = /** @type {HTMLElement} */ (source.cloneNode(true));
   picture.className = `${source.className} dragged`;
-  picture.removeAttribute("id");
   picture.setAttribute("aria-hidden", "true");
   document.body.append(picture);
   return picture;

@@ -3,11 +3,12 @@
 import { DAYS, answered, due, forget, nextDue } from "./boxes.js";
 import { button, h } from "./dom.js";
 import { MoveEntry } from "./entry.js";
-import { moveText } from "./game.js";
+import { namedMove } from "./game.js";
 import { inBrowser } from "./kept.js";
 import { keyOf } from "./puzzle.js";
-import { readMove, readOpening } from "./notation.js";
+import { readOpening } from "./notation.js";
 import { index, scoreLine } from "./puzzles_view.js";
+import { reviewLink } from "./review_link.js";
 import { gameHash } from "./server.js";
 import { decimal, moment, percent, texts } from "./texts.js";
 
@@ -58,11 +59,11 @@ export class DrillView extends HTMLElement {
     this.verdict.replaceChildren();
     this.below.replaceChildren();
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, texts.drill),
+      h("h1", {}, texts.drill),
       h("p", {}, texts.drillAsks(waiting.length)),
       h("div", { class: "game" },
         h("div", { class: "play" }, this.entry),
-        h("div", { class: "told" }, scoreLine(scores), this.verdict, this.below)),
+        h("div", { class: "told" }, h("div", { class: "known" }, scoreLine(scores)), this.verdict, this.below)),
       note(), links());
     this.entry.isOn = true;
     this.entry.toggleAttribute("data-asked", false);
@@ -84,7 +85,7 @@ export class DrillView extends HTMLElement {
     const { columns } = equipment.layout, { board } = readOpening(mistake.position);
     const mirrored = board.size ? [false] : [false, true]; // an empty board is the same in rows and columns
     const same = (/** @type {string} */ other) => mirrored.some((each) => keyOf(move, columns, each) === keyOf(other, columns));
-    const text = (/** @type {string} */ each) => moveText(readMove(each, columns), board);
+    const text = (/** @type {string} */ each) => namedMove(each, columns, board);
     const isBest = same(mistake.best), isRight = isBest || (mistake.rivals ?? []).some(same);
     answered(mistake, isRight, Date.now());
     const lost = mistake.lost_win === null ? texts.points_(decimal(mistake.lost_points)) : texts.chance(percent(mistake.lost_win), decimal(mistake.lost_points));
@@ -98,7 +99,8 @@ export class DrillView extends HTMLElement {
     this.below.replaceChildren(
       h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
       button(texts.forget, () => { forget(mistake); this.goOn(); }),
-      mistake.game && h("a", { href: gameHash(mistake.game, mistake.turn) }, texts.toTurn(mistake.turn)) || "");
+      mistake.game && h("a", { href: gameHash(mistake.game, mistake.turn) }, texts.toTurn(mistake.turn)) || "", " ",
+      mistake.game && reviewLink(mistake.game) || "");
     this.verdict.focus();
   }
 }

@@ -356,7 +356,8 @@ export class MoveEntry extends HTMLElement {
   askToPass(asked) {
     this.askedToPass = asked;
     this.passing.textContent = asked ? texts.sure : texts.passTurn;
-    this.passing.ariaLabel = asked ? texts.reallyPass : null;
+    if (asked) this.passing.setAttribute("aria-label", texts.reallyPass);
+    else this.passing.removeAttribute("aria-label");
   }
 
   /** @param {MouseEvent} event */

@@ -248,3 +248,7 @@ export const moveText = (move, before) => {
   if (move.kind === "place") return fullPlace(move, before);
   return texts.exchanges(move.tiles || move.count);
 };
+
+/** A move as a sentence names it. @param {string} move @param {number} columns @param {Board} before */
+export const namedMove = (move, columns, before) =>
+  move === "-" ? texts.aPass : move.startsWith("-") ? texts.anExchange(move.slice(1)) : moveText(readMove(move, columns), before);

@@ -6,7 +6,7 @@ import { percent, signed, texts } from "./texts.js";
 
 /** @typedef {import("./game.js").Game} Game */
 
-const LEAST_SPREAD = 10, MOST_CHARACTERS = 24;
+const LEAST_SPREAD = 10;
 
 export class GameGraphs extends HTMLElement {
   constructor() {
@@ -38,7 +38,7 @@ export class GameGraphs extends HTMLElement {
     const label = lead ? texts.spreadIs(players[lead > 0 ? 0 : 1], Math.abs(lead), turn) : texts.level(turn);
     this.spread.show({
       title: texts.spreadGraph, label, series: [{ name: "", points }], turns: game.last, turn, low: -most, high: most,
-      middle: 0, shown: (value) => (value ? signed(value) : "0"), notes: [short(players[0]), short(players[1])], go,
+      middle: 0, shown: (value) => (value ? signed(value) : "0"), notes: [texts.ahead(players[0]), texts.ahead(players[1])], go,
     });
   }
 
@@ -63,8 +63,5 @@ const chances = (game, seat) => (game.turns ?? []).filter((each) => each.seat ==
   const win = each.candidates[0]?.win ?? null;
   return win === null ? [] : [/** @type {[number, number]} */ ([each.seq, seat ? 1 - win : win])];
 });
-
-/** @param {string} name */
-const short = (name) => texts.ahead([...name].length > MOST_CHARACTERS ? `${[...name].slice(0, MOST_CHARACTERS - 1).join("")}…` : name);
 
 customElements.define("game-graphs", GameGraphs);

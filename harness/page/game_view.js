@@ -1,7 +1,7 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard, unseenTiles } from "./board.js";
-import { button, h, keepingFocus, signButton, toGames } from "./dom.js";
+import { button, h, keepingFocus, names, signButton, toGames } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
 import { reviewLink } from "./review_link.js";
@@ -26,7 +26,7 @@ export class GameView extends HTMLElement {
     this.game = null;
     /** @type {Following | null} */
     this.following = null;
-    this.isDown = false;
+    this.isDown = this.hasFailed = false;
     this.refusal = "";
     this.ticking = 0;
     this.again = 0;
@@ -43,7 +43,7 @@ export class GameView extends HTMLElement {
     }
     this.id_ = id;
     this.turn = turn;
-    this.replaceChildren(h("h1", { tabindex: -1 }, texts.loading));
+    this.replaceChildren(h("h1", {}, texts.loading));
     this.load();
   }
 
@@ -63,6 +63,7 @@ export class GameView extends HTMLElement {
 
   async load() {
     clearTimeout(this.again);
+    this.hasFailed = false;
     try {
       const told = await askGame(this.id_);
       if (!this.isConnected) return;
@@ -146,9 +147,12 @@ export class GameView extends HTMLElement {
     const unanswered = error instanceof Trouble && error.status !== 404;
     const sentence = error instanceof Trouble ? error.message : texts.cantShow;
     const unknown = error instanceof Trouble && error.status === 404;
+    this.unfollow();
+    this.game = null;
+    this.hasFailed = true;
     document.title = texts.title;
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, unknown ? texts.unknownGame : unanswered ? texts.triesAgain(sentence) : sentence),
+      h("h1", {}, unknown ? texts.unknownGame : unanswered ? texts.triesAgain(sentence) : sentence),
       ...(unknown ? [h("p", { class: "note" }, sentence)] : []),
       toGames());
     if (unanswered) this.again = setTimeout(() => this.load(), AGAIN_MS);
@@ -193,8 +197,9 @@ export class GameView extends HTMLElement {
     const last = this.game?.last ?? 0;
     const to = Math.max(0, Math.min(turn, last));
     const live = to === last && !(this.game?.over && this.hasAddress);
-    if (this.hasAddress) history.replaceState(null, "", gameHash(this.id_, live ? null : to));
+    if (to === this.shownTurn && (this.turn === null) === live) return;
     this.look(live ? null : to);
+    if (this.hasAddress) history.replaceState(null, "", gameHash(this.id_, live ? null : to)); // Safari refuses the hundredth in half a minute
   }
 
   goToLast() {
@@ -262,7 +267,7 @@ export class GameView extends HTMLElement {
     const [first, back, forward, last] = this.steps;
     this.links = h("p", { class: "links" });
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
+      h("h1", {}, ...names(players)),
       h("p", { class: "note" },
         [texts.terms(timeText(time), lexicon, rules.name), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
       this.banner, this.status, this.said,

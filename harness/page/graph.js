@@ -2,13 +2,14 @@
 
 import { h, svg } from "./dom.js";
 
+const MOST_CHARACTERS = 24;
 const WIDTH = 320, HEIGHT = 150, LEFT = 46, RIGHT = 10, TOP = 14, BOTTOM = 24;
 
 /** @typedef {{ name: string, points: [number, number][] }} Series Points are turns and values. */
 /**
  * @typedef {{ title: string, label: string, series: Series[], turns: number, turn: number, low: number,
  *   high: number, middle: number, shown: (value: number) => string, notes: [string, string], end?: string,
- *   go: (turn: number) => void }} Plot
+ *   go?: (turn: number) => void }} Plot `go`: what a click on a turn does.
  */
 
 export class TurnGraph extends HTMLElement {
@@ -23,8 +24,8 @@ export class TurnGraph extends HTMLElement {
     ];
     const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": plot.label },
       ...new Set([low, middle, high].flatMap(level)),
-      svg("text", { x: LEFT + 4, y: TOP - 3 }, plot.notes[0]),
-      svg("text", { x: LEFT + 4, y: HEIGHT - BOTTOM + 13 }, plot.notes[1]),
+      svg("text", { x: LEFT + 4, y: TOP - 3 }, short(plot.notes[0])),
+      svg("text", { x: LEFT + 4, y: HEIGHT - BOTTOM + 13 }, short(plot.notes[1])),
       svg("text", { x: WIDTH - RIGHT, y: HEIGHT - BOTTOM + 13, "text-anchor": "end" }, plot.end ?? turns),
       svg("line", { class: "here", x1: x(plot.turn), x2: x(plot.turn), y1: TOP, y2: HEIGHT - BOTTOM }),
       ...plot.series.flatMap(({ points }, number) => [
@@ -32,15 +33,20 @@ export class TurnGraph extends HTMLElement {
         ...points.filter(([turn]) => turn === plot.turn || points.length === 1).map(([turn, value]) =>
           svg("circle", { class: `dot${number}`, cx: x(turn), cy: y(value), r: 4 })),
       ]));
-    picture.addEventListener("click", (event) => {
+    const { go } = plot;
+    picture.classList.toggle("goes", go !== undefined);
+    if (go) picture.addEventListener("click", (event) => {
       const box = picture.getBoundingClientRect();
       const at = ((/** @type {MouseEvent} */ (event).clientX - box.left) / box.width) * WIDTH;
-      plot.go(Math.max(0, Math.min(turns, Math.round(((at - LEFT) / (WIDTH - LEFT - RIGHT)) * turns))));
+      go(Math.max(0, Math.min(turns, Math.round(((at - LEFT) / (WIDTH - LEFT - RIGHT)) * turns))));
     });
     const keys = plot.series.length > 1 && h("p", { class: "keys" },
       ...plot.series.map(({ name }, number) => h("span", { class: `key${number}` }, h("bdi", {}, name))));
     this.replaceChildren(h("figure", {}, h("figcaption", {}, plot.title), picture, keys));
   }
 }
+
+/** @param {string} note */
+const short = (note) => ([...note].length > MOST_CHARACTERS ? `${[...note].slice(0, MOST_CHARACTERS - 1).join("")}…` : note);
 
 customElements.define("turn-graph", TurnGraph);

@@ -1,10 +1,10 @@
 // A server's ladder: how it stands, and a player of it.
 
-import { h, table } from "./dom.js";
+import { h, names, table } from "./dom.js";
 import { TurnGraph } from "./graph.js";
 import { Asking, scored } from "./lists.js";
 import { ask, gameHash } from "./server.js";
-import { day, decimal, grouped, moment, rating, signed, texts, timeText, versus } from "./texts.js";
+import { day, decimal, grouped, moment, rating, signed, texts, timeText } from "./texts.js";
 
 /** @typedef {{ rank: number | null, name: string, kind: string, rating: number, error: number, provisional: boolean, games: number, points: number, last: string | null, state: string }} Row */
 /** @typedef {{ table: string, tables: string[], time: { initial_ms: number, increment_ms: number }, games: number, rated_games: number, rated_at: string | null, bots: Row[], persons: Row[] }} Told */
@@ -35,7 +35,7 @@ export class LadderList extends Asking {
     const others = told.tables.length > 1 && h("nav", { class: "links", "aria-label": texts.tables }, ...told.tables.map((name) =>
       h("a", { href: address(name), "aria-current": name === told.table ? "page" : null }, name)));
     this.redraw(
-      h("h1", { tabindex: -1 }, texts.ladder), this.trouble, others || "",
+      h("h1", {}, texts.ladder), this.trouble, others || "",
       h("p", { class: "note" }, facts.filter(Boolean).join(" · ")),
       h("h2", {}, texts.bots), rows(told, told.bots, texts.bots),
       ...(told.persons.length ? [h("h2", {}, texts.persons), rows(told, told.persons, texts.persons)] : []));
@@ -59,6 +59,9 @@ export class LadderPlayer extends Asking {
     super();
     this.board = board;
     this.name = name;
+    /** @type {Rated[]} */
+    this.games = [];
+    this.count = 0;
   }
 
   get path() {
@@ -71,16 +74,18 @@ export class LadderPlayer extends Asking {
 
   /** @param {Player} told */
   async show(told) {
-    const query = `table=${encodeURIComponent(this.board)}&player=${encodeURIComponent(this.name)}`;
-    /** @type {{ games: Rated[] }} */
-    const { games } = await ask(`api/ladder/games?${query}`);
-    if (!this.isConnected) return;
+    if (told.games !== this.count) { // the server reads them from its journal
+      const query = `table=${encodeURIComponent(this.board)}&player=${encodeURIComponent(this.name)}`;
+      ({ games: this.games } = await ask(`api/ladder/games?${query}`));
+      if (!this.isConnected) return;
+      this.count = told.games;
+    }
     const counts = (/** @type {string} */ what, /** @type {Record<string, number>} */ codes) => {
-      const each = Object.entries(codes).map(([code, count]) => `${texts.mishaps[code] ?? code} (${grouped(count)})`);
+      const each = Object.entries(codes).map(([code, count]) => `${texts.mishaps[code] ?? code.replaceAll("_", " ")} (${grouped(count)})`);
       return each.length ? h("p", { class: "note" }, `${what}: ${each.join(", ")}`) : "";
     };
     this.redraw(
-      h("h1", { tabindex: -1 }, h("bdi", {}, told.name)), this.trouble,
+      h("h1", {}, h("bdi", {}, told.name)), this.trouble,
       h("p", {}, `${rating(told)} · ${texts.record(told.wins, told.losses, told.ties)}`),
       counts(texts.forfeits, told.forfeits), counts(texts.faults, told.faults),
       overTime(told),
@@ -90,8 +95,8 @@ export class LadderPlayer extends Asking {
           `${each.wins} – ${each.losses}${each.ties ? ` – ${each.ties}` : ""}`, signed(each.spread)],
       }))),
       h("h2", {}, texts.lastGames),
-      table(texts.lastGames, [texts.players, texts.score, texts.outcome, texts.ended], games.map((each) => ({
-        cells: [h("a", { href: gameHash(each.game) }, versus(each.players)),
+      table(texts.lastGames, [texts.players, texts.score, texts.outcome, texts.ended], this.games.map((each) => ({
+        cells: [h("a", { href: gameHash(each.game) }, ...names(each.players)),
           scored(each.scores), texts.endings[each.outcome] ?? each.outcome, moment(each.ended)],
       })), "results"),
       h("p", {}, h("a", { href: address(this.board) }, texts.toLadder)));
@@ -109,7 +114,7 @@ const overTime = ({ over_time: days, name }) => {
     title: texts.ratingOverTime, label: texts.ratingIs(name, rating(last), day(last.day)),
     series: [{ name, points: values.map((value, at) => [at, value]) }], turns: days.length - 1, turn: days.length - 1,
     low, high, middle: (low + high) / 2, shown: (value) => decimal(value).replace(/\.0$/, ""),
-    notes: ["", ""], end: `${day(first.day)} – ${day(last.day)}`, go: () => {},
+    notes: ["", ""], end: `${day(first.day)} – ${day(last.day)}`,
   });
   return h("div", { class: "graphs" }, graph);
 };

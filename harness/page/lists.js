@@ -1,8 +1,8 @@
 // Lists: games that are on and past ones, and how a tournament stands.
 
-import { h, keepingFocus, table, toGames } from "./dom.js";
+import { h, keepingFocus, names, table, toGames } from "./dom.js";
 import { AGAIN_MS, Trouble, ask, gameHash } from "./server.js";
-import { moment, signed, texts, versus } from "./texts.js";
+import { moment, signed, texts } from "./texts.js";
 
 /** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string, rules: string }} Listed */
 
@@ -38,17 +38,18 @@ export class Asking extends HTMLElement {
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       if (!this.isConnected) return;
-      const sentence = error.status === 404 ? error.message : texts.triesAgain(error.message);
+      const isFinal = error.status === 404 || error.status === 400; // asking again changes nothing
+      const sentence = isFinal ? error.message : texts.triesAgain(error.message);
       this.trouble.hidden = false;
       if (this.trouble.textContent !== sentence) this.trouble.textContent = sentence; // it is said when it changes
-      if (!this.firstChild) this.append(h("h1", { tabindex: -1 }, this.heading), this.trouble);
-      if (error.status === 404) { // asking again changes nothing
+      if (!this.firstChild) this.append(h("h1", {}, this.heading), this.trouble);
+      if (isFinal) {
         document.removeEventListener("visibilitychange", this.onSight);
         this.append(toGames());
         return;
       }
     }
-    if (!document.hidden) this.timer = setTimeout(() => this.refresh(), AGAIN_MS);
+    if (this.isConnected && !document.hidden) this.timer = setTimeout(() => this.refresh(), AGAIN_MS);
   }
 
   get path() {
@@ -96,7 +97,7 @@ export class GameList extends Asking {
   show(told) {
     if (!this.on.isConnected) {
       this.replaceChildren(
-        h("h1", { tabindex: -1 }, texts.games), this.trouble,
+        h("h1", {}, texts.games), this.trouble,
         h("h2", {}, texts.on), this.on, h("h2", {}, texts.past), this.past, this.more);
     }
     list(this.on, told.on, texts.noneOn);
@@ -151,7 +152,7 @@ export const scored = (scores) => h("span", { class: "result" }, `${scores[0]} �
 /** @param {Listed} each */
 const entry = ({ game, players, scores, turns, begun, message, rules }) =>
   h("li", {},
-    h("a", { href: gameHash(game) }, h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])),
+    h("a", { href: gameHash(game) }, ...names(players)),
     scored(scores),
     h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), message].filter(Boolean).join(" · ")));
 
@@ -172,18 +173,15 @@ export class StandingList extends Asking {
     const isRound = told.rounds !== 1, somebodyIsAway = told.rows.some(({ presence }) => presence !== "here");
     const state = [isRound && texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
     const rows = told.rows.map(({ name, points, spread, games, presence }, index) => ({
-      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games, ...(somebodyIsAway ? [presence] : [])],
+      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games, ...(somebodyIsAway ? [texts.presences[presence] ?? presence] : [])],
     }));
     const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(somebodyIsAway ? [texts.presence] : [])];
-    const games = told.games.map(({ number, players, scores, game, outcome }) => {
-      const names = versus(players);
-      return {
-        cells: [number, game ? h("a", { href: gameHash(game) }, names) : names,
-          scores ? scored(scores) : "", outcome === null ? "" : texts.endings[outcome] ?? outcome],
-      };
-    });
+    const games = told.games.map(({ number, players, scores, game, outcome }) => ({
+      cells: [number, game ? h("a", { href: gameHash(game) }, ...names(players)) : h("span", {}, ...names(players)),
+        scores ? scored(scores) : "", outcome === null ? "" : texts.endings[outcome] ?? outcome],
+    }));
     this.redraw(
-      h("h1", { tabindex: -1 }, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
+      h("h1", {}, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
       h("h2", {}, isRound ? texts.roundGames : texts.games), table(texts.games, [texts.game, texts.players, texts.score, texts.outcome], games, "results"));
   }

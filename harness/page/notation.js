@@ -1,7 +1,7 @@
 // Tiles, moves and positions as protocol/SPEC.md writes them (section 4).
 
 /** @typedef {Map<number, string>} Board Tiles by the number of their square, row by row. */
-/** @typedef {{ kind: "place", squares: [number, string][], across: boolean, at: string, word: string }} Place */
+/** @typedef {{ kind: "place", squares: [number, string][], at: string }} Place */
 /** @typedef {{ kind: "exchange", tiles: string, count: number }} Exchange */
 /** @typedef {{ kind: "pass" }} Pass */
 
@@ -41,13 +41,12 @@ export const readMove = (move, columns) => {
       : { kind: "exchange", tiles, count: tilesOf(tiles).length };
   }
   const [at = "", word = ""] = move.split(" ");
-  const across = /^\d/.test(at);
   const column = at.replace(/\d/g, "").toUpperCase().charCodeAt(0) - 65;
   const from = (Number(at.replace(/\D/g, "")) - 1) * columns + column;
-  const step = across ? 1 : columns;
+  const step = /^\d/.test(at) ? 1 : columns; // the row first: across
   const squares = tilesOf(word).map((tile, index) => /** @type {[number, string]} */ ([from + index * step, tile]));
   if (!squares.length || !Number.isInteger(from)) throw new Error(`${move} is no move`);
-  return { kind: "place", squares, across, at, word };
+  return { kind: "place", squares, at };
 };
 
 /** The tiles that a move takes from a rack. @param {Place | Exchange | Pass} move */

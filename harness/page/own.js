@@ -18,7 +18,7 @@ export class CodeEntry extends HTMLElement {
     const send = async (/** @type {Event} */ event) => {
       event.preventDefault();
       try {
-        await enter(field.value);
+        await enter(field.value.replace(/\s/g, ""));
         location.reload();
       } catch (error) {
         if (!(error instanceof Trouble)) throw error;
@@ -28,7 +28,7 @@ export class CodeEntry extends HTMLElement {
       }
     };
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, texts.codeTitle),
+      h("h1", {}, texts.codeTitle),
       h("p", {}, texts.codeWhy),
       wrong,
       h("form", { class: "code", submit: send },
@@ -46,6 +46,10 @@ export class NowView extends HTMLElement {
     /** @type {GameView | null} */
     this.view = null;
     this.addEventListener("click", (event) => this.onClick(event));
+  }
+
+  get heading() {
+    return texts.now;
   }
 
   connectedCallback() {
@@ -73,7 +77,7 @@ export class NowView extends HTMLElement {
         this.open((on[0] ?? past[0])?.game);
       } catch (error) {
         if (!(error instanceof Trouble)) throw error;
-        if (!this.view) this.replaceChildren(h("h1", { tabindex: -1 }, texts.triesAgain(error.message)));
+        if (!this.view) this.replaceChildren(h("h1", {}, texts.triesAgain(error.message)));
       }
     }
     if (this.isConnected) this.timer = setTimeout(() => this.look(), LOOK_MS);
@@ -82,7 +86,7 @@ export class NowView extends HTMLElement {
   /** Whether the game that is shown is on, has just ended, or is looked through. */
   stays() {
     if (!this.view) return false;
-    const isLeft = this.view.game?.over && this.view.turn === null;
+    const isLeft = this.view.hasFailed || (this.view.game?.over && this.view.turn === null);
     this.overSince = isLeft ? this.overSince || performance.now() : 0;
     return !isLeft || performance.now() - this.overSince < STAYS_MS;
   }
@@ -98,7 +102,7 @@ export class NowView extends HTMLElement {
       if (hadFocus) this.parentElement?.focus({ preventScroll: true }); // it was on the game before
       this.view.open(game, null);
     } else if (!this.view) {
-      this.replaceChildren(h("h1", { tabindex: -1 }, texts.now), h("p", { class: "note" }, texts.noneNow));
+      this.replaceChildren(h("h1", {}, texts.now), h("p", { class: "note" }, texts.noneNow));
     }
   }
 }

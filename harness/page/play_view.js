@@ -1,7 +1,7 @@
 // To play oneself: a choice of opponents, then games on a board that takes moves.
 
 import { unseenTiles } from "./board.js";
-import { button, h, keepingFocus, pressOnce, table } from "./dom.js";
+import { button, h, keepingFocus, pressOnce, table, toGames } from "./dom.js";
 import { checkDraws } from "./draws.js";
 import { MoveEntry } from "./entry.js";
 import { inWindow } from "./kept.js";
@@ -35,7 +35,7 @@ export class PlayView extends HTMLElement {
     this.shown = "";
     this.warned = false;
     this.ticking = this.again = this.asking = 0;
-    this.heading = h("h1", { tabindex: -1 }, texts.playTitle);
+    this.head = h("h1", {}, texts.playTitle);
     this.banner = h("p", { class: "banner", role: "status", hidden: true });
     this.status = h("p", { class: "status", role: "status" });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
@@ -62,8 +62,12 @@ export class PlayView extends HTMLElement {
     this.onKey = this.onKey.bind(this);
   }
 
+  get heading() {
+    return texts.playTitle;
+  }
+
   connectedCallback() {
-    this.replaceChildren(this.heading, this.banner, this.status, this.said, this.alarm, this.form, this.waiting, this.game);
+    this.replaceChildren(this.head, this.banner, this.status, this.said, this.alarm, this.form, this.waiting, this.game);
     document.addEventListener("keydown", this.onKey);
     this.ticking = setInterval(() => this.tick(), TICK_MS);
     this.load();
@@ -87,7 +91,8 @@ export class PlayView extends HTMLElement {
       if (!(error instanceof Trouble)) throw error;
       this.banner.hidden = false;
       this.banner.textContent = error.status === 404 ? error.message : texts.triesAgain(error.message);
-      if (error.status !== 404 && this.isConnected) this.again = setTimeout(() => this.load(), AGAIN_MS);
+      if (error.status === 404) this.replaceChildren(this.head, this.banner, toGames()); // nothing can be played here
+      else if (this.isConnected) this.again = setTimeout(() => this.load(), AGAIN_MS);
       return;
     }
     if (!this.isConnected || !this.settings) return;
@@ -190,12 +195,12 @@ export class PlayView extends HTMLElement {
     this.game.hidden = !isGame;
     this.form.hidden = isGame || !this.settings || !(phase === "idle" || phase === "refused");
     this.waiting.hidden = phase !== "seeking";
-    this.heading.classList.toggle("hidden", isGame);
+    this.head.classList.toggle("hidden", isGame);
     this.showBanner();
     const sentence = this.statusText();
     if (this.status.textContent !== sentence) this.status.textContent = sentence;
     this.status.hidden = !sentence && !isGame;
-    document.title = playing?.isOnTurn ? texts.yourMoveTitle : texts.title;
+    document.title = playing?.isOnTurn ? texts.yourMoveTitle : `${this.heading} – ${texts.title}`;
     if (isGame) this.showGame();
     const at = document.activeElement;
     if (at && this.contains(at) && at.checkVisibility?.() === false) this.parentElement?.focus({ preventScroll: true }); // keys go to the board
@@ -308,7 +313,7 @@ export class PlayView extends HTMLElement {
     const tiles = game.unseen(game.position(game.last).board)
       .map(([tile, count]) => /** @type {const} */ ([tile, count - own.filter((each) => each === tile).length])).filter(([, count]) => count > 0);
     this.unseen.hidden = playing.phase === "over" || game.bag === null; // nothing is drawn before the start
-    this.unseen.replaceChildren(h("h2", {}, texts.unseenTiles), ...unseenTiles(tiles, game.bag ?? 0));
+    this.unseen.replaceChildren(h("h2", {}, texts.unseenTiles), ...unseenTiles(tiles, game.bag ?? 0, true));
   }
 
   tick() {

@@ -177,7 +177,7 @@ export class Playing {
     if (first !== undefined) this.resume(games.includes(this.id) ? this.id : first);
     else if (this.id) await this.lookAtEnd();
     else this.idle();
-    this.connection.serves();
+    if (first === undefined) this.connection.serves(); // else once that game is here
   }
 
   idle() {
@@ -255,6 +255,7 @@ export class Playing {
     this.phase = message.seq ? "playing" : "offered";
     inWindow.set("game", this.id);
     this.connection.say({ type: "ready", game: this.id, ...await this.part(message) });
+    this.connection.serves();
   }
 
   /** Our part in the order of the bag: the nonce, or its commitment while the other may still choose. @param {any} offer */

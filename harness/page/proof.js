@@ -44,7 +44,7 @@ export class ProofLine extends HTMLElement {
   go(at) {
     this.at = Math.max(0, Math.min(at, this.boards.length - 1));
     const board = this.boards[this.at] ?? new Map(), fresh = freshOn(board, this.boards[this.at - 1]);
-    this.board.show(this.equipment, { turn: this.at, board, fresh });
+    this.board.show(this.equipment, { turn: null, board, fresh });
     this.steps.forEach((step, index) => step.setAttribute("aria-current", String(index + 1 === this.at)));
     this.back.setAttribute("aria-disabled", String(this.at === 0));
     this.on.setAttribute("aria-disabled", String(this.at === this.boards.length - 1));

@@ -1,5 +1,6 @@
 // What is known of a puzzle: `tilewire puzzles make` wrote it (docs/files.md). No elements.
 
+import { namedMove } from "./game.js";
 import { inBrowser } from "./kept.js";
 import { fullPlace, readMove, readOpening, tilesOf, withMove } from "./notation.js";
 import { texts } from "./texts.js";
@@ -71,6 +72,11 @@ class Puzzle {
   text(move, board = this.position.board) {
     const read = readMove(move, this.columns);
     return read.kind === "place" ? fullPlace(read, board) : texts.pass;
+  }
+
+  /** A move as a sentence names it. @param {string} move @param {Board} [board] */
+  named(move, board = this.position.board) {
+    return namedMove(move, this.columns, board);
   }
 
   /** How many tiles the best move lays, and on which square its word begins. */

@@ -30,7 +30,7 @@ export const index = async (view, title) => {
   try {
     return await readIndex();
   } catch {
-    view.replaceChildren(h("h1", { tabindex: -1 }, title), h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
+    view.replaceChildren(h("h1", {}, title), h("p", { class: "banner", role: "alert" }, texts.noPuzzles));
     return null;
   }
 };
@@ -47,7 +47,7 @@ export class PuzzleList extends HTMLElement {
     const known = results(), drilled = due(Date.now()).length;
     const drill = [h("h2", {}, texts.drill), h("p", {}, h("a", { href: "#/drill" }, texts.toDrill(drilled)))];
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, texts.puzzles),
+      h("h1", {}, texts.puzzles),
       h("p", {}, texts.puzzlesAre(told.lexicon)),
       ...(drilled ? drill : []), // what is due comes before hundreds of numbers
       ...KINDS.flatMap((kind) => this.section(kind, told.puzzles.filter((each) => each.kind === kind), known)),
@@ -101,12 +101,12 @@ export class PuzzleView extends HTMLElement {
     if (!this.told) return;
     const listed = this.told.puzzles.find(({ id }) => id === this.puzzleId);
     if (!listed) {
-      this.replaceChildren(h("h1", { tabindex: -1 }, texts.noPuzzle), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
+      this.replaceChildren(h("h1", {}, texts.noPuzzle), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
       return;
     }
     const puzzle = await readPuzzle(listed, this.told.equipment).catch(() => null);
     if (!puzzle) {
-      this.replaceChildren(h("h1", { tabindex: -1 }, texts.noPuzzles), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
+      this.replaceChildren(h("h1", {}, texts.noPuzzles), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
       return;
     }
     if (this.isConnected) this.show(puzzle, listed);
@@ -117,7 +117,7 @@ export class PuzzleView extends HTMLElement {
     this.puzzle = puzzle;
     const same = this.told?.puzzles.filter(({ kind }) => kind === listed.kind) ?? [];
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, texts.puzzleIs(listed.kind, same.indexOf(listed) + 1)),
+      h("h1", {}, texts.puzzleIs(listed.kind, same.indexOf(listed) + 1)),
       h("p", {}, texts.asks[listed.kind]),
       h("div", { class: "game" },
         this.place,
@@ -222,7 +222,7 @@ const hidden = (puzzle) =>
 
 /** A best move and what it leads to. @param {Puzzle} puzzle @param {string} [move] */
 const resultOf = (puzzle, move = puzzle.told.best) => {
-  const best = puzzle.text(move);
+  const best = puzzle.named(move);
   return puzzle instanceof Endgame
     ? texts.endsAt(best, puzzle.told.spread)
     : texts.winsWith(best, puzzle.wins(puzzle.bestOutcomes), puzzle.unseen);
@@ -230,7 +230,7 @@ const resultOf = (puzzle, move = puzzle.told.best) => {
 
 /** What an answer loses. @param {Puzzle} puzzle @param {string} move */
 const lossOf = (puzzle, move) => {
-  const best = resultOf(puzzle), text = puzzle.text(move);
+  const best = resultOf(puzzle), text = puzzle.named(move);
   if (puzzle instanceof Endgame) return texts.loses(text, puzzle.loss(move), best, puzzle.answer(move)?.spread ?? 0);
   const answer = puzzle.answer(move), loss = percent(puzzle.win(puzzle.told.best) - puzzle.win(move));
   if (answer && "share" in answer) return texts.passLoses(loss, best, percent(answer.share));
@@ -243,7 +243,7 @@ const refutation = (puzzle, move, isRight) => {
   const reply = puzzle.answer(move)?.reply;
   if (isRight || !reply) return null;
   const [, after = puzzle.position.board] = puzzle.boards([[move, 0]]);
-  return h("p", {}, texts.replyIs(puzzle.text(reply, after)));
+  return h("p", {}, texts.replyIs(puzzle.named(reply, after)));
 };
 
 /** With which tiles in the bag moves win. @param {PreEndgame} puzzle @param {string | null} move a wrong answer */

@@ -1,7 +1,7 @@
 // What is known of a game that is being reviewed: its turns, what each came to, what is to be kept of it.
 
 import { readMove, readOpening } from "./notation.js";
-import { moveText } from "./game.js";
+import { moveText, namedMove } from "./game.js";
 import { texts } from "./texts.js";
 import { isForced, verdictText, whyText } from "./verdict.js";
 
@@ -66,7 +66,7 @@ export class Review {
 
   /** How the moves of a turn are named in a sentence. @param {Turn} turn @returns {(move: string) => string} */
   naming(turn) {
-    return (move) => (move === "-" ? texts.aPass : move.startsWith("-") ? texts.anExchange(move.slice(1)) : this.text(move, turn));
+    return (move) => namedMove(move, this.told.board.columns, this.board(turn));
   }
 
   /** What the played move of a turn lost; null if that is not known. @param {number} line @returns {Lead | null} */

@@ -1,6 +1,6 @@
 // A review to keep: one HTML file that needs nothing else, or a file of text.
 
-import { h } from "./dom.js";
+import { h, names } from "./dom.js";
 import { boardWith, figuresOf, verdictOf } from "./findings.js";
 import { texts, versus } from "./texts.js";
 
@@ -34,7 +34,7 @@ export const asHtml = (review, style) => {
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("title", {}, title),
   ].map((element) => element.outerHTML).join("\n");
-  const body = h("main", {}, h("h1", {}, texts.reviewOf, title), h("p", { class: "note" }, notice), ...turns.map((turn) => section(review, turn)));
+  const body = h("main", {}, h("h1", {}, texts.reviewOf, ...(players.length ? names(players) : [title])), h("p", { class: "note" }, notice), ...turns.map((turn) => section(review, turn)));
   return `<!doctype html>\n<html lang="en">\n<head>\n${head}\n<style>${style}</style>\n</head>\n<body>\n${body.outerHTML}\n</body>\n</html>\n`;
 };
 

@@ -3,7 +3,7 @@
 
 import { Analysis, gcgOf, inBase64, inUtf8, sentenceOf, textIn } from "./analysis.js";
 import { forgetAll, keepMistakes } from "./boxes.js";
-import { button, h, keepingFocus, table, toGames } from "./dom.js";
+import { button, h, keepingFocus, names, table, toGames } from "./dom.js";
 import { withInterval } from "./findings.js";
 import { SEATS } from "./game.js";
 import { TurnGraph } from "./graph.js";
@@ -71,17 +71,17 @@ export class ReviewView extends HTMLElement {
     const { id_ } = this, isLeft = () => !this.isConnected || this.id_ !== id_;
     const { analysis } = await about().catch(() => ({ analysis: true }));
     if (isLeft()) return;
-    if (!analysis) return this.replaceChildren(h("h1", { tabindex: -1 }, texts.noReviews), toGames());
+    if (!analysis) return this.replaceChildren(h("h1", {}, texts.noReviews), toGames());
     if (!this.id_) return this.showForm();
     this.warn("");
-    this.replaceChildren(h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, this.progress = h("p", {}, texts.loading));
+    this.replaceChildren(h("h1", {}, texts.reviewTitle), this.banner, this.said, this.progress = h("p", {}, texts.loading));
     let data;
     try {
       data = id_ === DROPPED ? inWindow.get("review") ?? "" : await gcgOf(id_);
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       if (isLeft()) return;
-      return error.status === 404 ? this.showForm(`${texts.unknownGame} ${error.message}`) : this.halt(error.message);
+      return error.status === 404 ? this.showForm(`${texts.unknownReview} ${error.message}`) : this.halt(error.message);
     }
     if (isLeft()) return;
     this.data = data;
@@ -104,7 +104,7 @@ export class ReviewView extends HTMLElement {
     this.warn(trouble);
     document.title = `${texts.reviews} – ${texts.title}`;
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, texts.reviewTitle), this.banner, this.said, h("p", {}, texts.reviewAbout),
+      h("h1", {}, texts.reviewTitle), this.banner, this.said, h("p", {}, texts.reviewAbout),
       h("form", { class: "drop", submit },
         h("p", {}, h("strong", {}, texts.dropHere)), h("p", {}, file),
         h("p", {}, texts.orPaste), text,
@@ -128,7 +128,10 @@ export class ReviewView extends HTMLElement {
 
   /** @param {File | undefined} file */
   async take(file) {
-    if (file) this.give(new Uint8Array(await file.slice(0, MOST_BYTES + 1).arrayBuffer()));
+    if (!file) return;
+    const read = await file.slice(0, MOST_BYTES + 1).arrayBuffer().catch(() => null);
+    if (read) this.give(new Uint8Array(read));
+    else this.warn(texts.unreadable);
   }
 
   /** @param {Uint8Array} bytes */
@@ -238,7 +241,6 @@ export class ReviewView extends HTMLElement {
     this.review = review;
     const { players, notice, turns } = review.told, [position] = turns;
     const isGame = players.length > 0;
-    const names = isGame ? [h("bdi", {}, players[0]), " – ", h("bdi", {}, players[1])] : [texts.aPosition];
     document.title = `${isGame ? versus(players) : texts.aPosition} – ${texts.title}`;
     this.progress = h("p", { class: "status" });
     this.stopping = h("button", { type: "button", click: () => (this.request ? this.analysis.cancel(this.request) : this.goOn()) });
@@ -253,7 +255,7 @@ export class ReviewView extends HTMLElement {
     this.isChosen = this.line !== null;
     this.line ??= position?.line ?? null;
     this.replaceChildren(
-      h("h1", { tabindex: -1 }, texts.reviewOf, ...names),
+      h("h1", {}, texts.reviewOf, ...(isGame ? names(players) : [texts.aPosition])),
       this.banner, this.said,
       h("div", { class: "reviewing" }, this.progress, this.stopping),
       h("p", { class: "note" }, notice),

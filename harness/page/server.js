@@ -3,7 +3,7 @@
 import { texts } from "./texts.js";
 
 const WAITS_S = [1, 1, 2, 4, 8, 15];
-const PING_MS = 10000;
+const PING_MS = 10000, PATIENCE_MS = 30000;
 
 /** When to ask again after no answer, and for what changes. */
 export const AGAIN_MS = 5000;
@@ -21,7 +21,7 @@ export class Trouble extends Error {
 export const ask = async (path, how = { headers: { Accept: "application/json" } }, read = "json") => {
   let answer, told;
   try {
-    answer = await fetch(path, how);
+    answer = await fetch(path, { ...how, signal: AbortSignal.timeout(PATIENCE_MS) }); // a network that is gone says nothing
     told = await answer[answer.ok ? read : "json"]();
   } catch {
     throw new Trouble(texts.unreachable, 0);

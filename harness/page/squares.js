@@ -19,8 +19,8 @@ export class Squares {
     this.fresh = new Set();
   }
 
-  /** @param {Equipment} equipment @param {{ board: Board, fresh?: Set<number>, turn?: number }} asked `fresh`: the last move */
-  open(equipment, { board, fresh = new Set(), turn = 0 }) {
+  /** @param {Equipment} equipment @param {{ board: Board, fresh?: Set<number>, turn?: number | null }} asked `fresh`: the last move */
+  open(equipment, { board, fresh = new Set(), turn = null }) {
     this.fresh = fresh;
     this.board.show(equipment, { turn, board, fresh });
     this.board.setAttribute("role", "grid");
@@ -45,8 +45,8 @@ export class Squares {
       const now = square(draft.equipment, shown, at);
       cell.tabIndex = at === reached ? 0 : -1;
       cell.className = [now.className, placed.has(at) && "placed", way].filter(Boolean).join(" ");
-      cell.ariaLabel = [squareName(layout.columns, at, true), spoken(now) || texts.empty, placed.has(at) && texts.notPlayed,
-        way && texts[/** @type {"across" | "down"} */ (way)]].filter(Boolean).join(", ");
+      cell.setAttribute("aria-label", [squareName(layout.columns, at, true), spoken(now) || texts.empty, placed.has(at) && texts.notPlayed,
+        way && texts[/** @type {"across" | "down"} */ (way)]].filter(Boolean).join(", "));
       cell.replaceChildren(...now.childNodes);
     });
   }
@@ -75,4 +75,4 @@ export class Squares {
 
 /** What a screen reader says of a square. @param {Element} cell */
 const spoken = (cell) =>
-  [...cell.children].filter((each) => each.localName === "span" && !each.ariaHidden).map((each) => each.textContent).join("");
+  [...cell.children].filter((each) => each.localName === "span" && !each.hasAttribute("aria-hidden")).map((each) => each.textContent).join("");

@@ -7,6 +7,9 @@ const soManyLeft = (left) => (left === 1 ? "One more such move loses the game." 
 /** @param {number} spread */
 const end = (spread) => (spread ? `${counted(Math.abs(spread), "point")} ${spread > 0 ? "ahead" : "behind"}` : "level");
 
+/** @param {string} sentence */
+const capital = (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`;
+
 /** @param {number} points */
 export const signed = (points) => (points < 0 ? `−${-points}` : `+${points}`);
 
@@ -70,6 +73,8 @@ export const texts = {
   played: "Games",
   game: "Game",
   presence: "Here?",
+  /** @type {Record<string, string>} */
+  presences: { here: "yes", away: "away", absent: "not paired", withdrawn: "withdrawn" },
   ranking: "Ranking",
 
   // a ladder
@@ -77,7 +82,7 @@ export const texts = {
   tables: "Tables",
   bots: "Bots",
   persons: "People",
-  rating: "Rating ± 95 %",
+  rating: "Rating (95 %)",
   state: "State",
   anchor: "anchor",
   provisional: "provisional",
@@ -87,7 +92,7 @@ export const texts = {
   /** @param {string} clock */
   each: (clock) => `${clock} each`,
   /** @param {number} games */
-  ratedGames: (games) => `ratings from ${grouped(games)} ${games === 1 ? "game" : "games"}`,
+  ratedGames: (games) => `ratings from ${counted(games, "game")}`,
   /** @param {string} when */
   ratedAt: (when) => `computed ${when}`,
   /** @param {number} wins @param {number} losses @param {number} ties */
@@ -130,8 +135,8 @@ export const texts = {
   wins: (name) => `${name} wins`,
   tie: "A tie",
   noResult: "No result",
-  /** @param {number} turn @param {number} tiles */
-  boardAfter: (turn, tiles) => `Board after ${counted(turn, "turn")}, ${counted(tiles, "tile")}`,
+  /** @param {number | null} turn null of a position without a game @param {number} tiles */
+  boardAfter: (turn, tiles) => `Board${turn === null ? "" : ` after ${counted(turn, "turn")}`}, ${counted(tiles, "tile")}`,
   blank: "blank",
   lastMove: "last move",
   start: "start",
@@ -179,8 +184,8 @@ export const texts = {
   /** @param {number[]} scores */
   final: (scores) => `Final score ${scores[0]} to ${scores[1]}.`,
   unseen: "Tiles not on the board",
-  /** @param {number} tiles @param {number} bag */
-  unseenCount: (tiles, bag) => `${tiles}: ${bag} in the bag, ${tiles - bag} on racks.`,
+  /** @param {number} tiles @param {number} bag @param {boolean} isOwn whether one sees a rack oneself */
+  unseenCount: (tiles, bag, isOwn) => `${tiles}: ${bag} in the bag, ${tiles - bag} on ${isOwn ? "your opponent's rack" : "racks"}.`,
   gcg: "The game as GCG",
   toGames: "To the games",
 
@@ -227,8 +232,8 @@ export const texts = {
   truthKept: (rack, leave) => `It really held ${rack}, and had kept ${leave}.`,
   nothing: "nothing",
   tile: "Tile",
-  hasIt: "On its rack",
-  isThere: "there",
+  hasIt: "Chance that it holds it",
+  isThere: "held",
   leave: "Kept",
   before: "Before its play",
   after: "After",
@@ -248,7 +253,8 @@ export const texts = {
   unreachable: "The server does not answer.",
   /** @param {string} sentence */
   triesAgain: (sentence) => `${sentence} This page tries again by itself.`,
-  unknownGame: "This game is not on this server, or its address is incomplete.",
+  unknownGame: "This game can't be shown.",
+  unknownReview: "This game can't be reviewed.",
   /** @param {string} address */
   unknownPage: (address) => `There is nothing at ${address}.`,
   /** @param {string} why */
@@ -347,6 +353,7 @@ export const texts = {
   reviewIt: "Review",
   reviewOwn: "Games that ended on this server have a link to their review.",
   dropAgain: "The game that you dropped here was lost with its window. Drop it again.",
+  unreadable: "This can't be read: it is a folder, or your browser may not read it.",
   tooLarge: "That is too large to be a game or a position.",
   /** @param {string} why */
   cantReview: (why) => `This can't be reviewed: ${why}. Fix it, and try again.`,
@@ -618,18 +625,18 @@ export const texts = {
   /** @param {string} move @param {number} spread @returns {string} */
   endsAt: (move, spread) => `${move} ${texts.resultIs(spread)}`,
   /** @param {string} best */
-  right: (best) => `${best}, and no move does better.`,
+  right: (best) => capital(`${best}, and no move does better.`),
   /** @param {string} best */
   solutionIs: (best) => `The solution: ${best}.`,
   /** @param {string} move @param {number} points @param {string} best @param {number} spread @returns {string} */
-  loses: (move, points, best, spread) => `${move} loses ${counted(points, "point")}: ${best}, this ${texts.resultIs(spread)}.`,
+  loses: (move, points, best, spread) => capital(`${move} loses ${counted(points, "point")}: ${best}, this ${texts.resultIs(spread)}.`),
   /** @param {string} reply */
   replyIs: (reply) => `The opponent's best answer to it: ${reply}.`,
   /** @param {string} move @param {number} wins @param {number} of */
   winsWith: (move, wins, of) => `${move} wins with ${wins} of ${of} tiles`,
   /** @param {string} move @param {string} share @param {string} best @param {number} wins @param {boolean} atMost */
   losesWins: (move, share, best, wins, atMost) =>
-    `${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`,
+    capital(`${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`),
   /** @param {string} loss @param {string} best @param {string} share */
   passLoses: (loss, best, share) => `A pass loses about ${loss} of the games: ${best}, the pass wins about ${share} (an estimate, since the tile stays in the bag).`,
   /** @param {string} move @param {string} lexicon */
@@ -662,7 +669,7 @@ export const texts = {
   /** @param {number} due */
   drillAsks: (due) => `You made a mistake here in a game. Which move is best? ${due === 1 ? "This is the last one due." : `${due} are due.`}`,
   /** @param {string} best */
-  drillRight: (best) => `${best} is the best move.`,
+  drillRight: (best) => capital(`${best} is the best move.`),
   /** @param {string} move @param {string} best */
   drillAsGood: (move, best) => `The review could not tell ${move} from ${best}.`,
   /** @param {string} best */
@@ -681,5 +688,5 @@ export const texts = {
   /** @param {number} turn */
   toTurn: (turn) => `Turn ${turn} of the game`,
   /** @param {number[]} days */
-  boxesAre: (days) => `After a right answer a mistake comes up again in ${days.join(", ")} days; after a wrong one at once.`,
+  boxesAre: (days) => `After a right answer a mistake comes up again after ${days.slice(0, -1).join(", ")} and then ${days.at(-1)} days; after a wrong one at once.`,
 };

@@ -1,7 +1,7 @@
 // What a player thought in a turn: told when the game is over, on one's own screen at once.
 
 import { h, keepingFocus, table, withError } from "./dom.js";
-import { leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
+import { bare, leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
 import { isRuling, moveText } from "./game.js";
 import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
 
@@ -101,7 +101,7 @@ const tileChances = (tiles, rack) => {
   const rows = likely.map(([tile, chance]) => {
     const bar = h("span", { class: "bar", "aria-hidden": "true" });
     bar.style.width = `${5 * chance}em`;
-    return { cells: [tile, h("span", { class: "barred" }, bar, percent(chance)), held.has(tile) ? `✓ ${texts.isThere}` : ""] };
+    return { cells: [bare(tile), h("span", { class: "barred" }, bar, percent(chance)), held.has(tile) ? `✓ ${texts.isThere}` : ""] };
   });
   return table(texts.hasIt, [texts.tile, texts.hasIt, ""], rows, "chances");
 };

@@ -200,8 +200,10 @@ export class TurnReview extends HTMLElement {
         rollouts ? grouped(rollouts) : "", h("span", {}, note || request > 0 && !rollouts && texts.loading, request > 0 && button(texts.stop, () => this.analysis.cancel(request))),
       ],
     }));
-    this.tries?.replaceChildren(h("h3", {}, texts.triedMoves),
-      table(texts.triedMoves, [texts.move, texts.lostWin, texts.lostPoints, texts.samples, ""], rows, "tries"));
+    const hadFocus = this.tries?.contains(document.activeElement), list =
+      table(texts.triedMoves, [texts.move, texts.lostWin, texts.lostPoints, texts.samples, ""], rows, "tries");
+    this.tries?.replaceChildren(h("h3", {}, texts.triedMoves), list);
+    if (hadFocus) list.focus({ preventScroll: true }); // the button to stop is gone
   }
 
   /** @param {string} sentence */

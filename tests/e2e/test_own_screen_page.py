@@ -36,7 +36,7 @@ async def enter(own: Shown, page: Opened) -> None:
     await code.fill("AAAA-AAAA")
     await code.press("Enter")
     await page.page.get_by_text("that is not the code").wait_for()
-    await code.fill(own.screen.code)
+    await code.fill(f" {own.screen.code.replace('-', ' ')} ")  # as it is typed or pasted
     await code.press("Enter")
     await page.page.get_by_role("heading", name="Past games").wait_for()
 

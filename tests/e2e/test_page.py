@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+WIDE = (
+    "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length"
+)
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
 TAGS = ("img src=x", "svg", "body", "iframe", "video src=x", "details open", "input autofocus", "a")
 EVENTS = ("onerror", "onload", "onfocus", "ontoggle", "onmouseover")
@@ -611,6 +614,10 @@ async def test_nobody_is_kept_out(running: Running, browser: Browser) -> None:
         await shown.page.get_by_role("heading", name=heading).wait_for()
         await find_faults(shown.page)
         assert await shown.page.evaluate("document.documentElement.scrollWidth") <= PHONE
+        await shown.page.set_viewport_size({"width": NARROWEST, "height": 800})
+        assert await shown.page.evaluate("document.documentElement.scrollWidth") <= NARROWEST
+        assert await shown.page.evaluate(WIDE) == 0, "no list scrolls sideways"
+        await shown.page.set_viewport_size({"width": PHONE, "height": 800})
     assert await shown.page.locator("turn-graph svg").count() == 1
     assert shown.said == []
     await shown.page.close()
@@ -625,7 +632,7 @@ async def test_a_ladder_says_how_games_ended_as_other_lists_do(
     await shown.go(running.url("#/ladder/blitz/some%2Fone"))
     await shown.page.get_by_role("cell", name=SENTENCES["out"], exact=True).wait_for()
     await shown.page.get_by_text("Games lost by: time (2)", exact=True).wait_for()
-    await shown.page.get_by_text("Faults: time (2), not_a_word (1)", exact=True).wait_for()
+    await shown.page.get_by_text("Faults: time (2), not a word (1)", exact=True).wait_for()
     endings = await shown.page.evaluate(ENDINGS)
     assert endings == SENTENCES | {"zeroes": "scoreless turns in a row"}  # how many: by the rules
     await shown.page.close()
@@ -658,8 +665,8 @@ async def test_an_old_or_broken_address_is_a_sentence_and_a_way_on(
 ) -> None:
     shown = await opened(browser)
     for address, sentence in {
-        "#/game/0123456789abcdef": "This game is not on this server",
-        "#/game/%3Cimg%20src=x%3E/7": "This game is not on this server",
+        "#/game/0123456789abcdef": "This game can't be shown",
+        "#/game/%3Cimg%20src=x%3E/7": "This game can't be shown",
         "#/nowhere/%": "There is nothing at #/nowhere/%",
         "#/ladder/blitz/nobody": "nobody",
         "#/review/0123456789abcdef": "This server does not analyse games",

@@ -623,6 +623,7 @@ async def test_a_name_that_can_be_none_is_asked_again(running: Running, browser:
     await shown.page.get_by_text("name").first.wait_for()
     await shown.page.locator(".banner:visible").wait_for()
     name = shown.page.get_by_label("Your name")
+    assert await shown.page.title() == "Play – tilewire"
     assert await name.is_visible(), "another can be given"
     chosen, table = shown.page.locator("[name=opponent]:checked"), shown.page.get_by_label("Table")
     for who in ("anyone", "somebody by name:", "bluff"):

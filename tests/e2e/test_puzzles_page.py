@@ -220,7 +220,7 @@ async def test_moves_as_good_as_the_best_are_right(shown: Opened) -> None:
         (opening, "8E PAWA", "Right. The review could not tell 8E PAWA from 8G PAWA"),
         (opening, "H5 PAWA", "Right. The review could not tell H5 PAWA from 8G PAWA"),
         (opening, "8D PAWA", "Not the best. The best move is 8G PAWA"),
-        (exchange, "-IEA", "Right. exchanges IEA is the best move"),
+        (exchange, "-IEA", "Right. An exchange of IEA is the best move"),
         (MISTAKE, "8H ....E", "Not the best"),
     ):
         kept = json.dumps([mistake | {"rivals": ["8E PAWA", "8F PAWA"]}])

@@ -20,6 +20,15 @@ globalThis.sessionStorage = store({ "tilewire.game": JSON.stringify(kept.game) }
 globalThis.localStorage = store({ "tilewire.draws Ann": JSON.stringify(kept.witness) });
 const answer = past ?? { error: "none" }, status = past ? 200 : 404;
 globalThis.fetch = async () => ({ ok: status === 200, status, json: async () => answer });
+if (kept.isDead) {
+  globalThis.fetch = (_, { signal }) =>
+    new Promise((_, fail) => signal.addEventListener("abort", fail));
+  AbortSignal.timeout = () => {
+    const soon = new AbortController();
+    setTimeout(() => soon.abort(), 10);
+    return soon.signal;
+  };
+}
 globalThis.WebSocket = class {
   static OPEN = 1;
   readyState = 1;
@@ -101,3 +110,10 @@ def test_a_game_that_ends_as_it_is_asked_for_is_over(tmp_path: Path) -> None:
     gone = heard(tmp_path / "c", listed, unknown, game="one")
     assert gone["phase"] == "idle"
     assert gone["said"] == [{"type": "resume", "game": "one"}]
+
+
+def test_a_network_that_dies_under_an_offer_holds_nothing_up(tmp_path: Path) -> None:
+    """Else all that the next connection says would wait for the answer, which never comes."""
+    listed = {"type": "welcome", "games": ["one"]}
+    offer = {"type": "new_game", "game": "one", "you": 0, "seq": 0}
+    assert heard(tmp_path, listed, offer, isDead=True)["lostFor"] == 1
