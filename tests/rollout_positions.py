@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS, Exchange
-from engine.rules.position import Position
+from engine.rules.position import Position, Rack
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import StaticGames, play_static_games
 from lexicons.alphabet import BLANK
@@ -88,3 +90,8 @@ def candidates(position: Position, count: int = 4) -> list[RankedMove]:
     chosen += [one for one in ranked if isinstance(one.move, Exchange)][:1]
     chosen += [one for one in ranked if one.move == PASS]
     return list({one.move: one for one in chosen}.values())
+
+
+def leave_prior(leaves: Sequence[Rack], weights: Sequence[float], doubt: float = 0.0) -> LeavePrior:
+    """What the opponent may have kept: leaves of one size with their weights."""
+    return LeavePrior(np.sort(np.array(leaves, np.uint8), axis=1), np.array(weights), doubt)

@@ -14,11 +14,11 @@ from itertools import accumulate
 
 import numpy as np
 
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import check_move, rack_tiles
-from engine.simulation.rollout_input import Belief
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
@@ -78,7 +78,7 @@ class SlowRollouts:
     table: WinProbabilities | None
     plies: int
     seed: int = 0
-    belief: Belief | None = None
+    belief: LeavePrior | None = None
 
     def of(self, candidate: RankedMove, sample: int) -> Rollout:
         """Play one candidate out, and say what came of it."""
@@ -106,7 +106,7 @@ class SlowRollouts:
         bag = [tile for tile, count in enumerate(counts) for _ in range(count)]
         known = position.racks[1 - mover]
         size = len(known) or min(self.rack_size, len(bag))
-        belief = Belief([known], [1.0]) if known else self.belief
+        belief = LeavePrior.certain(known) if known else self.belief
         rack: list[int] = []
         if belief is not None:
             rack += sorted(_drawn(belief, luck))
@@ -220,9 +220,10 @@ def _with_one(counts: tuple[int, int], seat: int, added: bool) -> tuple[int, int
     return more[0], more[1]
 
 
-def _drawn(belief: Belief, luck: Luck) -> Rack:
-    """Choose a holding by its weight."""
-    sums = list(accumulate(belief.weights))
+def _drawn(belief: LeavePrior, luck: Luck) -> Rack:
+    """Choose a leave by its weight, or none at all in doubt."""
+    weights = belief.weights / belief.weights.sum() * (1 - belief.doubt)
+    sums = list(accumulate([*weights.tolist(), *([belief.doubt] if belief.doubt else [])]))
     wanted = luck.below(1 << 31) / (1 << 31) * sums[-1]
-    chosen = next((at for at, each in enumerate(sums) if each > wanted), len(sums) - 1)
-    return belief.holdings[chosen]
+    chosen = next(at for at, each in enumerate(sums) if each > wanted)
+    return tuple(belief.tiles[chosen].tolist()) if chosen < len(belief.tiles) else ()

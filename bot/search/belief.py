@@ -26,7 +26,6 @@ from engine.inference.rack_forecast import BingoForecast, tile_chances
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import may_exchange, rack_tiles
-from engine.simulation.rollout_input import Belief
 from protocol.parts import MAX_LEAVES
 
 from .anytime import Anytime, time_until
@@ -263,7 +262,7 @@ class OpponentModel:
         held = min(self._before.rules.rack_size, int(seen.left.sum()))
         return max(held - self.tracker.prior.size, 0)
 
-    def belief(self, view: View) -> Belief | None:
+    def belief(self, view: View) -> LeavePrior | None:
         """Return the belief for simulations; None if nothing is hidden or nothing is known."""
         if not view.bag or view.position.racks[view.opponent]:
             return None

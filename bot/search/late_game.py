@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from bot.player import Budget, Choice, Considered, Searched, View
 from engine.endgame.solver import EndgameSolver, Solution
+from engine.inference.leave_prior import LeavePrior
 from engine.kernels.endgame_stack import MOST_LISTED
 from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove, passing
@@ -20,7 +21,7 @@ from engine.preendgame.replies import Model
 from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS
 from engine.rules.rules import points_of
-from engine.simulation.rollout_input import TO_THE_END, Belief
+from engine.simulation.rollout_input import TO_THE_END
 from engine.simulation.simulation import Simulation
 
 from .anytime import NODES, ROLLOUTS, Anytime
@@ -136,7 +137,7 @@ class PreEndgameSearch:
     search: Search
     """A simulation of the position, run first."""
     solver: EndgameSolver
-    belief: Belief | None
+    belief: LeavePrior | None
 
     def run(self, budget: Budget) -> Choice:
         """Simulate, look at many more moves, and play the best out, as far as time allows."""

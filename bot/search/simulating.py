@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.player import Budget, Choice, Considered, Searched, View
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
-from engine.simulation.rollout_input import TO_THE_END, Baseline, Belief, Utility
+from engine.simulation.rollout_input import TO_THE_END, Baseline, Utility
 from engine.simulation.simulation import Estimate, Simulation
 
 from .anytime import ROLLOUTS, Anytime
@@ -118,7 +119,7 @@ class Search:
         view: View,
         settings: Settings,
         seed: int = 0,
-        belief: Belief | None = None,
+        belief: LeavePrior | None = None,
         candidates: Sequence[RankedMove] = (),
     ) -> None:
         first, *self._stages = settings.stages_with(view.bag)

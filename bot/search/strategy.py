@@ -23,12 +23,12 @@ from typing import TypeAlias
 
 from bot.player import Budget, Choice, Observed, Player, View
 from engine.endgame.solver import LEAST_LIMIT
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove
 from engine.rules.moves import Place
 from engine.rules.position import Position
 from engine.rules.rules import Rules
-from engine.simulation.rollout_input import Belief
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
@@ -170,7 +170,7 @@ class Strategy(Player):
             return PreEndgameSearch(view, search, solvers.solver(view), belief)
         return search
 
-    def _simulate(self, view: View, belief: Belief | None = None) -> Search:
+    def _simulate(self, view: View, belief: LeavePrior | None = None) -> Search:
         settings = self.settings if view.bag else self._empty_bag
         return Search(view, settings, seed_of(view), belief)
 

@@ -16,7 +16,6 @@ from engine.inference.rack_filter import DOUBT, RackFilter
 from engine.rules.moves import Exchange
 from engine.rules.position import Rack, bag_count, unseen
 from engine.rules.rules import may_exchange
-from engine.simulation.rollout_input import Belief
 
 from .modes import Task
 from .position import Situation
@@ -70,7 +69,7 @@ def _returned(situation: Situation, turn: int) -> Counter[int]:
     return Counter(last.move.tiles)
 
 
-def believed(view: View, known: Rack, kept: LeavePrior | None) -> Belief | None:
+def believed(view: View, known: Rack, kept: LeavePrior | None) -> LeavePrior | None:
     """Return the belief from the inferred leave, if any, and the tiles it certainly holds.
 
     None if nothing is hidden or nothing is known.

@@ -29,7 +29,6 @@ from engine.rules.moves import Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position, bag_count
 from engine.rules.rule_sets import rules_for
 from engine.rules.rules import Rules
-from engine.simulation.rollout_input import Belief
 from engine.simulation.simulation import Simulation
 from lexicons import jit
 from lexicons.alphabet import BLANK_FLAG, load_distribution
@@ -238,7 +237,7 @@ class Searcher:
             return None
         return self._inferred[2]
 
-    def _belief(self, task: Task, view: View) -> Belief | None:
+    def _belief(self, task: Task, view: View) -> LeavePrior | None:
         return believed(view, task.situation.known, self._kept(task))
 
     def _infer(self, task: Task, kit: Kit, budget: Budget, report: Report) -> None:

@@ -13,12 +13,12 @@ from bot.search.anytime import NODES, Anytime
 from bot.search.late_game import Solvers
 from bot.search.static_choice import generator_for
 from engine.endgame.solver import EndgameSolver, Solution, least_memory
+from engine.inference.leave_prior import LeavePrior
 from engine.kernels.endgame_stack import MOST_LISTED
 from engine.movegen.generator import Generator, RankedMove
 from engine.preendgame.solver import Outcome, PreEndgame, likely_candidates
 from engine.rules.moves import Move
 from engine.rules.rules import IllegalMove, check_move
-from engine.simulation.rollout_input import Belief
 from protocol.siu.answers import Answer, Fault, InfoEndgame, InfoPeg, InfoText
 
 from .modes import Task
@@ -79,7 +79,7 @@ def solve_preendgame(
     solver: EndgameSolver,
     task: Task,
     view: View,
-    belief: Belief | None,
+    belief: LeavePrior | None,
     budget: Budget,
     report: Report,
 ) -> Move:

@@ -35,6 +35,11 @@ class LeavePrior:
         """Return the prior that knows nothing: the whole rack is random."""
         return cls(np.zeros((1, 0), np.uint8), np.ones(1))
 
+    @classmethod
+    def certain(cls, leave: Rack) -> LeavePrior:
+        """Return the prior that is sure of one leave."""
+        return cls(np.array([sorted(leave)], np.uint8), np.ones(1))
+
     @property
     def size(self) -> int:
         """Tiles of each leave."""
@@ -64,9 +69,18 @@ class LeavePrior:
         wrong, right = self.doubt * by_chance / all_ways[0], (1 - self.doubt) * total / all_ways[1]
         return LeavePrior(self.tiles[possible], weights[possible] / total, wrong / (wrong + right))
 
+    def are_possible(self, counts: I64) -> Bools:
+        """Tell of each leave, [count], whether ``counts``, by tile, allow it."""
+        times = np.ones(self.tiles.shape, np.int64)  # occurrences of the tile so far
+        for at in range(1, self.size):
+            again = self.tiles[:, at] == self.tiles[:, at - 1]
+            times[again, at] += times[again, at - 1]
+        possible: Bools = np.all(times <= counts[self.tiles], axis=1)
+        return possible
+
     def part_of(self, counts: Sequence[int]) -> LeavePrior | None:
         """Return the prior of the leaves that ``counts``, by tile, allow; None if none are."""
-        possible = _are_there(self.tiles, np.array(counts, np.int64))
+        possible = self.are_possible(np.array(counts, np.int64))
         total = float(self.weights[possible].sum())
         if not total > 0:
             return None
@@ -77,9 +91,7 @@ class LeavePrior:
         places = 2
         while places < 2 * len(self.tiles):
             places *= 2
-        table = LeavePriorTable(
-            np.zeros(places, np.uint64), np.zeros(places), self.size, self.size == 0
-        )
+        table = LeavePriorTable(np.zeros(places, np.uint64), np.zeros(places), self.size)
         if self.size:
             enter_prior(np.ascontiguousarray(self.tiles), self.weights, table)
         return table
@@ -177,7 +189,7 @@ class _Ways:
         self._unseen = np.array(counts, np.int64)
         self._played = np.array(played, np.int64)
         pool = sum(counts) - size
-        weights = np.where(_are_there(kept.tiles, self._unseen), kept.weights, 0.0)
+        weights = np.where(kept.are_possible(self._unseen), kept.weights, 0.0)
         missing = np.zeros(len(kept.tiles), np.int64)
         for tile, wanted in enumerate(played):
             if wanted:
@@ -203,15 +215,6 @@ class _Ways:
             tiles, sums = np.ascontiguousarray(self._kept.tiles), self._sums / self._sums[-1]
             draw_racks(tiles, sums, self._unseen, self._played, self._size, state, racks, odds)
         return racks, odds
-
-
-def _are_there(tiles: U8, counts: I64) -> Bools:
-    times = np.ones(tiles.shape, np.int64)  # occurrences of the tile so far
-    for at in range(1, tiles.shape[1]):
-        again = tiles[:, at] == tiles[:, at - 1]
-        times[again, at] += times[again, at - 1]
-    possible: Bools = np.all(times <= counts[tiles], axis=1)
-    return possible
 
 
 @lru_cache(maxsize=8)

@@ -13,7 +13,7 @@ are kept apart: each is updated with the other as it stands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from engine.movegen.evaluation import POINT
 from engine.movegen.move_codec import pack
 from engine.rules.moves import Move
 from engine.rules.position import Position, Rack
-from engine.simulation.rollout_input import Belief
 
 from .inference import MOST_LISTED, Inference, Posterior
 from .leave_prior import LeavePrior, all_multisets, count_multisets, joined, priors_of
@@ -125,8 +124,8 @@ class RackFilter:
         """Forget everything: any rack is possible."""
         self.prior = LeavePrior.nothing()
 
-    def belief(self, doubt: float = DOUBT) -> Belief | None:
+    def belief(self, doubt: float = DOUBT) -> LeavePrior | None:
         """Return what simulations draw its rack from; None while nothing is known."""
         if not self.prior.size:
             return None
-        return Belief(self.prior.tiles, self.prior.weights, max(doubt, self.prior.doubt))
+        return replace(self.prior, doubt=max(doubt, self.prior.doubt))

@@ -28,8 +28,7 @@ class LeavePriorTable(NamedTuple):
 
     codes: U64  # [places, a power of two, at least twice the multisets] 0: none
     weights: F64  # [places]
-    size: int  # tiles of each
-    only: bool  # the empty multiset is the only one
+    size: int  # tiles of each; 0: the empty multiset is the only one
 
 
 @kernel
@@ -45,10 +44,10 @@ def enter_prior(tiles: U8, weights: F64, table: LeavePriorTable) -> None:
 
 
 @kernel
-def list_multisets(counts: I64, size: int, parts: U8) -> int:
-    """Write all multisets of ``size`` tiles from ``counts``, in order; return their number.
+def list_multisets(counts: I64, size: int, parts: U8) -> None:
+    """Write all multisets of ``size`` tiles from ``counts``, in order.
 
-    ``parts``, [room, size], is modified in place; multisets beyond its room are only counted.
+    ``parts``, [number of multisets, size], is modified in place.
     """
     chosen = np.zeros(max(size, 1), np.int64)
     used = np.zeros(len(counts), np.int64)
@@ -56,9 +55,8 @@ def list_multisets(counts: I64, size: int, parts: U8) -> int:
     tile: Any = 0
     while True:
         if at == size:
-            if listed < len(parts):
-                for nth in range(size):
-                    parts[listed, nth] = chosen[nth]
+            for nth in range(size):
+                parts[listed, nth] = chosen[nth]
             listed += 1
             tile = len(counts)
         while tile < len(counts) and used[tile] >= counts[tile]:
@@ -69,7 +67,7 @@ def list_multisets(counts: I64, size: int, parts: U8) -> int:
             at += 1
             continue
         if at == 0:
-            return listed
+            return
         at -= 1
         used[chosen[at]] -= 1
         tile = chosen[at] + 1
@@ -91,7 +89,7 @@ def rack_priors(
         rack: Any = racks[row]
         for tile in rack:
             held[tile] += 1
-        if table.only:
+        if table.size == 0:
             priors[row] = _ways(rack, held, kept, counts, binomials)
         else:
             priors[row] = _mixed(rack, size, held, kept, counts, table, binomials)

@@ -12,14 +12,12 @@ from math import comb, factorial
 import numpy as np
 
 from engine.inference.leave_prior import LeavePrior, all_multisets, priors_of
-from engine.kernels.rollouts import Holdings
 from engine.movegen.generator import Generator
 from engine.rules.game import adjusted, settlement
 from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules, leave_of
-from engine.simulation.rollout_input import TO_THE_END, Belief, holdings, scene
-from lexicons.arrays import F64, U8
+from engine.simulation.rollout_input import TO_THE_END, believed, scene
 from lexicons.jit import on_warm_up
 
 _SEEDS = 1 << 64
@@ -35,7 +33,7 @@ class Scenario:
 
 
 def list_scenarios(
-    position: Position, rules: Rules, belief: Belief | None, seed: int, most: int
+    position: Position, rules: Rules, belief: LeavePrior | None, seed: int, most: int
 ) -> tuple[list[Scenario], float]:
     """List the racks that the player not on turn may hold, each once.
 
@@ -48,13 +46,13 @@ def list_scenarios(
     belief that they cover, 1 if all were listed.
 
     Raises:
-        ValueError: as ``engine.simulation.rollout_input.scene`` and ``holdings``.
+        ValueError: as ``engine.simulation.rollout_input.scene`` and ``believed``.
     """
     begins = scene(position, rules, TO_THE_END, seed)
-    laid_out = holdings(position, begins, belief, rules)
+    kept = believed(position, begins, belief, rules)
     counts = unseen(position, position.on_turn, rules)
     racks = all_multisets(counts, begins.opponent_tiles)
-    weights = _weigh(racks, counts, laid_out)
+    weights = priors_of(racks, counts, kept)
     chance = np.random.default_rng(seed % _SEEDS)
     order = chance.permutation(np.flatnonzero(weights > 0))
     racks, weights = racks[order], weights[order] / weights.sum()
@@ -69,21 +67,6 @@ def list_scenarios(
         for rack, weight in zip(racks.tolist(), weights.tolist(), strict=True)
     ]
     return listed, mass
-
-
-def _weigh(racks: U8, counts: tuple[int, ...], laid_out: Holdings) -> F64:
-    """Return the weight of each rack; holdings of different sizes are separate beliefs."""
-    if not len(laid_out.sizes):
-        return priors_of(racks, counts, LeavePrior.nothing())
-    shares = np.diff(laid_out.sums, prepend=0.0)
-    weights = np.zeros(len(racks))
-    for size in np.unique(laid_out.sizes).tolist():
-        of_size = laid_out.sizes == size
-        tiles = np.ascontiguousarray(laid_out.tiles[of_size, :size])
-        kept = LeavePrior(tiles, shares[of_size]) if size else LeavePrior.nothing()
-        share = 1.0 if size else float(shares[of_size].sum())
-        weights += share * priors_of(racks, counts, kept)
-    return weights
 
 
 def _without(counts: tuple[int, ...], rack: list[int]) -> Rack:
@@ -153,5 +136,5 @@ def warm_up() -> None:
     """Compile or load the kernels, by weighing a few racks."""
     counts = 1, 1
     racks = all_multisets(counts, 1)
-    for kept in (LeavePrior.nothing(), LeavePrior(np.ones((1, 1), np.uint8), np.ones(1))):
+    for kept in (LeavePrior.nothing(), LeavePrior.certain((1,))):
         priors_of(racks, counts, kept)

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import count
 
 from engine.endgame.solver import EndgameSolver
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.candidates import best_candidates
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator, RankedMove, passing
 from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rules import Rules, check_move, used_tiles, why_not
-from engine.simulation.rollout_input import Belief
 
 from . import MOST_IN_BAG
 from .bounds import EPSILON, Branch, CandidateBounds, Trial
@@ -92,7 +92,7 @@ class PreEndgame:
         position: Position,
         candidates: Sequence[RankedMove],
         *,
-        belief: Belief | None = None,
+        belief: LeavePrior | None = None,
         model: Model = "rational",
         seed: int = 0,
         most_cases: int = 400,

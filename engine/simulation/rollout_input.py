@@ -1,21 +1,22 @@
-"""Input of rollouts, laid out for the kernel: racks, beliefs, utilities, probabilities."""
+"""Input of rollouts, laid out for the kernel: racks, leaves, utilities, probabilities."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.inference.leave_prior import LeavePrior
 from engine.kernels.rollouts import CERTAIN, Candidates, Chances, Holdings, Scene
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import RankedMove, check_rack
 from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Place
-from engine.rules.position import Position, Rack, unseen
+from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
-from lexicons.arrays import F64, I64, U8
+from lexicons.arrays import F64, I64
 from lexicons.leaves import LeaveTable
 from lexicons.win_probability import WinProbabilities
 
@@ -75,15 +76,6 @@ BY_POINTS = Utility(win=0.0, lead=0.0, point=1.0)  # points alone
 
 
 @dataclass(frozen=True)
-class Belief:
-    """What the opponent may hold: tiles that it may have; the rest is drawn at random."""
-
-    holdings: Sequence[Rack] | U8  # each at most a rack, of unseen tiles; in an array one per row
-    weights: Sequence[float] | F64  # one per holding, above 0
-    doubt: float = 0.0  # share of samples that draw its whole rack at random, 0 to 1
-
-
-@dataclass(frozen=True)
 class Baseline:
     """Results of shorter rollouts of the candidates; longer ones measure the difference."""
 
@@ -110,7 +102,8 @@ def scene(
         ValueError: a rack that generators refuse, or more of a tile in sight than there are.
     """
     seat = position.on_turn
-    check_rack(position.racks[seat], len(rules.distribution.counts))
+    for rack in position.racks:
+        check_rack(rack, len(rules.distribution.counts))
     hidden = np.repeat(
         np.arange(len(rules.distribution.counts), dtype=np.uint8), unseen(position, seat, rules)
     )
@@ -131,79 +124,59 @@ def scene(
     )
 
 
-def holdings(position: Position, scene: Scene, belief: Belief | None, rules: Rules) -> Holdings:
-    """Return a belief as arrays; a known rack is the only holding.
+def believed(
+    position: Position, scene: Scene, belief: LeavePrior | None, rules: Rules
+) -> LeavePrior:
+    """Return what the opponent kept, as far as is known: a belief, or the rack in the position.
+
+    Its weights sum to 1.
 
     Raises:
-        ValueError: an impossible holding or invalid weights.
+        ValueError: a belief beside a known rack, an impossible leave or invalid weights.
     """
-    hidden = scene.hidden
     known = position.racks[1 - position.on_turn]
     if known and belief is not None:
         raise ValueError("the opponent's rack is in the position; nothing is left to believe")
-    belief = belief or Belief([known] if known else [], [1.0] if known else [])
-    tiles, sizes = _rows(belief, rules)
-    weights = np.array(belief.weights, np.float64)
-    if len(weights) != len(sizes) or not (weights > 0).all() or not weights.sum() < math.inf:
+    kept = LeavePrior.certain(known) if known else belief or LeavePrior.nothing()
+    weights = kept.weights
+    total = weights.sum()
+    if len(weights) != len(kept.tiles) or not (weights > 0).all() or not 0 < total < math.inf:
         raise ValueError(
-            f"{len(weights)} weights for {len(sizes)} holdings; each has one, and it is above 0"
+            f"{len(weights)} weights for {len(kept.tiles)} leaves; each has one, and it is above 0"
         )
-    if not 0 <= belief.doubt <= 1:
-        raise ValueError(f"a doubt of {belief.doubt}; it is a share from 0 to 1")
-    counts = np.bincount(hidden, minlength=len(rules.distribution.counts))
-    _check_possible(tiles, sizes, counts, scene.opponent_tiles, rules)
-    if belief.doubt and len(weights):
-        tiles = np.append(tiles, np.zeros((1, rules.rack_size), np.uint8), axis=0)
-        sizes = np.append(sizes, np.uint8(0))
-        weights = np.append(weights / weights.sum() * (1 - belief.doubt), belief.doubt)
-    return Holdings(tiles, sizes, np.cumsum(weights))
+    if not 0 <= kept.doubt <= 1:
+        raise ValueError(f"a doubt of {kept.doubt}; it is a share from 0 to 1")
+    counts = np.bincount(scene.hidden, minlength=len(rules.distribution.counts))
+    _check_possible(kept, counts, scene.opponent_tiles, rules)
+    return replace(kept, weights=weights / total)
 
 
-def _rows(belief: Belief, rules: Rules) -> tuple[U8, U8]:
-    most, kinds = rules.rack_size, len(rules.distribution.counts)
-    if isinstance(belief.holdings, np.ndarray):
-        count, size = belief.holdings.shape
-        sizes = np.full(count, size, np.uint8)
-        tiles = np.zeros((count, max(most, size)), np.uint8)
-        tiles[:, :size] = np.sort(belief.holdings, axis=1)
-    else:
-        for holding in belief.holdings:
-            _check_tiles(holding, kinds)
-        sizes = np.array([len(rack) for rack in belief.holdings], np.uint8)
-        tiles = np.zeros((len(sizes), max(most, *sizes.tolist(), 0)), np.uint8)
-        for row, holding in zip(tiles, belief.holdings, strict=True):
-            row[: len(holding)] = sorted(holding)
-    return tiles, sizes
-
-
-def _check_tiles(holding: Rack, kinds: int) -> None:
-    if not all(0 <= tile < kinds for tile in holding):
-        raise ValueError(f"the opponent can't hold {tuple(holding)}: these are no tiles")
-
-
-def _check_possible(
-    tiles: U8,
-    sizes: U8,
-    counts: I64,
-    most: int,
-    rules: Rules,
-) -> None:
-    used = np.arange(tiles.shape[1]) < sizes[:, np.newaxis]
-    alien = (used & (tiles >= len(counts))).any(axis=1)
+def _check_possible(kept: LeavePrior, counts: I64, most: int, rules: Rules) -> None:
+    alien = (kept.tiles >= len(counts)).any(axis=1)
     if alien.any():
-        row = int(np.flatnonzero(alien)[0])
-        _check_tiles(tuple(tiles[row, : sizes[row]].tolist()), len(counts))
-    times = np.ones(tiles.shape, np.int64)  # occurrences so far; rows are sorted
-    for at in range(1, tiles.shape[1]):
-        again = used[:, at] & (tiles[:, at] == tiles[:, at - 1])
-        times[again, at] += times[again, at - 1]
-    impossible = (sizes > most) | (used & (times > counts[tiles])).any(axis=1)
-    if impossible.any():
-        row = int(np.flatnonzero(impossible)[0])
-        text = rules.distribution.alphabet.text(tiles[row, : sizes[row]].tolist())
+        tiles = tuple(kept.tiles[np.argmax(alien)].tolist())
+        raise ValueError(f"the opponent can't hold {tiles}: these are no tiles")
+    possible = kept.are_possible(counts) & (kept.size <= most)
+    if not possible.all():
+        text = rules.distribution.alphabet.text(kept.tiles[np.argmin(possible)].tolist())
         raise ValueError(
-            f"the opponent can't hold {text!r}: a holding is at most {most} of the unseen tiles"
+            f"the opponent can't hold {text!r}: a leave is at most {most} of the unseen tiles"
         )
+
+
+def holdings(kept: LeavePrior, rules: Rules) -> Holdings:
+    """Return what the opponent kept as arrays: none if nothing is known."""
+    if not kept.size:
+        nothing = np.zeros((0, rules.rack_size), np.uint8)
+        return Holdings(nothing, np.zeros(0, np.uint8), np.zeros(0))
+    weights = kept.weights
+    if kept.doubt:  # a last row, of no tiles
+        weights = np.append(weights * (1 - kept.doubt), kept.doubt)
+    tiles = np.zeros((len(weights), rules.rack_size), np.uint8)
+    tiles[: len(kept.tiles), : kept.size] = kept.tiles
+    sizes = np.zeros(len(weights), np.uint8)
+    sizes[: len(kept.tiles)] = kept.size
+    return Holdings(tiles, sizes, np.cumsum(weights))
 
 
 def chances(table: WinProbabilities | None) -> Chances:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
@@ -31,8 +32,8 @@ from .arm_statistics import ArmStatistics, Prior, shrink
 from .rollout_input import (
     BY_POINTS,
     Baseline,
-    Belief,
     Utility,
+    believed,
     chances,
     holdings,
     packed_candidates,
@@ -99,7 +100,7 @@ class Simulation:
         seed: int = 0,
         first: int = 16,
         rule: str = "top-two",
-        belief: Belief | None = None,
+        belief: LeavePrior | None = None,
         utility: Utility | None = None,
         use_prior: bool = True,
         baseline: Baseline | None = None,
@@ -121,14 +122,15 @@ class Simulation:
             scale=self._utility.scale,
             baseline=baseline.plies if baseline else 0,
         )
+        bag = bag_count(position, rules)
         for candidate in candidates:
-            check_move(position, candidate.move, rules, None, bag_count(position, rules))
+            check_move(position, candidate.move, rules, None, bag)
         self.plies = begins.plies
         self.exact = len(begins.hidden) == begins.opponent_tiles  # then one sample suffices
         self._results = RolloutResults(len(candidates), len(generators), begins.plies, self.exact)
         given = (
             begins,
-            holdings(position, begins, belief, rules),
+            holdings(believed(position, begins, belief, rules), rules),
             chances(win_probabilities),
             packed_candidates(candidates, generators[0].leaves, baseline),
         )

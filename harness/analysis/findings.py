@@ -18,11 +18,12 @@ from statistics import NormalDist
 
 from bot.search.anytime import Anytime, Pace, Pulse, time_until
 from bot.search.simulating import usual_stages
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator
 from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count, unseen
 from engine.rules.rules import Rules
-from engine.simulation.rollout_input import TO_THE_END, Belief, Utility
+from engine.simulation.rollout_input import TO_THE_END, Utility
 from engine.simulation.rollout_results import Difference, Ply
 from engine.simulation.simulation import Estimate, Simulation
 from lexicons.store import Lexicon
@@ -236,12 +237,12 @@ def analyse(
     return replace(findings, behind=tuple(behind), replies=replies)
 
 
-def _believed(position: Position, rules: Rules) -> tuple[Position, Belief | None]:
+def _believed(position: Position, rules: Rules) -> tuple[Position, LeavePrior | None]:
     """Turn a partly known rack into a belief: the opponent also holds other tiles."""
     known = position.racks[1 - position.on_turn]
     hidden = sum(unseen(position, position.on_turn, rules))
     if 0 < len(known) < min(rules.rack_size, hidden):
-        return as_seen(position), Belief([known], [1.0])
+        return as_seen(position), LeavePrior.certain(known)
     return position, None
 
 
@@ -252,7 +253,7 @@ class _Rollouts:
     """
 
     def __init__(
-        self, settings: Settings, question: Question, at: Position, belief: Belief | None
+        self, settings: Settings, question: Question, at: Position, belief: LeavePrior | None
     ) -> None:
         self._settings, self._question = settings, question
         plies = settings.plies

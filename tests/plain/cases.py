@@ -31,7 +31,6 @@ from engine.movegen.position_value import PositionValue
 from engine.rules.moves import Direction, Move, Place
 from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import Rules, rack_tiles, score_play
-from engine.simulation.rollout_input import Belief
 from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
 from harness.lab.study_context import Field
@@ -219,7 +218,7 @@ def games(*, mirrored: bool = False, pairs: bool = False) -> Any:
 # --- rollouts -------------------------------------------------------------------------------------
 
 
-def rolled(name: str, plies: int, belief: Belief | None = None, rollouts: int = 8) -> Any:
+def rolled(name: str, plies: int, belief: LeavePrior | None = None, rollouts: int = 8) -> Any:
     generator = Generator(lexicon(), RULES, leaves())
     begin = POSITIONS[name]
     candidates = generator.best(begin, 2)
@@ -344,7 +343,7 @@ def klv(path: Any = None) -> Any:
     return [digest(read.values), digest(leaves().values)]
 
 
-BELIEF = Belief([(1,), (2, 3)], [0.5, 0.5], 0.25)
+BELIEF = LeavePrior(np.array([[1, 1], [2, 3]], np.uint8), np.array([0.5, 0.5]), 0.25)
 CASES: dict[str, Callable[[], Any]] = {
     "bits and wrap-around": bits,
     "reading and writing by address": check_memory,

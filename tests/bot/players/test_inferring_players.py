@@ -237,7 +237,7 @@ def test_what_can_not_be_held_is_left_out_of_simulations() -> None:
     opponent.tracker.prior = LeavePrior(np.array([es, zs], np.uint8), np.array([0.5, 0.5]))
     belief = opponent.belief(begun())
     assert belief is not None
-    assert np.array(belief.holdings).tolist() == [list(es)]
+    assert belief.tiles.tolist() == [list(es)]
 
 
 def test_several_plays_share_the_time() -> None:

@@ -19,11 +19,11 @@ from bot.siu.position import read_position
 from bot.siu.report import Report
 from bot.siu.searches import Follower, Searcher
 from bot.siu.settings import Settings
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import write_cgp
 from engine.notation.cgp_moves import format_cgp_move
 from engine.rules.rules import standard_rules
-from engine.simulation.rollout_input import Belief
 from engine.simulation.simulation import Estimate
 from lexicons.store import load_lexicon
 from protocol.siu.answers import (
@@ -287,14 +287,14 @@ def test_where_there_is_nothing_to_infer(
 def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
     kit = searcher.load(Settings())
 
-    def belief_in(wanted: Task) -> Belief | None:
+    def belief_in(wanted: Task) -> LeavePrior | None:
         return believed(kit.view(wanted), wanted.situation.known, None)
 
     belief = belief_in(task("sim", UNKNOWN, "phony.8H.ZAX rack.AEINRST"))
     assert belief is not None
     assert belief.doubt == 0
     shown = set(ALPHABET.tiles("ZAX"))
-    assert all(shown <= set(holding) for holding in belief.holdings)
+    assert all(shown <= set(leave) for leave in belief.tiles.tolist())
     assert belief_in(task("sim", OPENING)) is None
     known = task("sim iterations 20", LATE.format(theirs="ACEISUY"))
     assert belief_in(known) is None  # it is in the position
@@ -452,7 +452,7 @@ def test_the_champion_knows_what_was_shown(searcher: Searcher) -> None:
     belief = player.opponent.belief(view)
     assert belief is not None
     shown = set(ALPHABET.tiles("QAT"))
-    assert all(shown <= set(holding) for holding in belief.holdings)
+    assert all(shown <= set(leave) for leave in belief.tiles.tolist())
 
 
 # --- words ----------------------------------------------------------------------------------------

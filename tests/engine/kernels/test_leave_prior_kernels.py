@@ -18,7 +18,6 @@ from engine.inference.leave_prior import (
     count_multisets,
     priors_of,
 )
-from engine.kernels.leave_prior import list_multisets
 from engine.rules.position import Rack
 from engine.rules.rules import standard_rules
 from lexicons.arrays import F64, U8
@@ -57,12 +56,6 @@ def test_parts_are_all_choices_of_tiles(counts: Sequence[int], size: int) -> Non
 
 def test_a_full_bag_has_as_many_parts_as_the_literature_says() -> None:
     assert [count_multisets(ENGLISH, size) for size in (1, 2, 7)] == [27, 373, 3_199_724]
-
-
-def test_parts_that_there_is_no_room_for_are_counted() -> None:
-    room = np.full((3, 2), 99, np.uint8)
-    assert list_multisets(np.array(COUNTS, np.int64), 2, room) == count_multisets(COUNTS, 2) > 3
-    assert room.tolist() == all_multisets(COUNTS, 2)[:3].tolist()
 
 
 # --- what was kept --------------------------------------------------------------------------------

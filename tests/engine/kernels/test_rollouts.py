@@ -16,6 +16,7 @@ from rollout_positions import (
     candidates,
     generator,
     late_position,
+    leave_prior,
     leaves,
     position_of,
     scowl,
@@ -24,10 +25,11 @@ from rollout_positions import (
 from rollout_reference import Rollout, SlowRollouts
 from scipy.special import chdtrc
 
+from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Position, unseen
-from engine.simulation.rollout_input import TO_THE_END, UNITS, Baseline, Belief, Utility
+from engine.simulation.rollout_input import TO_THE_END, UNITS, Baseline, Utility
 from engine.simulation.simulation import Simulation
 from lexicons.alphabet import BLANK, BLANK_FLAG
 
@@ -41,7 +43,7 @@ class Case:
     begin: Callable[[], Position]
     plies: int
     seed: int = 0
-    belief: Belief | None = None
+    belief: LeavePrior | None = None
     by_points: bool = False
     count: int = 2
     """Of candidates, besides some that are unlikely."""
@@ -67,10 +69,9 @@ def tiles(text: str) -> tuple[int, ...]:
     return tuple(sorted(RULES.distribution.alphabet.tiles(text)))
 
 
-def some_belief() -> Belief:
-    """Whole racks and parts of racks, and a rack of which nothing is known."""
-    holdings = [tiles("AEINRST"), tiles("QU"), tiles("?ES"), (), tiles("AAII")]
-    return Belief(holdings, [1.0, 0.5, 2.25, 0.7, 0.05])
+def some_belief() -> LeavePrior:
+    leaves = [tiles("RST"), tiles("QUU"), tiles("?ES"), tiles("AAI")]
+    return leave_prior(leaves, [1.0, 0.5, 2.25, 0.05], doubt=0.2)
 
 
 def cases() -> Iterator[tuple[str, Case]]:
@@ -235,7 +236,9 @@ def test_the_cases_are_of_every_kind() -> None:
 DEALS = 3_000
 
 
-def deals(belief: Belief | None) -> tuple[list[tuple[int, ...]], list[int], npt.NDArray[np.int64]]:
+def deals(
+    belief: LeavePrior | None,
+) -> tuple[list[tuple[int, ...]], list[int], npt.NDArray[np.int64]]:
     """Give racks of the opponent, the tile that the mover draws next, and how many are unseen."""
     position = position_of(8, 1)
     slow = SlowRollouts(generator(), scowl(), position, None, 2, 3, belief)
@@ -276,7 +279,7 @@ def test_racks_of_which_nothing_is_known_are_drawn_from_what_is_unseen() -> None
 
 def test_holdings_come_as_often_as_they_weigh() -> None:
     holdings = [tiles(text) for text in ("AEINRST", "DEILORT", "AEGNORU", "EEIIOOU")]
-    racks, _, _ = deals(Belief(holdings, [3.0, 1.0, 0.5, 6.0]))
+    racks, _, _ = deals(leave_prior(holdings, [3.0, 1.0, 0.5, 6.0]))
     found = [racks.count(holding) for holding in holdings]
     assert sum(found) == DEALS
     assert not unlikely(found, DEALS, np.array([3.0, 1.0, 0.5, 6.0]) / 10.5)
@@ -284,7 +287,7 @@ def test_holdings_come_as_often_as_they_weigh() -> None:
 
 def test_what_a_holding_leaves_open_is_drawn_from_what_is_unseen_besides() -> None:
     holding = tiles("EEQU")
-    racks, drawn, counts = deals(Belief([holding], [0.01]))
+    racks, drawn, counts = deals(leave_prior([holding], [0.01]))
     rest = counts.copy()
     np.subtract.at(rest, list(holding), 1)
     total = int(rest.sum())

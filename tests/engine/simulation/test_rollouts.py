@@ -6,19 +6,20 @@ import math
 import re
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from rollout_positions import RULES, generator, late_position, position_of
+from rollout_positions import RULES, generator, late_position, leave_prior, position_of
 
+from engine.inference.leave_prior import LeavePrior
+from engine.kernels.rollouts import Holdings
 from engine.movegen.evaluation import PASS_EQUITY
 from engine.movegen.generator import RankedMove
 from engine.rules.moves import PASS, Exchange
-from engine.rules.position import unseen
+from engine.rules.position import Position, unseen
 from engine.simulation.rollout_input import (
     BY_POINTS,
     TO_THE_END,
-    Belief,
     Utility,
+    believed,
     holdings,
     scene,
     static_prior,
@@ -31,88 +32,71 @@ def win_probabilities() -> WinProbabilities:
     return win_probabilities_for(RULES.distribution)
 
 
-def rows(*holdings: list[int]) -> npt.NDArray[np.uint8]:
-    return np.array(holdings, np.uint8)
-
-
 # --- beliefs --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("belief", "message"),
     [
-        (Belief([(26, 26)], [1.0]), "the opponent can't hold 'ZZ'"),
-        (Belief([(1,) * 8], [1.0]), "the opponent can't hold 'AAAAAAAA'"),
-        (Belief([(1,)], [1.0, 2.0]), "2 weights for 1 holdings"),
-        (Belief([(1,), (2,)], [1.0, 0.0]), "above 0"),
-        (Belief([(1,)], [math.nan]), "above 0"),
-        (Belief([(1,)], [math.inf]), "above 0"),
-        (Belief([(1,)], [-1.0]), "above 0"),
-        (Belief([(27,)], [1.0]), "can't hold (27,): these are no tiles"),
-        (Belief([(-1,)], [1.0]), "can't hold (-1,): these are no tiles"),
-        (Belief([(300,)], [1.0]), "can't hold (300,): these are no tiles"),
-        (Belief(rows([1, 2], [26, 26]), [1.0, 1.0]), "the opponent can't hold 'ZZ'"),
-        (Belief(rows([1] * 8), [1.0]), "the opponent can't hold 'AAAAAAAA'"),
-        (Belief(rows([1, 99]), [1.0]), "can't hold (1, 99): these are no tiles"),
-        (Belief(rows([1], [2]), [1.0]), "1 weights for 2 holdings"),
-        (Belief([(1,)], [1.0], doubt=-0.1), "a doubt of -0.1; it is a share from 0 to 1"),
-        (Belief([(1,)], [1.0], doubt=1.5), "a doubt of 1.5"),
-        (Belief([(1,)], [1.0], doubt=math.nan), "a doubt of nan"),
+        (leave_prior([(1, 2), (26, 26)], [1.0, 1.0]), "the opponent can't hold 'ZZ'"),
+        (leave_prior([(1,) * 8], [1.0]), "the opponent can't hold 'AAAAAAAA'"),
+        (leave_prior([(1,)], [1.0, 2.0]), "2 weights for 1 leaves"),
+        (leave_prior([(1,), (2,)], [1.0]), "1 weights for 2 leaves"),
+        (leave_prior([(1,), (2,)], [1.0, 0.0]), "above 0"),
+        (leave_prior([(1,)], [math.nan]), "above 0"),
+        (leave_prior([(1,)], [math.inf]), "above 0"),
+        (leave_prior([(1,)], [-1.0]), "above 0"),
+        (LeavePrior(np.zeros((0, 3), np.uint8), np.zeros(0)), "0 weights for 0 leaves"),
+        (leave_prior([(1, 99)], [1.0]), "can't hold (1, 99): these are no tiles"),
+        (leave_prior([(1,)], [1.0], doubt=-0.1), "a doubt of -0.1; it is a share from 0 to 1"),
+        (leave_prior([(1,)], [1.0], doubt=1.5), "a doubt of 1.5"),
+        (leave_prior([(1,)], [1.0], doubt=math.nan), "a doubt of nan"),
     ],
 )
-def test_a_belief_is_possible_with_what_is_unseen(belief: Belief, message: str) -> None:
+def test_a_belief_is_possible_with_what_is_unseen(belief: LeavePrior, message: str) -> None:
     position = position_of(0, 0)
     with pytest.raises(ValueError, match=re.escape(message)):
-        holdings(position, scene(position, RULES, 2, 0), belief, RULES)
+        believed(position, scene(position, RULES, 2, 0), belief, RULES)
 
 
-def test_a_belief_is_laid_out_sorted_and_weighed() -> None:
-    position = position_of(0, 0)
-    belief = Belief([(5, 1), (), (20, 5, 5)], [1.0, 0.5, 2.5])
-    laid = holdings(position, scene(position, RULES, 2, 0), belief, RULES)
-    assert laid.sizes.tolist() == [2, 0, 3]
-    assert laid.tiles[0].tolist() == [1, 5, 0, 0, 0, 0, 0]
-    assert laid.tiles[2, :3].tolist() == [5, 5, 20]
-    assert laid.sums.tolist() == [1.0, 1.5, 4.0]
+def laid_out(position: Position, belief: LeavePrior | None) -> Holdings:
+    return holdings(believed(position, scene(position, RULES, 2, 0), belief, RULES), RULES)
 
 
-def test_an_array_of_holdings_is_as_good_as_tuples() -> None:
-    position = position_of(0, 0)
-    begins = scene(position, RULES, 2, 0)
-    holding_rows, weights = rows([20, 5], [1, 1], [5, 0]), np.array([0.5, 0.25, 0.25])
-    tuples = Belief([(20, 5), (1, 1), (5, 0)], weights.tolist())
-    one = holdings(position, begins, Belief(holding_rows, weights), RULES)
-    other = holdings(position, begins, tuples, RULES)
-    assert one.tiles.tolist() == other.tiles.tolist()
-    assert one.sizes.tolist() == other.sizes.tolist() == [2, 2, 2]
-    assert one.sums.tolist() == other.sums.tolist() == [0.5, 0.75, 1.0]
-    assert holding_rows.tolist() == [[20, 5], [1, 1], [5, 0]]  # as it was
+def test_a_belief_is_laid_out_and_weighed() -> None:
+    laid = laid_out(position_of(0, 0), leave_prior([(20, 5), (1, 1), (5, 0)], [2.0, 1.0, 1.0]))
+    assert laid.tiles.tolist() == [[5, 20, *[0] * 5], [1, 1, *[0] * 5], [0, 5, *[0] * 5]]
+    assert laid.sizes.tolist() == [2, 2, 2]
+    assert laid.sums.tolist() == [0.5, 0.75, 1.0]
 
 
 @pytest.mark.parametrize("doubt", [0.1, 1.0])
 def test_a_doubt_is_a_share_of_samples_in_which_nothing_is_known(doubt: float) -> None:
-    position = position_of(0, 0)
-    belief = Belief(rows([1, 5], [5, 20]), [3.0, 1.0], doubt)
-    laid = holdings(position, scene(position, RULES, 2, 0), belief, RULES)
+    laid = laid_out(position_of(0, 0), leave_prior([(1, 5), (5, 20)], [3.0, 1.0], doubt))
     assert laid.sizes.tolist() == [2, 2, 0]
     assert laid.sums == pytest.approx([0.75 * (1 - doubt), 1 - doubt, 1])
 
 
 def test_a_rack_that_is_known_is_one_holding_and_leaves_nothing_to_believe() -> None:
     position = position_of(8, 6, both=True)
-    begins = scene(position, RULES, 2, 0)
     known = position.racks[1 - position.on_turn]
-    laid = holdings(position, begins, None, RULES)
+    laid = laid_out(position, None)
     assert laid.tiles.tolist() == [sorted(known)]
-    assert laid.sizes.tolist() == [begins.opponent_tiles] == [7]
+    assert laid.sizes.tolist() == [7]
     with pytest.raises(ValueError, match="nothing is left to believe"):
-        holdings(position, begins, Belief([known], [1.0]), RULES)
+        laid_out(position, LeavePrior.certain(known))
 
 
 def test_of_nothing_that_is_believed_there_is_no_holding() -> None:
-    position, nothing = position_of(0, 0), np.zeros((0, 3), np.uint8)
-    for belief in (None, Belief([], []), Belief([], [], 0.5), Belief(nothing, [])):
-        assert len(holdings(position, scene(position, RULES, 2, 0), belief, RULES).sums) == 0
+    for belief in (None, LeavePrior.nothing()):
+        assert len(laid_out(position_of(0, 0), belief).sums) == 0
+
+
+def test_a_known_rack_has_no_more_tiles_than_moves_hold() -> None:
+    position = position_of(8, 6)
+    position = position.with_rack(1 - position.on_turn, (1,) * 8)
+    with pytest.raises(ValueError, match="a rack of 8 tiles"):
+        scene(position, RULES, 2, 0)
 
 
 # --- the scene ------------------------------------------------------------------------------------
