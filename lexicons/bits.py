@@ -98,5 +98,5 @@ def next_random(state: Any) -> Any:
 
 @helper
 def random_below(state: Any, count: Any) -> Any:
-    """Return a number from 0 to ``count`` − 1 by a random state, uniform to within 2⁻²⁴."""
+    """Return a number below ``count``, uniform to within ``count`` / 2³², by a random state."""
     return np.int64((mixed(state) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))

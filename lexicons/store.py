@@ -8,6 +8,7 @@ into memory too.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .alphabet import TileDistribution, load_distribution
-from .cache import Arrays, Form, mapped_arrays, replacing, user_cache
+from .cache import Arrays, Form, mapped_arrays, remove_unused, replacing, user_cache
 from .kwg import GRAPH_SUFFIXES, WordGraph, read_kwg, write_kwg
 from .layout import MAX_SIDE
 from .package_lists import PACKAGE_LISTS, installed_names, installed_path
@@ -191,7 +192,7 @@ def _from_list(
 
     graph = build_word_graph(words.matrix)
     if not kept.keep(words.checksum, graph):
-        progress(f"{kept.directory} cannot be written, so the graph is built again next time")
+        progress(f"{kept.folder} cannot be written, so the graph is built again next time")
     return Lexicon(name, distribution, graph, words.checksum)
 
 
@@ -216,24 +217,24 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
 class _Kept:
     """What the cache has for a file: the checksum of its words and, for a list, the graph.
 
-    The graph's SHA-256 is the second line of the checksum's file. Files are replaced atomically.
+    They are in a folder, whose time says when they were last used. The graph's SHA-256 is the
+    second line of the checksum's file. Files are replaced atomically.
     """
 
     def __init__(self, content: bytes, distribution: TileDistribution) -> None:
         # The same text has other tile numbers in another alphabet.
         digest = hashlib.sha256("\0".join((_FORMAT, *distribution.alphabet.letters, "")).encode())
         digest.update(content)
-        self.directory = user_cache() / "lexicons"
-        self._checksum_path = self.directory / f"{digest.hexdigest()}.checksum"
-        self._graph_paths = {
-            suffix: self.directory / f"{digest.hexdigest()}{suffix}" for suffix in GRAPH_SUFFIXES
-        }
+        self.folder = user_cache() / "lexicons" / f"{digest.hexdigest()}.words"
+        self._checksum_path = self.folder / "checksum"
 
     def checksum(self) -> str | None:
         """Return the checksum of the words, if it is known."""
         return next(iter(self._checksums()), None)
 
     def _checksums(self) -> list[str]:
+        with suppress(OSError):  # there is none, or a cache that may only be read
+            os.utime(self.folder)
         try:
             lines = self._checksum_path.read_text(encoding="ascii").split()
         except (OSError, UnicodeDecodeError):
@@ -243,22 +244,26 @@ class _Kept:
     def graph(self) -> tuple[WordGraph, str] | None:
         """Return the graph and the checksum, if both are there and sound."""
         checksums = self._checksums()
-        for path in self._graph_paths.values() if checksums else ():
+        for suffix in GRAPH_SUFFIXES if checksums else ():
             # A damaged file, after a crash for instance, is as good as none.
             with suppress(OSError, ValueError):
-                return read_kwg(path, sound=checksums[-1]), checksums[0]
+                return read_kwg(self._graph_path(suffix), sound=checksums[-1]), checksums[0]
         return None
 
     def keep(self, checksum: str, graph: WordGraph | None = None) -> bool:
         """Cache these; return whether that was possible."""
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
             checksums = [checksum]
             if graph is not None:
-                write_kwg(self._graph_paths[graph.layout.suffix], graph)
+                write_kwg(self._graph_path(graph.layout.suffix), graph)
                 checksums.append(hashlib.sha256(graph.nodes.data).hexdigest())
             with replacing(self._checksum_path) as temporary:
                 temporary.write_text("\n".join(checksums) + "\n", encoding="ascii")
         except OSError:
             return False
+        remove_unused(self.folder.parent, "*")
         return True
+
+    def _graph_path(self, suffix: str) -> Path:
+        return self.folder / f"words{suffix}"

@@ -14,7 +14,7 @@ import lzma
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from .alphabet import TileDistribution, load_distribution
 from .formula_leaves import formula_leaves
@@ -42,7 +42,7 @@ _FILES = {
     "winprob": f"{TRAINED_ON}.winprob.csv",
     "luck": f"{TRAINED_ON}.luck.json",
 }
-_T = TypeVar("_T")
+_WINPROB = "table of win probabilities"
 
 
 def leaves_for(distribution: TileDistribution) -> LeaveTable:
@@ -63,7 +63,7 @@ def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable
         OSError: the file cannot be read; the message names it.
     """
     if name_or_path == TRAINED:
-        return _for_tiles("leave table", trained_leaves(distribution), distribution)
+        return trained_leaves(distribution)
     if name_or_path == FORMULA:
         return formula_leaves(distribution)
     _check_there("leave table", name_or_path)
@@ -72,12 +72,11 @@ def load_leaves(name_or_path: str, distribution: TileDistribution) -> LeaveTable
 
 def load_win_probabilities(name_or_path: str, distribution: TileDistribution) -> WinProbabilities:
     """Load a table of win probabilities, once per process; raises as ``load_leaves``."""
-    what = "table of win probabilities"
     if name_or_path == TRAINED:
-        return _for_tiles(what, trained_win_probabilities(distribution), distribution)
+        return trained_win_probabilities(distribution)
     if name_or_path == FORMULA:
         return formula_win_probabilities(distribution.total)
-    _check_there(what, name_or_path)
+    _check_there(_WINPROB, name_or_path)
     return _read_win_probabilities(name_or_path)
 
 
@@ -166,10 +165,13 @@ def are_trained_for(distribution: TileDistribution) -> bool:
 
 
 @lru_cache(maxsize=4)
-def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
-    """Return the trained leave table (cached), for racks of seven; None for other tiles."""
-    if not are_trained_for(distribution):
-        return None
+def trained_leaves(distribution: TileDistribution) -> LeaveTable:
+    """Return the trained leave table (cached), for racks of seven.
+
+    Raises:
+        ValueError: the tiles are not those that it is trained for.
+    """
+    _check_trained_for("leave table", distribution)
     name = _FILES["leaves"]
     packed = _embedded(f"{name}.xz")
 
@@ -181,10 +183,9 @@ def trained_leaves(distribution: TileDistribution) -> LeaveTable | None:
 
 
 @lru_cache(maxsize=4)
-def trained_win_probabilities(distribution: TileDistribution) -> WinProbabilities | None:
-    """Return the trained win probabilities (cached); None for other tiles than their own."""
-    if not are_trained_for(distribution):
-        return None
+def trained_win_probabilities(distribution: TileDistribution) -> WinProbabilities:
+    """Return the trained win probabilities (cached); raises as ``trained_leaves``."""
+    _check_trained_for(_WINPROB, distribution)
     name = _FILES["winprob"]
     return parse_win_probabilities(lzma.decompress(_embedded(f"{name}.xz")), name)
 
@@ -216,13 +217,12 @@ def _own_table(distribution: TileDistribution) -> str:
     return TRAINED if are_trained_for(distribution) else FORMULA
 
 
-def _for_tiles(what: str, table: _T | None, distribution: TileDistribution) -> _T:
-    if table is None:
+def _check_trained_for(what: str, distribution: TileDistribution) -> None:
+    if not are_trained_for(distribution):
         raise ValueError(
             f"the {what} {TRAINED!r} is for the tiles of {TRAINED_ON}; {distribution.name} tiles "
             "are others"
         )
-    return table
 
 
 def _check_there(what: str, path: str) -> None:

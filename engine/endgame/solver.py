@@ -29,6 +29,7 @@ from engine.rules.rules import (
     points_of,
     stalled,
     standard_rules,
+    used_tiles,
 )
 from lexicons.alphabet import BLANK_FLAG, as_tiles
 from lexicons.jit import on_warm_up
@@ -158,7 +159,8 @@ class EndgameSolver:
         """Take up a position with an empty bag; the opponent's rack may be left out.
 
         ``first_win`` asks only whether the game is won, drawn or lost, by the scores so far.
-        ``only`` are the moves to choose from (none: all), ``without`` are excluded; 64 at most.
+        ``only`` are the moves to choose from (none: all); ``without`` are excluded, legal or not.
+        Each are 64 at most.
 
         Raises:
             ValueError: as ``with_both_racks``; too many moves are named, a move of ``only`` is
@@ -321,7 +323,7 @@ class EndgameSolver:
 
 
 def _is_packable(move: Move) -> bool:
-    return not isinstance(move, Place) or len(move.placed) <= MAX_PLACED
+    return len(used_tiles(move)) <= MAX_PLACED
 
 
 def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:

@@ -8,6 +8,6 @@ One topic a file: ``moves``, ``board``, ``crosses``, ``racks``; ``listing``, ``g
 
 State is kept in records with arrays of fixed length: a helper takes a record as a bare pointer,
 while each array of a tuple would cost an atomic reference count up and down per call. In a kernel a
-``SlotRecord`` is a record of dtype ``SLOT``, and so on; outside, it is an array of one record. The
-entry point is ``engine.movegen.generator``.
+``SlotRecord`` is a record of dtype ``SLOT``, and so on; outside, it is an array of one record. Each
+kernel has a caller outside that lays out its arrays and raises what is to be raised.
 """

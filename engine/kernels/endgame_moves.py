@@ -113,7 +113,7 @@ def list_own(search: EndgameRecord, frame: FrameRecord, side: Any) -> None:
             tiles = word_at(entries, entry + _ONE)
             if fits_in(tiles & LOWER, held):
                 move, points = word_at(entries, entry), word_at(entries, entry + np.uint64(2))
-                if search.ply or is_allowed(search, move):
+                if is_allowed(search, move):
                     if tiles & LOWER == held:
                         reach(frame, np.int64(points & LOWER) + twice, move)
                     elif at < end:
@@ -124,7 +124,7 @@ def list_own(search: EndgameRecord, frame: FrameRecord, side: Any) -> None:
                     else:
                         frame.solved = False
             entry += _THREE
-    if not frame.pass_ends and (search.ply or is_allowed(search, PASS_MOVE)):
+    if not frame.pass_ends and is_allowed(search, PASS_MOVE):
         put_word(candidates, at * _TWO, np.int64(0))
         put_word(candidates, at * _TWO + _ONE, np.int64(PASS_MOVE))
         at += _ONE

@@ -23,9 +23,9 @@ from dataclasses import replace
 from itertools import groupby
 
 from engine.rules.challenges import CHALLENGE_RULES, ChallengeRule
-from engine.rules.position import Board, Position, Rack
+from engine.rules.position import Board, Position, Rack, tiles_of
 from engine.rules.rules import Rules
-from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, Alphabet, TileDistribution
+from lexicons.alphabet import BLANK_FLAG, Alphabet, TileDistribution
 from lexicons.text import shown
 
 from .move_text import NotationError, tile_on_board
@@ -154,10 +154,7 @@ def check_tile_counts(board: Board, racks: Iterable[Rack], distribution: TileDis
     Raises:
         NotationError: names the tile, how many there are and how many the game has.
     """
-    used = Counter(BLANK if tile & BLANK_FLAG else tile for tile in board.squares if tile != EMPTY)
-    for rack in racks:
-        used.update(rack)
-    for tile, count in sorted(used.items()):
+    for tile, count in sorted(Counter(tiles_of(board, racks)).items()):
         if count > distribution.counts[tile]:
             raise NotationError(
                 f"board and racks hold {count} of {distribution.alphabet.tile_text(tile)}; "

@@ -122,7 +122,8 @@ class Bag:
         """Return a bag in random order, full but for the tiles of the opening."""
         tiles = distribution.all_tiles()
         if opening is not None:
-            tiles = tuple(sorted((Counter(tiles) - Counter(tiles_of(opening))).elements()))
+            used = Counter(tiles_of(opening.board, opening.racks))
+            tiles = tuple(sorted((Counter(tiles) - used).elements()))
         order, stream = stream.shuffled(tiles)
         return cls(order, stream, mirrored)
 

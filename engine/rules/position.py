@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -117,16 +117,13 @@ class Position:
     def after(self, move: Move, score: int, rack: Rack, rules: Rules) -> Position:
         """Return the position after a legal move; the mover scores and then holds ``rack``."""
         seat = self.on_turn
-        scores = list(self.scores)
-        scores[seat] += score
-        moved = Position(
+        return Position(
             self.board.with_move(move) if isinstance(move, Place) else self.board,
-            self.racks,
-            (scores[0], scores[1]),
+            with_seat(self.racks, seat, rack),
+            with_seat(self.scores, seat, self.scores[seat] + score),
             1 - seat,
             *self.counts_after(move, rules),
         )
-        return moved.with_rack(seat, rack)
 
     def taken_back(self, rules: Rules) -> Position:
         """Return the position after a play made in this one was challenged off."""
@@ -142,12 +139,13 @@ class Position:
         """
         if isinstance(move, Place):
             return 0, 0, self.exchanges
-        passes, exchanges = 0, list(self.exchanges)
+        passes, exchanges = 0, self.exchanges
         if isinstance(move, Pass):
             passes = (self.passes + 1) * rules.limits_passes
         elif move is not None:
-            exchanges[self.on_turn] += rules.limits_exchanges
-        return self.scoreless_turns + 1, passes, (exchanges[0], exchanges[1])
+            made = exchanges[self.on_turn] + rules.limits_exchanges
+            exchanges = with_seat(exchanges, self.on_turn, made)
+        return self.scoreless_turns + 1, passes, exchanges
 
 
 def with_seat(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
@@ -155,12 +153,12 @@ def with_seat(pair: tuple[_T, _T], seat: int, value: _T) -> tuple[_T, _T]:
     return (value, pair[1]) if seat == 0 else (pair[0], value)
 
 
-def tiles_of(position: Position) -> Iterator[int]:
-    """Yield the tiles on board and racks, unsorted; a blank on the board is a blank."""
-    for tile in position.board.squares:
+def tiles_of(board: Board, racks: Iterable[Rack]) -> Iterator[int]:
+    """Yield the tiles on a board and on racks, unsorted; a blank on the board is a blank."""
+    for tile in board.squares:
         if tile != EMPTY:
             yield BLANK if tile & BLANK_FLAG else tile
-    for rack in position.racks:
+    for rack in racks:
         yield from rack
 
 
@@ -171,10 +169,7 @@ def unseen(position: Position, seat: int, rules: Rules) -> tuple[int, ...]:
         ValueError: there are more of a tile in sight than the distribution has.
     """
     left = list(rules.distribution.counts)
-    for tile in position.board.squares:
-        if tile != EMPTY:
-            left[BLANK if tile & BLANK_FLAG else tile] -= 1
-    for tile in position.racks[seat]:
+    for tile in tiles_of(position.board, (position.racks[seat],)):
         left[tile] -= 1
     if min(left) < 0:
         tile = left.index(min(left))

@@ -220,7 +220,7 @@ def _begun(game: Game) -> Position:
 def _to_draw(begun: Position, rules: Rules) -> I64:
     """Count the tiles, by kind, that are neither on the board nor on racks."""
     counts = np.array(rules.distribution.counts, np.int64)
-    return counts - _counts(tuple(tiles_of(begun)), len(counts))
+    return counts - _counts(tuple(tiles_of(begun.board, begun.racks)), len(counts))
 
 
 def _counts(tiles: Rack, kinds: int) -> I64:

@@ -74,7 +74,7 @@ def test_tables_by_name(rules: Rules) -> None:
     assert tables.leaves is formula_leaves(rules.distribution)
     assert tables.win_probabilities is win_probabilities_for(rules.distribution)
     tables = load_tables(Equipment(leaves="trained"), rules.distribution)
-    assert tables.leaves is trained_leaves(rules.distribution) is not None
+    assert tables.leaves is trained_leaves(rules.distribution)
 
 
 def test_files_that_are_no_tables(tmp_path: Path, rules: Rules) -> None:

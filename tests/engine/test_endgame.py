@@ -16,7 +16,7 @@ from rollout_positions import scowl
 from engine.endgame.searcher import Searcher
 from engine.endgame.solver import EndgameSolver, Solution, least_memory
 from engine.movegen.generator import legal_moves
-from engine.rules.moves import PASS, Exchange
+from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import standard_rules
 from harness.lab.positions import endgame_position
@@ -186,6 +186,12 @@ def test_moves_to_choose_from(solve: Solver) -> None:
         others = solve(position, without=[move])
         rest = max(minimax.after(position, one) for one in every if one != move)
         assert (others.move != move, others.value) == (True, rest)
+
+
+def test_a_move_that_is_left_out_need_not_be_legal(solve: Solver) -> None:
+    position = small(SMALL[0])
+    too_long = Place(0, 0, Direction.ACROSS, (1,) * 9)
+    assert solve(position, without=[Exchange((1,) * 9), too_long]) == solve(position)
 
 
 @pytest.mark.parametrize("scoreless", range(RULES.scoreless_limit))

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -184,17 +181,3 @@ def spelled(graph: WordGraph, arcs: Arcs, string: Word) -> bool:
 def random_words() -> npt.NDArray[np.uint8]:
     """Make up words that share little, so that few of them need many nodes."""
     return np.random.default_rng(11).integers(1, 33, (28_000, 20), dtype=np.uint8)
-
-
-def test_the_kernels_do_the_same_uncompiled() -> None:
-    words = [(1, 2), (1, 2, 3), (3,), (2, 2, 3), (1,)]
-    script = f"from lexicons.build import build_word_graph as b; print(b({words}).nodes.tolist())"
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore:overflow:RuntimeWarning", "-c", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout.strip() == str(build_word_graph(words).nodes.tolist())
-    assert not ran.stderr

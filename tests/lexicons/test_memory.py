@@ -1,16 +1,11 @@
-"""Reading and writing by address, and counting bits, compiled; plain they are a case in plain/."""
+"""Addresses of arrays; reading and writing by them is a case in plain/."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from memory_checks import check_memory
 
 from lexicons.memory import address_of
-
-
-def test_kernels_read_and_write_by_address_and_count_bits() -> None:
-    check_memory()
 
 
 def test_the_address_of_an_array_with_gaps_is_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rollout_positions import scowl
 
 from lexicons.build import build_word_graph
 from lexicons.jit import kernel
@@ -23,7 +23,6 @@ from lexicons.search_graph import (
     search_nodes,
     shift_of,
 )
-from lexicons.store import Lexicon, load_lexicon
 from lexicons.word_map import WordMap, word_map
 
 Strings = list[tuple[int, ...]]
@@ -63,11 +62,6 @@ def gaddag_strings(word: tuple[int, ...]) -> Strings:
     """CARE: ERAC, RAC@E, AC@RE, C@ARE."""
     splits = ((*word[at::-1], 0, *word[at + 1 :]) for at in range(len(word) - 1))
     return [word[::-1], *splits]
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
 
 
 @LAYOUTS

@@ -72,16 +72,16 @@ def test_a_graph_past_the_narrow_layout_is_kept_and_read(
         assert lexicon.graph.layout == WIDE
         assert (texts(lexicon), lexicon.checksum) == (["AA", "AB", "CARE"], CHECKSUM)
     assert len(told) == 1
-    assert [path.suffix for path in (own_cache / "lexicons").glob("*wg")] == [".kbwg"]
+    assert [path.suffix for path in (own_cache / "lexicons").rglob("*wg")] == [".kbwg"]
     write_kwg(tmp_path / "other.kbwg", lexicon.graph)
     other = load_lexicon(tmp_path / "other.kbwg")
     assert (other.name, other.checksum, other.graph.layout) == ("other", CHECKSUM, WIDE)
 
 
-@pytest.mark.parametrize("suffix", ["*.kwg", "*.checksum"])
+@pytest.mark.parametrize("suffix", ["*.kwg", "checksum"])
 def test_a_damaged_cache_is_mended(word_file: Path, own_cache: Path, suffix: str) -> None:
     load_lexicon(word_file)
-    (damaged,) = (own_cache / "lexicons").glob(suffix)
+    (damaged,) = (own_cache / "lexicons").rglob(suffix)
     damaged.write_bytes(b"\xff" * 12)
     told: list[str] = []
     assert texts(load_lexicon(word_file, progress=told.append)) == ["AA", "AB", "CARE"]
@@ -89,11 +89,30 @@ def test_a_damaged_cache_is_mended(word_file: Path, own_cache: Path, suffix: str
     assert len(told) == 1
 
 
+def test_words_that_nobody_loaded_for_60_days_are_removed_when_others_are_kept(
+    word_file: Path, own_cache: Path, tmp_path: Path
+) -> None:
+    def kept() -> set[Path]:
+        return set((own_cache / "lexicons").iterdir())
+
+    load_lexicon(word_file)
+    used, left_over = kept(), own_cache / "lexicons" / "0.kwg"  # as an earlier version kept one
+    left_over.touch()
+    for path in kept():
+        os.utime(path, (time.time() - 61 * 86_400,) * 2)
+    load_lexicon(word_file)
+    other = tmp_path / "other.txt"
+    other.write_text("AA\n")
+    load_lexicon(other)
+    assert used < kept()
+    assert left_over not in kept()
+
+
 def test_a_graph_of_other_words_in_the_cache_is_not_played_with(
     word_file: Path, own_cache: Path
 ) -> None:
     graph = load_lexicon(word_file).graph
-    (kept,) = (own_cache / "lexicons").glob("*.kwg")
+    (kept,) = (own_cache / "lexicons").rglob("*.kwg")
     write_kwg(kept, build_word_graph([(1, 1)]))
     assert texts(load_lexicon(word_file)) == ["AA", "AB", "CARE"]
     assert kept.read_bytes() == graph.nodes.tobytes()

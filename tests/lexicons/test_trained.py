@@ -77,11 +77,11 @@ def test_their_manifests_are_theirs(name: str, kind: str, scowl: Lexicon) -> Non
 def test_other_tiles_have_none() -> None:
     more = replace(ENGLISH, counts=(3, *ENGLISH.counts[1:]))
     assert not are_trained_for(more)
-    assert trained_leaves(more) is None
-    assert trained_win_probabilities(more) is None
+    for table in (trained_leaves, trained_win_probabilities):
+        with pytest.raises(ValueError, match="is for the tiles of scowl; english tiles are others"):
+            table(more)
     assert are_trained_for(replace(ENGLISH, name="the same"))
     renamed = trained_leaves(replace(ENGLISH, name="the same"))
-    assert renamed is not None
     assert renamed.distribution.name == "the same"
 
 
@@ -89,7 +89,6 @@ def test_leaves_are_unpacked_once(own_cache: Path) -> None:
     def unpacked(distribution: TileDistribution) -> bytes:
         trained_leaves.cache_clear()
         table = trained_leaves(distribution)
-        assert table is not None
         return table.values.tobytes()
 
     first = unpacked(ENGLISH)

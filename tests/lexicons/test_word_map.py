@@ -12,13 +12,14 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rollout_positions import scowl
 
 from lexicons.build import build_word_graph
 from lexicons.jit import kernel
 from lexicons.kwg import WordGraph
 from lexicons.layout import MAX_SIDE
 from lexicons.search_graph import search_nodes
-from lexicons.store import Lexicon, load_lexicon
+from lexicons.store import Lexicon
 from lexicons.word_map import (
     KEYS,
     WordMap,
@@ -84,11 +85,6 @@ def made_of(mapped: WordMap, letters: Word) -> set[Word]:
     found = [tuple(row[1 : 1 + row[0]].tolist()) for row in rows[:count]]
     assert len(set(found)) == count
     return {word for word in found if sorted(word) == sorted(letters)}
-
-
-@cache
-def scowl() -> Lexicon:
-    return load_lexicon("scowl")
 
 
 @cache

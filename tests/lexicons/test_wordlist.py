@@ -93,6 +93,7 @@ def test_a_small_file_of_much_text_is_not_unpacked_whole(monkeypatch: pytest.Mon
         ("AA\tlava\n", "line 1: 'AA' has something behind it"),
         ("AA\n\n#\nA\n", "line 4: 'A' has 1 letters"),
         ("AA\n" + "B" * 64, "line 2: .* has 64 letters"),
+        ("AA\n" + "B" * 10_000, "line 2: 'B+'… has 10,000 characters"),
         ("AB\nCARE\nAA\ncare\nAB\n", "line 4: 'CARE' is in line 2 already"),
         (b"AA\nA\xc9\n", "line 2: byte 0xC9 is not UTF-8"),
         (b"AA\nAB\n\x00\x01", "line 3: not text but binary data"),

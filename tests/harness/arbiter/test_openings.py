@@ -47,7 +47,7 @@ def test_what_is_on_board_and_racks_is_not_drawn() -> None:
     game = begun().start().book.game
     assert game is not None
     assert (game.position.scores, game.position.scoreless_turns) == ((20, 5), 1)
-    in_play = Counter([*game.bag.order, *tiles_of(game.position)])
+    in_play = Counter([*game.bag.order, *tiles_of(game.position.board, game.position.racks)])
     assert in_play == Counter(game.rules.distribution.all_tiles())
     assert [len(rack) for rack in game.position.racks] == [7, 7]
     assert not Counter(ALPHABET.tiles("AEIQ")) - Counter(game.position.racks[0])
