@@ -152,7 +152,6 @@ def sim(
     candidates: Count = 15,
     plies: Count | None = None,
     position: str | None = None,
-    stages: Annotated[bool, Parameter(negative="")] = False,
     playing: _Playing = _Playing(),
 ) -> None:
     """Simulate a position; print how many rollouts of a candidate are made a second.
@@ -162,18 +161,13 @@ def sim(
         candidates: How many moves of the highest static equity are rolled out, each as often.
         plies: Turns after a candidate. [default: 2, and then 4]
         position: A position (CGP). [default: one in mid-game]
-        stages: Simulate eight positions of each stage of the game instead.
     """
-    if stages and position is not None:
-        raise CommandFailed("--stages has positions of its own; leave --position out")
-    from harness.lab.bench.sim import MID_GAME, SimSettings, measure_sim, measure_stages
+    from harness.lab.bench.sim import MID_GAME, SimSettings, measure_sim
 
     def measure(field: Field, rollouts: int, threads: int, seed: int) -> Bench:
         depths = (2, 4) if plies is None else (plies,)
         chances = load_chances(field, playing.winprob)
         settings = SimSettings(chances, candidates, depths, rollouts, threads)
-        if stages:
-            return measure_stages(field, settings, seed)
         return measure_sim(field, settings, position or MID_GAME, seed)
 
     show_figures(playing.measure(measure, rollouts), playing.json_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,8 +17,6 @@ from .options import Count, WinprobOption, say
 from .study_run import (
     Many,
     StudyRun,
-    check_writable,
-    draw,
     explaining,
     load_chances,
     load_field,
@@ -27,11 +24,12 @@ from .study_run import (
 )
 
 if TYPE_CHECKING:
-    from harness.lab.rows import Tables
     from harness.lab.studies.duel import Judge
     from harness.lab.study_context import Field
 
-app = App(name="experiment", help="Find out who is better, and by how much.")
+app = App(
+    name="experiment", help="Compare players: who is better, by how much, and what they believe."
+)
 
 _Stratum = Literal["1-4", "5-7", "8-14", "15-40", "41-86"]
 _KERNEL_GAMES = 40_000
@@ -48,30 +46,28 @@ def duel(
     /,
     *,
     games: Many | None = None,
-    plot: Path | None = None,
     run: StudyRun = StudyRun(),
 ) -> None:
     """Play one player against another, in pairs of games with the same draws.
 
     Simple players meet in kernels, thousands of games a second: greedy, vanilla, rh, static, and
-    leave tables that static plays by. All others meet turn by turn, without clocks.
+    leave tables that static plays by. All others meet turn by turn, without clocks; with --out or
+    --cluster all do.
 
     Args:
         player: A seat, or a leave table: trained, formula, or a file (KLV2).
         opponent: The same.
         games: How many. [default: 400; in kernels 40,000]
-        plot: Draw by how much the player is ahead into this file (PNG).
     """
     from harness.lab.studies.duel import JUDGES, Games, play_duel
 
-    check_writable("--plot", plot)
     names = player, opponent
     tables = [name for name in names if _is_leave_table(name)]
     is_kept = run.out is not None or run.cluster is not None
     if not tables and (is_kept or not set(names) <= set(JUDGES)):
         _check_cores(run, *names)
         study = Games(names, run.field(), run.seed)
-        run.work([study], games or _GAMES, draw=_drawing(plot))
+        run.work([study], games or _GAMES)
         return
     if is_kept:
         raise CommandFailed(
@@ -84,7 +80,6 @@ def duel(
         number = _KERNEL_GAMES if games is None else games
         row = play_duel(*judges, field, number, threads=run.workers, seed=run.seed)
     show_rows({"duels": [row]}, run.json_)
-    _drawing(plot)({"duels": [row]})
 
 
 def _check_cores(run: StudyRun, *seats: str) -> None:
@@ -112,13 +107,6 @@ def _judge(name: str, field: Field) -> Judge:
     if name.partition("?")[0] in known_bots():
         raise CommandFailed(f"{name} plays turn by turn, and a leave table in kernels only")
     return judge_of("static", load_field(field.lexicon, name))._replace(name=name)
-
-
-def _drawing(path: Path | None) -> Callable[[Tables], None]:
-    """Return a function that draws duels into the file of ``--plot``, if it is asked for."""
-    from harness.lab.studies.duel import draw_duels
-
-    return lambda rows: draw(path, lambda at: draw_duels(rows["duels"], at))
 
 
 @app.command
@@ -182,7 +170,7 @@ def oracle(
             endgames are solved]
         judge_rollouts: Of each of the moves.
     """
-    run.check_cores()
+    _check_cores(run, player, opponent)
     from harness.lab.studies.oracle import STRATA, Oracle
 
     field = run.field(winprob)
@@ -200,8 +188,6 @@ def calibration(
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
     seat: str = "sim?time=150ms",
     racks: Count = 200_000,
-    doubt: Annotated[float, Meta(ge=0, le=1)] = 0.0,
-    plot: Path | None = None,
     run: StudyRun = StudyRun(),
 ) -> None:
     """Compare what is believed of an opponent's leaves with what it really kept.
@@ -218,12 +204,8 @@ def calibration(
         seat: Who plays both sides.
         racks: How many are looked at for a turn, at most; 200,000 leave out none that leaves up to
             five tiles.
-        doubt: Each belief but the prior is doubted at least this much, from 0 to 1; simulations
-            doubt by 0.1.
-        plot: A picture (PNG).
     """
-    check_writable("--plot", plot)
-    from harness.lab.studies.calibration import Calibration, draw_calibration
+    from harness.lab.studies.calibration import Calibration
     from harness.lab.studies.duel import Games
     from harness.lab.studies.replayed_beliefs import read_games
 
@@ -236,12 +218,6 @@ def calibration(
     else:
         _check_cores(run, seat)
     games = Games(seats, field, seed)
-    rows = run.work(
-        [Calibration(games, racks, doubt, given)],
-        positions,
-        draw=lambda rows: draw(
-            plot, lambda path: draw_calibration(rows["losses"], rows["bins"], path)
-        ),
-    )
+    rows = run.work([Calibration(games, racks, given)], positions)
     if (there := rows["losses"][0].positions) < positions:
         say(f"the games of --from have {figures.counted(there, 'position')}, and no more")

@@ -91,12 +91,10 @@ class StudyRun:
         count: int,
         *,
         above: Sequence[Any] = (),
-        draw: Callable[[Tables], None] | None = None,
     ) -> Tables:
         """Do what is missing, show all results, also when stopped, and return them as rows.
 
-        The studies share a file; each has ``count`` units. The rows ``above`` are shown first;
-        ``draw`` gets all rows.
+        The studies share a file; each has ``count`` units. The rows ``above`` are shown first.
         """
         from harness.lab.study import fill, open_records
         from harness.workers import open_workers
@@ -111,8 +109,6 @@ class StudyRun:
                 show_figures(only[0] if only else None, self.json_)
             else:
                 show_rows(rows, self.json_)
-            if draw is not None:
-                draw(rows)
             return rows
 
         with resumable(self.out):
@@ -208,13 +204,6 @@ def show_figures(row: Any, as_json_text: bool) -> None:
         print_json(row and dataclasses.asdict(row))
     elif row is not None:
         print(figures_text(row))
-
-
-def draw(path: Path | None, drawing: Callable[[Path], None]) -> None:
-    """Draw the picture of ``--plot``, if it is asked for, or fail with a sentence."""
-    if path is not None:
-        with explaining("--plot", path):
-            drawing(path)
 
 
 def check_writable(option: str, path: Path | None) -> None:

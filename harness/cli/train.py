@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from lexicons.store import Lexicon
     from lexicons.value_net import ValueNet
 
-app = App(name="train", help="Learn from self-play what leaves and leads are worth.")
+app = App(name="train", help="Learn from self-play what leaves, leads and positions are worth.")
 
 _SHOWN_LEAVES = ("?", "S", "Q", "QU", "EEIO", "AEINST")
 
@@ -102,7 +102,7 @@ class _Playing(_Terms):
     """The same, and who plays."""
 
     workers: WorkersOption = 1
-    """Processes on this machine; they make no difference to what is learned."""
+    """Processes on this machine; with --games they make no difference to what is learned."""
     cluster: ClusterOption = None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
 from corpus.product import JSON, MESSAGES, MSGPACK, Effects, Message, Recipient, Table, watched
-from tables import SECRET, SHORT, START_MS, Play, book_of, random_policy, words
+from tables import SHORT, START_MS, Play, book_of, random_policy, words
 from wire import made_message
 
 HEARD = INPUTS / "heard.jsonl.xz"
@@ -171,8 +171,6 @@ def _every_message() -> str:
     frames = read_packed(EVERY).split("\n")[:-1]
     return "".join(f"{_written(JSON.decode(frame))}\n" for frame in frames)
 
-
-assert len(SECRET) == 32, "what the tiles are drawn by"
 
 ARTEFACTS = (
     Artefact("wire/conversation.txt.xz", _conversation),

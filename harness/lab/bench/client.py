@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -112,12 +112,10 @@ async def serving(
     folder: Path,
     settings: str,
     hear: Callable[[str], object] = lambda _line: None,
-    program: Sequence[str] = TILEWIRE,
 ) -> AsyncIterator[Served]:
     """Run ``tilewire serve`` with ``settings`` as the content of its configuration file.
 
-    ``hear`` is called with each line that it prints once it is up. ``program`` may be Python's
-    arguments for an instrumented ``tilewire``.
+    ``hear`` is called with each line that it prints once it is up.
 
     Raises:
         ChannelClosed: it does not come up.
@@ -125,7 +123,7 @@ async def serving(
     config = folder / "serve.toml"
     config.write_text(settings, encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, *program),
+        *(sys.executable, *TILEWIRE),
         *("serve", "--config", str(config), "--port", "0", "--db", str(folder / "serve.db")),
         *("--drain", "0s"),
         stderr=asyncio.subprocess.PIPE,

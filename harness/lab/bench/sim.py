@@ -2,10 +2,8 @@
 
 An *iteration* is a rollout of one candidate. Candidates have equal samples, so all count alike. The
 usual position is before the eleventh turn of a game between static players, with the median speed
-among the first eight games of seed 0 that last long enough. Stages of the game are measured in
-eight positions each.
-
-All positions have tiles in the bag: otherwise a rollout has no luck, and each candidate gets one.
+among the first eight games of seed 0 that last long enough. A position has tiles in the bag:
+otherwise a rollout has no luck, and each candidate gets one.
 """
 
 from __future__ import annotations
@@ -13,18 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
 from statistics import median
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from engine.movegen.candidates import best_candidates
-from engine.movegen.generator import Generator, RankedMove
+from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
 from engine.rules.position import Position, bag_count
 from engine.simulation.simulation import Simulation
-from harness.lab.positions import recorded_games, situation
 from harness.lab.study_context import Field
 from lexicons.win_probability import WinProbabilities
 
@@ -37,18 +31,11 @@ MID_GAME: Final = (
 """The usual position; its player on turn holds LNORRTW and leads by 40."""
 
 _RUNS = 5
-_TURNS: Final = {"opening": 0, "mid_game": 10, "late": 18}
-_POSITIONS = 8  # per stage, each from its own game
-_GAMES = 16 * _POSITIONS  # to choose from
 
 
 @dataclass(frozen=True)
 class SimSettings:
-    """The settings of a simulation.
-
-    Raises:
-        ValueError: a number is below 1.
-    """
+    """The settings of a simulation."""
 
     win_probabilities: WinProbabilities
     candidates: int
@@ -57,14 +44,6 @@ class SimSettings:
     rollouts: int
     """Per run."""
     threads: int
-
-    def __post_init__(self) -> None:
-        if min(self.rollouts, self.candidates, *self.plies, self.threads) < 1:
-            raise ValueError(
-                f"{self.rollouts} rollouts of {self.candidates} candidates for "
-                f"{', '.join(map(str, self.plies))} plies in {self.threads} threads; there is at "
-                "least one of each"
-            )
 
 
 @dataclass(frozen=True)
@@ -85,21 +64,6 @@ class SimBench(Bench):
     """Speed-up over one thread, measured in alternation; empty for one thread."""
 
 
-@dataclass(frozen=True)
-class StagesBench(Bench):
-    """Iterations a second, all threads together, by the number of turns after the candidate."""
-
-    candidates: int
-    """At most."""
-    rollouts: int
-    """Per run, in all positions of a stage together."""
-    runs: int
-    opening: dict[str, float]
-    mid_game: dict[str, float]
-    late: dict[str, float]
-    """Before the nineteenth turn, with tiles in the bag."""
-
-
 def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> SimBench:
     """Simulate one position.
 
@@ -112,7 +76,7 @@ def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> Sim
             "the bag is empty in this position, so that one rollout of a candidate says it all; "
             "name one with tiles in the bag"
         )
-    compile_seconds, bench = timed(lambda: _Bench(field, settings, [position], seed))
+    compile_seconds, bench = timed(lambda: _Bench(field, settings, position, seed))
     began = time.perf_counter()
     measured = {plies: bench.rates(plies) for plies in settings.plies}
     seconds = time.perf_counter() - began
@@ -125,7 +89,7 @@ def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> Sim
         iterations_per_s=rates[f"{settings.plies[0]}"],
         plies=settings.plies[0],
         position=cgp,
-        candidates=len(bench.candidates[0]),
+        candidates=len(bench.candidates),
         rollouts=settings.rollouts,
         runs=_RUNS,
         by_plies=rates,
@@ -133,95 +97,38 @@ def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> Sim
     )
 
 
-def measure_stages(field: Field, settings: SimSettings, seed: int) -> StagesBench:
-    """Simulate positions of each stage of the game.
-
-    Raises:
-        ValueError: mismatched tile sets.
-    """
-    stages = stage_positions(field, seed)
-    compile_seconds, benches = timed(
-        lambda: {name: _Bench(field, settings, some, seed) for name, some in stages.items()}
-    )
-    began = time.perf_counter()
-    rates: dict[str, Any] = {
-        name: {f"{plies}-ply": round(bench.rate(plies), 1) for plies in settings.plies}
-        for name, bench in benches.items()
-    }
-    seconds = time.perf_counter() - began
-    return StagesBench(
-        **about(field, _POSITIONS, settings.threads, seed, seconds, compile_seconds),
-        candidates=settings.candidates,
-        rollouts=settings.rollouts,
-        runs=_RUNS,
-        **rates,
-    )
-
-
 class _Bench:
-    """Positions with their candidates, and a warm generator for each thread."""
+    """A position with its candidates, and a warm generator for each thread."""
 
-    def __init__(
-        self, field: Field, settings: SimSettings, positions: Sequence[Position], seed: int
-    ) -> None:
-        self._settings, self._positions, self._seed = settings, positions, seed
+    def __init__(self, field: Field, settings: SimSettings, position: Position, seed: int) -> None:
+        self._settings, self._position, self._seed = settings, position, seed
         self._generators = [field.generator() for _ in range(settings.threads)]
-        self.candidates: list[list[RankedMove]] = [
-            best_candidates(self._generators[0], position, settings.candidates)
-            for position in positions
-        ]
+        self.candidates = best_candidates(self._generators[0], position, settings.candidates)
         self._run(self._generators, 1, 2 * settings.threads)
 
-    def rate(self, plies: int) -> float:
-        """Return iterations a second, the median of several runs."""
-        share = max(1, self._settings.rollouts // len(self._positions))
-        return median(self._run(self._generators, plies, share) for _ in range(_RUNS))
-
     def rates(self, plies: int) -> tuple[float, float]:
-        """Return iterations a second of all threads, and of one thread: 0 if there is only one."""
-        share, single = self._settings.rollouts, self._generators[:1]
-        if len(self._generators) == 1:
-            return self.rate(plies), 0.0
-        runs = [
-            (self._run(self._generators, plies, share), self._run(single, plies, share))
-            for _ in range(_RUNS)
-        ]
-        return median(many for many, _ in runs), median(alone for _, alone in runs)
+        """Return iterations a second of all threads, and of one thread: 0 if there is only one.
+
+        Each is the median of several runs, in alternation.
+        """
+        several, rollouts = len(self._generators) > 1, self._settings.rollouts
+        every, alone = list[float](), list[float]()
+        for _ in range(_RUNS):
+            every.append(self._run(self._generators, plies, rollouts))
+            alone.append(self._run(self._generators[:1], plies, rollouts) if several else 0.0)
+        return median(every), median(alone)
 
     def _run(self, generators: Sequence[Generator], plies: int, rollouts: int) -> float:
-        made, seconds = 0, 0.0
-        for position, candidates in zip(self._positions, self.candidates, strict=True):
-            simulation = Simulation(
-                generators,
-                position,
-                candidates,
-                self._settings.win_probabilities,
-                plies=plies,
-                seed=self._seed,
-                rule="equal",
-                limit=rollouts,
-            )
-            began = time.perf_counter()
-            made += simulation.advance(rollouts)
-            seconds += time.perf_counter() - began
-        return made / seconds
-
-
-def stage_positions(field: Field, seed: int) -> dict[str, list[Position]]:
-    """Return positions of each stage, from games that have tiles in the bag at all stages.
-
-    Raises:
-        ValueError: there is no such game, or tile sets don't match.
-    """
-    games = recorded_games(field, _GAMES, seed)
-    last = max(_TURNS.values())
-    long_enough = (games.turns > last) & (games.results.bags[:, last] > 0)
-    chosen = list(islice(cycle(np.flatnonzero(long_enough).tolist()), _POSITIONS))
-    if not chosen:
-        raise ValueError(
-            f"no game of {field.lexicon.name} had tiles in the bag before turn {last + 1}"
+        simulation = Simulation(
+            generators,
+            self._position,
+            self.candidates,
+            self._settings.win_probabilities,
+            plies=plies,
+            seed=self._seed,
+            rule="equal",
+            limit=rollouts,
         )
-    return {
-        stage: [situation(games, game, turn, field.rules).position for game in chosen]
-        for stage, turn in _TURNS.items()
-    }
+        began = time.perf_counter()
+        made = simulation.advance(rollouts)
+        return made / (time.perf_counter() - began)

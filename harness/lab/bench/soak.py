@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import math
 import os
 import time
 import urllib.request
@@ -27,7 +26,6 @@ import numpy as np
 from bot.seat.guard import descendants
 from harness.appending import whole_lines
 from harness.lab.rows import Column
-from harness.matches.rating_list import WIDTH
 from harness.pictures import picture
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
@@ -116,9 +114,6 @@ class Piece:
     """In the first sample, and with everybody gone."""
     processes: Annotated[int, Column("processes left")]
     journal_mb: Annotated[float, Column("journal", unit=" MB")]
-    moved: Annotated[float | None, Column("ratings moved")]
-    """The root mean square of their changes since the last piece, in standard errors; None: no
-    ladder, or no piece before."""
     trouble: Annotated[int, Column("trouble")]
     """Tracebacks, and files left over."""
 
@@ -128,15 +123,10 @@ def summary(samples: Iterable[Sample]) -> list[Piece]:
     by_piece: dict[int, list[Sample]] = {}
     for sample in samples:
         by_piece.setdefault(sample.piece, []).append(sample)
-    pieces: list[Piece] = []
-    before: Mapping[str, _Rating] = {}
-    for number, rows in sorted(by_piece.items()):
-        pieces.append(_piece(number, rows, before))
-        before = rows[-1].ratings
-    return pieces
+    return [_piece(number, rows) for number, rows in sorted(by_piece.items())]
 
 
-def _piece(number: int, rows: Sequence[Sample], before: Mapping[str, _Rating]) -> Piece:
+def _piece(number: int, rows: Sequence[Sample]) -> Piece:
     first, last = rows[0], rows[-1]
     left = last.left or (last.descriptors, last.processes)
     return Piece(
@@ -149,18 +139,8 @@ def _piece(number: int, rows: Sequence[Sample], before: Mapping[str, _Rating]) -
         descriptors=f"{first.descriptors} → {left[0]}",
         processes=left[1],
         journal_mb=last.journal_mb,
-        moved=_moved(before, last.ratings),
         trouble=len(last.trouble),
     )
-
-
-def _moved(before: Mapping[str, _Rating], now: Mapping[str, _Rating]) -> float | None:
-    changes = [
-        (now[name][0] - rating) / (math.hypot(error, now[name][1]) / WIDTH)
-        for name, (rating, error) in before.items()
-        if name in now
-    ]
-    return float(np.sqrt(np.mean(np.square(changes)))) if changes else None
 
 
 def _slope(rows: Sequence[Sample]) -> float | None:

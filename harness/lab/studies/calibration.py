@@ -18,8 +18,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
@@ -34,15 +33,11 @@ from engine.rules.position import Rack
 from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.matches.significance import mean_and_error
-from harness.pictures import picture
 from lexicons.arrays import F64
 from lexicons.tables import leaves_for
 
 from .duel import Games, create
 from .replayed_beliefs import PlayedGames, Seen, loss_of, random_share, share_of, take_in, told
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BELIEFS = ("prior", "paper", "last", "filter")
 TILE_BELIEFS = ("prior", "last", "filter")
@@ -85,7 +80,7 @@ class BinRow:
     predicted: Annotated[float, percent("predicted")]
     observed: Annotated[float, percent("observed")]
     difference: Annotated[
-        float, Column("observed less (95 %)", error="error", decimals=2, times=100, sign=False)
+        float, Column("observed less (95 %)", error="error", decimals=2, times=100, sign=True)
     ]
     error: float | None
     """Half the width of its 95 % interval."""
@@ -104,8 +99,6 @@ class Calibration(Study):
     games: Games
     racks: int
     """Most racks examined per turn."""
-    doubt: float = 0.0
-    """Least doubt of every belief but the prior."""
     given: PlayedGames | None = None
     """Finished games; None: they are played now."""
 
@@ -158,7 +151,7 @@ class Calibration(Study):
 
     def summary(self, records: Sequence[Record]) -> Tables:
         """Summarize losses, and tile chances by bins."""
-        return {"losses": loss_rows(records, self.doubt), "bins": bin_rows(records, self.doubt)}
+        return {"losses": loss_rows(records), "bins": bin_rows(records)}
 
 
 def _watched(events: Iterable[Any], judges: Judges, racks: int) -> Iterator[Record]:
@@ -223,11 +216,11 @@ def _all_positions(records: Sequence[Record]) -> _Positions:
     return [(record["number"] // 2, seen) for record in records for seen in record["seen"]]
 
 
-def loss_rows(records: Sequence[Record], doubt: float = 0.0) -> list[LossRow]:
-    """Return losses by belief and size; ``doubt`` is the least of every belief but the prior."""
+def loss_rows(records: Sequence[Record]) -> list[LossRow]:
+    """Return losses by belief and size."""
     positions = _all_positions(records)
     return [
-        _loss_row(belief, which, positions, doubt)
+        _loss_row(belief, which, positions)
         for which in _SIZES
         for belief in BELIEFS
         if which == "all" or any(_kind(seen) == which for _, seen in positions)
@@ -238,18 +231,13 @@ def _kind(seen: Record) -> str:
     return str(seen["size"]) if seen["placed"] else _SIZES[-1]
 
 
-def _doubt(belief: str, seen: Record, least: float) -> float:
-    doubt: float = seen["doubts"][belief]
-    return doubt if belief == "prior" else max(doubt, least)
-
-
-def _loss_row(belief: str, which: str, positions: _Positions, doubt: float) -> LossRow:
+def _loss_row(belief: str, which: str, positions: _Positions) -> LossRow:
     chosen = [(pair, seen) for pair, seen in positions if which in ("all", _kind(seen))]
 
     def losses(of: str) -> F64:
         return np.array(
             [
-                loss_of(seen["shares"][of], _doubt(of, seen, doubt), seen["random"], seen["size"])
+                loss_of(seen["shares"][of], seen["doubts"][of], seen["random"], seen["size"])
                 for _, seen in chosen
             ]
         )
@@ -260,23 +248,23 @@ def _loss_row(belief: str, which: str, positions: _Positions, doubt: float) -> L
     return LossRow(belief, which, len(chosen), *mean_and_error(own, pairs), against, *less)
 
 
-def bin_rows(records: Sequence[Record], doubt: float = 0.0) -> list[BinRow]:
-    """Return the tile chances in ten bins of equal count; ``doubt`` as in ``loss_rows``."""
+def bin_rows(records: Sequence[Record]) -> list[BinRow]:
+    """Return the tile chances in ten bins of equal count."""
     positions = _all_positions(records)
     return [
         row
         for of in ("rack", "leave")
         for belief in TILE_BELIEFS
-        for row in _bins(belief, of, positions, doubt)
+        for row in _bins(belief, of, positions)
     ]
 
 
-def _bins(belief: str, of: str, positions: _Positions, doubt: float) -> Iterator[BinRow]:
+def _bins(belief: str, of: str, positions: _Positions) -> Iterator[BinRow]:
     if not positions:
         return
     chances, there, pairs = [], [], []
     for pair, seen in positions:
-        tiles, share = seen[of], _doubt(belief, seen, doubt)
+        tiles, share = seen[of], seen["doubts"][belief]
         mixed = (1 - share) * np.array(tiles[belief]) + share * np.array(tiles["random"])
         chances.append(mixed / _FINE)
         there.append(np.array(tiles["there"], np.float64))
@@ -287,38 +275,3 @@ def _bins(belief: str, of: str, positions: _Positions, doubt: float) -> Iterator
         if difference is not None:
             means = float(predicted[part].mean()), float(observed[part].mean())
             yield BinRow(belief, of, len(part), *means, difference, error)
-
-
-# --- pictures -------------------------------------------------------------------------------------
-
-
-def draw_calibration(losses: Sequence[LossRow], bins: Sequence[BinRow], path: str | Path) -> None:
-    """Draw rows into a PNG file."""
-    with picture(path, 15, 6) as figure:
-        left, middle, right = figure.subplots(1, 3)
-        _draw_losses(left, [row for row in losses if row.leaves == "all"])
-        for axes, of in ((middle, "rack"), (right, "leave")):
-            _draw_bins(axes, [row for row in bins if row.of == of])
-            axes.set(title=f"tiles on the {of}")
-
-
-def _draw_losses(axes: Axes, rows: Sequence[LossRow]) -> None:
-    names = [row.belief for row in rows]
-    errors = [row.error or 0.0 for row in rows]
-    axes.bar(names, [row.loss or 0.0 for row in rows], yerr=errors, capsize=4, color="tab:blue")
-    axes.set(ylabel="nats a tile", title="log-loss of the true leave, with 95 % intervals")
-    axes.grid(axis="y", alpha=0.3)
-
-
-def _draw_bins(axes: Axes, rows: Sequence[BinRow]) -> None:
-    for belief in TILE_BELIEFS:
-        those = [row for row in rows if row.belief == belief]
-        predicted = 100 * np.array([row.predicted for row in those])
-        off = 100 * np.array([row.difference for row in those])
-        errors = 100 * np.array([row.error or 0.0 for row in those])
-        axes.errorbar(predicted, off, errors, fmt="o-", ms=4, lw=1, capsize=3, label=belief)
-    axes.axhline(0, color="black", lw=1)
-    axes.axhspan(-2, 2, color="grey", alpha=0.15)
-    axes.set(xlabel="predicted chance, %", ylabel="observed less predicted, points")
-    axes.grid(alpha=0.3)
-    axes.legend()

@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -39,7 +38,6 @@ from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
 from harness.matches.significance import mean_and_error
-from harness.pictures import picture
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import RackWeights, leave_table, shipped_rack_weights
 
@@ -311,25 +309,3 @@ def _spec(seat: str) -> SeatSpec:
         name=FULL_KNOWLEDGE,
         text=seat,
     )
-
-
-# --- a picture ------------------------------------------------------------------------------------
-
-
-def draw_duels(duels: Sequence[Duel], path: str | Path) -> None:
-    """Draw players' leads, with intervals, into a PNG file."""
-    names = [f"{duel.player}\n{duel.opponent}".replace("?", "\n") for duel in duels]
-    with picture(path, 3.0 + 3.0 * max(2, len(duels)), 6.0) as figure:
-        axes = figure.subplots()
-        bars = axes.bar(
-            names,
-            [duel.difference or 0.0 for duel in duels],
-            yerr=[duel.error or 0.0 for duel in duels],
-            capsize=4,
-            color="tab:blue",
-        )
-        axes.bar_label(bars, fmt="%+.1f", padding=3)
-        axes.axhline(0, color="black", lw=0.8)
-        axes.set_axisbelow(True)
-        axes.grid(axis="y", alpha=0.3)
-        axes.set(ylabel="points a game ahead, with 95 % intervals")

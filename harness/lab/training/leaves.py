@@ -8,8 +8,8 @@ leave, on later turns: policy iteration (Howard 1960), with the mean points of a
 measure. The last generation has most of the games, and forces rare leaves into play.
 
 Games come in rounds. After each round the state goes into a checkpoint; an interrupted round is
-replayed from the same seeds. So a resumed training ends like an uninterrupted one, with any number
-of workers.
+replayed from the same seeds. So a resumed training by games, not by minutes, ends like an
+uninterrupted one, with any number of workers.
 """
 
 from __future__ import annotations

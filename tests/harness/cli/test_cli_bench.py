@@ -14,13 +14,12 @@ from command_line import CommandLine
 
 from bot.equipment import Equipment
 from engine.notation.cgp import write_cgp
-from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
 from harness.lab.bench import attack, deadlines, faults, idle, load
 from harness.lab.bench.client import Served
 from harness.lab.bench.selfplay import measure_generation, sample_words
-from harness.lab.bench.sim import MID_GAME, stage_positions
+from harness.lab.bench.sim import MID_GAME
 from harness.lab.positions import situation
 from harness.lab.study_context import Field
 from lexicons.klv import write_klv
@@ -114,22 +113,6 @@ def test_the_usual_position_is_of_the_game_that_is_named() -> None:
     games = play_static_games(field.lexicon, field.rules, field.leaves, 32, seed=0, record=True)
     found = [situation(games, game, 10, field.rules).position for game in range(12)]
     assert MID_GAME in [write_cgp(one, field.rules) for one in found]
-
-
-def test_rollouts_by_stage(tilewire: CommandLine) -> None:
-    found = tilewire.json("bench", "sim", "--rollouts", 16, "--stages", "--plies", 2)
-    for stage in ("opening", "mid_game", "late"):
-        assert set(found[stage]) == {"2-ply"}
-        assert min(found[stage].values()) > 0
-    assert (found["rollouts"], found["candidates"]) == (16, 15)
-
-
-def test_positions_of_each_stage_have_tiles_in_the_bag() -> None:
-    field = Field.of(load_lexicon(), standard_rules())
-    stages = stage_positions(field, 0)
-    assert [len(some) for some in stages.values()] == [8, 8, 8]
-    assert len(set(stages["late"])) == 8
-    assert min(bag_count(one, field.rules) for one in stages["late"]) > 0
 
 
 def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:

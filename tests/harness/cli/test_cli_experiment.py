@@ -33,12 +33,11 @@ def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) ->
 
 
 def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
-    out, plot = tmp_path / "games.jsonl", tmp_path / "duel.png"
+    out = tmp_path / "games.jsonl"
     command = ("experiment", "duel", "rh", "mc?samples=2", "--games", 4, "--out", out)
-    (found,) = tilewire.json(*command, "--plot", plot)
+    (found,) = tilewire.json(*command)
     assert (found["player"], found["opponent"], found["games"]) == ("rh", "mc?samples=2", 4)
     assert "tilewire: rh – mc?samples=2: 4 of 4 games" in tilewire.err
-    assert plot.read_bytes().startswith(b"\x89PNG")
     before = out.read_bytes()
     assert tilewire(*command) == 0, tilewire.err
     assert out.read_bytes() == before
@@ -55,6 +54,7 @@ def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
     [
         ("duel", "sim?time=10ms", "static"),
         ("duel", "static", "full-knowledge?time=10ms"),
+        ("oracle", "static", "sim?time=10ms"),
         ("calibration",),
     ],
 )

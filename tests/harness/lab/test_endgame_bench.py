@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
-from endgame_positions import FEW_TILES, mirrored, read_late, with_seats_swapped
+from endgame_positions import FEW_TILES, mirrored, with_seats_swapped
 
-from engine.notation.cgp import write_cgp
+from engine.notation.cgp import read_cgp, write_cgp
 from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
 from harness.lab.bench.endgame import endgame_summary
@@ -36,7 +36,7 @@ def test_positions_have_an_empty_bag(field: Field, most: int) -> None:
             own = position.racks[position.on_turn]
             assert len(own) == RULES.rack_size, "the other drew the last tile"
         first = position if position.on_turn == 0 else with_seats_swapped(position)
-        assert read_late(write_cgp(position, RULES), RULES) == first
+        assert read_cgp(write_cgp(position, RULES), RULES) == first
         assert mirrored(mirrored(position)) == position != mirrored(position)
 
 
@@ -96,4 +96,4 @@ def test_endgames_are_solved_against_the_clock(tilewire: CommandLine, tmp_path: 
         times = [ms for ms, *_ in record["trace"]]
         assert times == sorted(times)
         assert record["trace"][-1][1:] == [record["depth"], record["value"], record["proven"]]
-        assert bag_count(read_late(record["cgp"], RULES), RULES) == 0
+        assert bag_count(read_cgp(record["cgp"], RULES), RULES) == 0

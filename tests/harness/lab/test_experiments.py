@@ -19,7 +19,6 @@ from harness.lab.studies.duel import (
     Duel,
     Games,
     add_up,
-    draw_duels,
     judge_of,
     kernel_duels,
     play_duel,
@@ -67,14 +66,6 @@ def test_few_games() -> None:
 def test_a_loser_without_points() -> None:
     assert duel_of([(90, -4), (90, 0), (40, 60), (-8, -9)]).largest_ratio == 90
     assert duel_of([(-5, 7), (0, 2), (1, 1), (-5, -4)]).lost_twice == 0.75
-
-
-def test_a_picture(tmp_path: Path) -> None:
-    duels = [duel_of([(310, 300), (320, 300), (400, 300)]), duel_of([(310, 300)])]
-    draw_duels(duels, tmp_path / "duels.png")
-    assert (tmp_path / "duels.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(OSError, match="none"):
-        draw_duels(duels, tmp_path / "none" / "duels.png")
 
 
 def test_better_players_are_better(field: Field) -> None:

@@ -16,7 +16,6 @@ from harness.lab.bench import soak, visitors
 from harness.lab.bench.client import Client
 from harness.lab.bench.soak import Sample, read_samples, summary, write_sample
 from harness.lab.bench.visitors import Visitor
-from harness.matches.rating_list import WIDTH
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.messages import Message, Move, Ready, Welcome, YourTurn
@@ -49,16 +48,6 @@ def test_pieces_are_apart_and_few_samples_have_no_slope() -> None:
     first, second = summary([FIRST, *rows])
     assert (first.piece, first.slope_mb, first.processes) == (1, None, 1)
     assert second.slope_mb == pytest.approx(0.0, abs=1e-9)
-
-
-def test_ratings_move_in_standard_errors_from_piece_to_piece() -> None:
-    pieces = [
-        replace(FIRST, ratings={"a": (1500.0, 100 * WIDTH), "b": (1400.0, 100 * WIDTH)}),
-        replace(FIRST, piece=2, ratings={"a": (1600.0, 0.0), "b": (1400.0, 0.0), "c": (9.0, 1.0)}),
-    ]
-    first, second = summary(pieces)
-    assert first.moved is None
-    assert second.moved == pytest.approx(0.5**0.5)
 
 
 def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:

@@ -114,10 +114,16 @@ SAID = {"words": "lexicon", "minutes": "games", **dict.fromkeys([*OTHER_TILES, "
 """The names of settings, where they are others."""
 
 
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkpoint of a training of ``SHORT``, which ``resume`` only reads."""
+    path = tmp_path_factory.mktemp("trained") / "t.checkpoint"
+    training(SHORT, path).run(Workers(), ignore, ticking(1.0))
+    return path
+
+
 @pytest.mark.parametrize("which", ["words", "bonus", *OTHER_GOALS, *OTHER_TILES])
-def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, which: str) -> None:
-    checkpoint = tmp_path / "t.checkpoint"
-    training(SHORT, checkpoint).run(Workers(), ignore, ticking(1.0))
+def test_a_checkpoint_of_another_training_is_refused(checkpoint: Path, which: str) -> None:
     other = LeaveTraining(
         lexicon_of(WORDS[1:]) if which == "words" else few(),
         replace(
