@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.notation.cgp import read_cgp
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.position import Board, Position
@@ -12,11 +11,6 @@ from engine.rules.rules import Rules
 
 FEW_TILES = 3
 """On each rack: plain minimax is soon done with them."""
-
-
-def read_late(text: str, rules: Rules) -> Position:
-    """Read a position with both racks; whoever is on turn sits in seat 0."""
-    return read_cgp(text, rules)
 
 
 def mirrored(position: Position) -> Position:

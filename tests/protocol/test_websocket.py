@@ -362,22 +362,23 @@ async def test_a_burst_is_read_in_many_turns_of_the_loop_and_others_come_between
         counting.cancel()
 
 
-async def test_a_message_in_a_long_burst_has_the_time_of_its_arrival() -> None:
-    arrivals: list[int] = []
+async def test_no_message_of_a_long_burst_is_lost() -> None:
+    read = 0
 
-    async def note(channel: WebSocketChannel, _request: Request) -> None:
+    async def count(channel: WebSocketChannel, _request: Request) -> None:
+        nonlocal read
         with suppress(ChannelClosed):
             while True:
-                arrivals.append((await channel.receive()).at_ms)
+                await channel.receive()
+                read += 1
 
     frame = MSGPACK.encode(Ping(id=1))
     assert isinstance(frame, bytes)
     masked = bytes([0x82, 0x80 | len(frame), 0, 0, 0, 0]) + frame
-    async with server(note, gate=trusting_gate) as url, bare(url) as client:
+    async with server(count, gate=trusting_gate) as url, bare(url) as client:
         client.transport.write(masked * 5_000)
         await client.close()
-    assert len(arrivals) == 5_000
-    assert arrivals == sorted(arrivals)
+    assert read == 5_000
 
 
 async def test_as_many_messages_wait_as_came_at_once() -> None:

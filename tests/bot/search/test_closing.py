@@ -159,7 +159,12 @@ def test_what_is_solved_while_the_opponent_thinks_is_there_afterwards() -> None:
 def test_a_champion_is_gone_with_its_last_reference_and_its_solver_with_it() -> None:
     gc.disable()  # a collection may be long in coming, and a solver has 128 MB
     try:
-        player = weakref.ref(new_champion())
-        assert player() is None
+        solvers, view = Solvers(), view_at(late_position(0))
+        champion = compose(solvers)
+        champion.make_room(view)
+        champion.new_game(view)
+        watched = weakref.ref(champion), weakref.ref(solvers.solver(view))
+        del champion, solvers
+        assert [each() for each in watched] == [None, None]
     finally:
         gc.enable()

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from inference_reference import SlowJudge, tiles_of
+from inference_cases import slow_judge
+from inference_reference import tiles_of
 from rollout_positions import RULES, late_position, leaves, position_of, scowl
 
 from engine.inference.equity_loss import Play
@@ -96,11 +97,6 @@ def case(name: str) -> Case:
     for each in others[::25]:
         each[:] = [*blanks, *(tile for tile in each if tile)][:size]
     return Case(play, [tuple(sorted((*play.tiles, *each))) for each in others])
-
-
-@cache
-def slow_judge(judge: str) -> SlowJudge:
-    return SlowJudge(scowl(), RULES, leaves(), judge)
 
 
 @cache

@@ -1,22 +1,14 @@
 from __future__ import annotations
 
-import hashlib
-import hmac
-import itertools
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
 
+import own_draws
 import pytest
-from draw_checks import verify_draws
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.rules.bag import Bag, DrawError, DrawStream, commitment
-from engine.rules.moves import PASS, Direction, Exchange, Move, Place
-from engine.rules.position import Board, Position
+from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.rules import standard_rules
-from lexicons.alphabet import BLANK_FLAG
 
 RULES = standard_rules()
 TILES = RULES.distribution.all_tiles()
@@ -26,20 +18,6 @@ STREAM = DrawStream(SECRET, NONCES)
 
 tiles = RULES.distribution.alphabet.tiles
 text = RULES.distribution.alphabet.text
-
-
-def numbers(secret: bytes, nonces: tuple[bytes, bytes]) -> Iterator[int]:
-    """The function of the module's docstring, written a second time."""
-    label = b"tilewire draws 1"
-    salt = hashlib.sha256(nonces[0]).digest() + hashlib.sha256(nonces[1]).digest()
-    key = hmac.new(secret, label + salt, hashlib.sha256).digest()
-    for block in itertools.count():
-        digest = hmac.new(key, block.to_bytes(8, "big"), hashlib.sha256).digest()
-        yield from (int.from_bytes(digest[at : at + 4], "big") for at in range(0, 32, 4))
-
-
-def number_below(count: int, source: Iterator[int]) -> int:
-    return next(x for x in source if x < 2**32 // count * count) % count
 
 
 def full_bag(*, mirrored: bool = False) -> Bag:
@@ -65,18 +43,15 @@ def test_the_numbers_orders_and_places_are_these() -> None:
 
 @given(st.binary(max_size=40), st.tuples(st.binary(max_size=40), st.binary(max_size=40)))
 def test_the_stream_is_the_function_described(secret: bytes, nonces: tuple[bytes, bytes]) -> None:
-    source, stream = numbers(secret, nonces), DrawStream(secret, nonces)
+    source, stream = own_draws.numbers(secret, nonces), DrawStream(secret, nonces)
     for count in (2**32, 2**31 + 1, 2**31 + 1, 3, 100, 1, *range(20, 1, -1)):
         number, stream = stream.below(count)
-        assert number == number_below(count, source)
+        assert number == own_draws.below(count, source)
 
 
 def test_a_shuffle_is_fisher_and_yates_from_the_sorted_tiles() -> None:
-    source, order = numbers(SECRET, NONCES), list(TILES)
-    for last in range(99, 0, -1):
-        other = number_below(last + 1, source)
-        order[last], order[other] = order[other], order[last]
-    assert full_bag().order == tuple(order)
+    order = own_draws.order_of(text(TILES), own_draws.numbers(SECRET, NONCES))
+    assert text(full_bag().order) == "".join(order)
 
 
 def test_numbers_that_would_favour_some_results_are_left_out() -> None:
@@ -172,86 +147,3 @@ def test_each_nonce_and_the_secret_change_the_order() -> None:
         DrawStream(SECRET, (NONCES[0] + NONCES[1], b"")),
     ]
     assert len({Bag.shuffled(RULES.distribution, stream).order for stream in streams}) == 6
-
-
-# --- checking a game's draws ----------------------------------------------------------------------
-
-OPENING = (tiles("GKNNORS"), tiles("EILNOPS"))
-BLANKED = tuple(tile | BLANK_FLAG for tile in tiles("A"))
-Turns = list[tuple[int, Move, tuple[int, ...] | None]]
-TURNS: Turns = [
-    (0, Place(7, 7, Direction.ACROSS, tiles("KORN")), tiles("NDST")),
-    (1, Exchange(tiles("EI")), tiles("UX")),
-    (0, PASS, ()),
-    (1, Place(6, 7, Direction.DOWN, (*BLANKED, 0)), tiles("J")),
-]
-
-
-def verify(turns: Turns, opening: tuple[tuple[int, ...] | None, ...] = OPENING) -> None:
-    first, second = opening
-    verify_draws(RULES, SECRET, NONCES, commitment(SECRET), (first, second), turns)
-
-
-def test_the_draws_of_a_game_are_those_of_its_secret() -> None:
-    verify(TURNS)
-
-
-def test_what_was_not_seen_is_not_checked() -> None:
-    verify([(seat, move, None if seat else drawn) for seat, move, drawn in TURNS], (None, None))
-
-
-def test_the_first_wrong_draw_is_named() -> None:
-    with pytest.raises(DrawError, match=r"^in turn 1 seat 0 drew \?DST; the secret gives DNST$"):
-        verify([(0, TURNS[0][1], tiles("TSD?")), *TURNS[1:]])
-    with pytest.raises(DrawError, match=r"^in turn 3 seat 0 drew E; the secret gives nothing$"):
-        verify([*TURNS[:2], (0, PASS, tiles("E")), (1, PASS, tiles("Z"))])
-
-
-def test_what_went_back_decides_later_draws() -> None:
-    # Twenty draws of five empty the bag; another tile given back shows in one of them.
-    rest: Turns = []
-    bag = full_bag().draw(14, 0)[1].draw(4, 0)[1].draw(2, 1)[1].put_back(tiles("EI"))
-    for turn in range(20):
-        drawn, bag = bag.draw(5, turn % 2)
-        rest.append((turn % 2, Place(0, 0, Direction.ACROSS, (1,) * 5), drawn))
-    verify([*TURNS[:2], *rest])
-    with pytest.raises(DrawError, match="the secret gives"):
-        verify([TURNS[0], (1, Exchange(tiles("EO")), tiles("UX")), *rest])
-
-
-def test_a_wrong_opening_rack_is_named() -> None:
-    with pytest.raises(DrawError, match=r"^at the start seat 1 drew AEILNOP; the secret gives EIL"):
-        verify(TURNS, (OPENING[0], tiles("AEILNOP")))
-
-
-def test_a_game_from_a_position_is_checked_with_what_it_gave() -> None:
-    board = Board.empty(RULES.layout).with_move(Place(7, 7, Direction.ACROSS, tiles("HORN")))
-    begun = Position(board, (tiles("AEIQ"), ()), (12, 0))
-    bag = Bag.shuffled(RULES.distribution, STREAM, mirrored=True, opening=begun)
-    first, second, drawn = bag.order[:3], bag.order[:-8:-1], bag.order[3:7]
-    turns = [(0, Place(6, 7, Direction.ACROSS, tiles("AEIQ")), drawn)]
-
-    def check(told: Position | None, committed: bytes) -> None:
-        racks = (*tiles("AEIQ"), *first), second
-        verify_draws(RULES, SECRET, NONCES, committed, racks, turns, mirrored=True, opening=told)
-
-    committed = commitment(SECRET, "AEIQ/")
-    check(begun, committed)
-    for other in (None, begun.with_rack(0, tiles("AEIO")), begun.with_rack(1, tiles("E"))):
-        with pytest.raises(DrawError, match="not the one that was committed to"):
-            check(other, committed)
-    with pytest.raises(DrawError, match="at the start seat 1"):
-        check(replace(begun, board=Board.empty(RULES.layout)), committed)
-
-
-def test_another_secret_is_refused_before_anything_is_drawn() -> None:
-    with pytest.raises(DrawError, match="not the one that was committed to"):
-        verify_draws(RULES, SECRET, NONCES, commitment(b"another"), OPENING, TURNS)
-
-
-def test_a_game_with_another_nonce_or_mirroring_was_dealt_otherwise() -> None:
-    committed = commitment(SECRET)
-    with pytest.raises(DrawError, match="at the start seat 0"):
-        verify_draws(RULES, SECRET, (NONCES[0], b""), committed, OPENING, TURNS)
-    with pytest.raises(DrawError, match="at the start seat 1"):
-        verify_draws(RULES, SECRET, NONCES, committed, OPENING, TURNS, mirrored=True)

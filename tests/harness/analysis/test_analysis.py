@@ -301,6 +301,16 @@ def test_the_worth_of_each_move_is_what_the_solver_proves_with_it_alone() -> Non
         assert found.is_clear(move) == (best.value > solver.solution.value)
 
 
+def test_of_moves_that_come_to_the_same_thing_none_is_said_to_be_the_best_alone() -> None:
+    (candidate,) = Generator(load_lexicon(), RULES).best(position(ENDGAME), 1)
+    found = endgame_findings(candidate.move)
+    assert found.rivals == []
+    equal = replace(found, worths={**found.worths, candidate.move: found.worths[found.best.move]})
+    assert [row.move for row in equal.rivals] == [candidate.move]
+    either = f"{found.best.move} or {candidate.move}; they come to the same thing."
+    assert verdict(equal, str).startswith(either)
+
+
 def test_a_phony_is_solved_as_if_it_stood() -> None:
     phony = Place(14, 9, Direction.ACROSS, RULES.distribution.alphabet.tiles("VEX"))
     found = endgame_findings(phony)

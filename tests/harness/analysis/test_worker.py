@@ -12,6 +12,8 @@ import pytest
 from command_line import CommandLine
 
 from bot.equipment import Equipment
+from bot.seat.offers import rules_on_wire
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.analysis.sheet import MOST_TURNS, read_sheet
 from harness.analysis.task import LENGTH, MAIN, GameKind, Task
@@ -74,7 +76,7 @@ def test_another_move_can_be_tried(analyst: Analyst) -> None:
         (b"#player1 a A\n#player2 b B\n", "there are no turns"),
         (b"\x89PNG\r\n\xff/ / /", "it is no text"),
         (b"hello", "neither a GCG"),
-        (b"15/15 AEINRST/ 0/0 0", "15"),
+        (b"15/15 AEINRST/ 0/0 0", "2 rows"),
         (b"/".join([b"15"] * 15) + b" AEI/ 0/0 0", "not the whole rack"),
     ],
 )
@@ -86,6 +88,20 @@ def test_a_game_without_end_is_refused(analyst: Analyst) -> None:
     turns = "".join(f">{'ab'[at % 2]}: AEINRST - +0 0\n" for at in range(MOST_TURNS + 1))
     text = f"#player1 a A\n#player2 b B\n{turns}"
     assert "turns; 200 are looked at" in do(analyst, data=text.encode())["refused"]
+
+
+def test_a_game_is_read_by_the_words_that_it_names_where_its_tiles_fit() -> None:
+    polish = GameKind(equipment=Equipment(), rules=rules_on_wire(load_rules("polish")), words="few")
+    other = GameKind(equipment=Equipment(), words="few")
+    data = GAME.read_bytes()
+    named = b"#lexicon FEW\n" + data
+    for text, kind, table in (
+        (data, other, MAIN),
+        (named, other, "other"),
+        (named, polish, MAIN),
+    ):
+        analyst = Analyst({MAIN: GameKind(equipment=Equipment()), "other": kind})
+        assert do(analyst, data=text)["table"] == table
 
 
 def test_a_position_is_a_turn_of_its_own(analyst: Analyst) -> None:

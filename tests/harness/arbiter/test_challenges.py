@@ -169,6 +169,19 @@ def test_the_draw_comes_after_acceptance(how: str) -> None:
     assert Scorebook.restored(play.records, None, words()).game == play.book.game
 
 
+def test_a_journal_whose_acceptance_is_not_that_of_the_game_is_not_taken_up() -> None:
+    play = play_of("double")
+    play.move(PHONY)
+    play.accept()
+    *before, accepted = play.records
+    assert isinstance(accepted, Accepted)
+    other = msgspec.structs.replace(accepted, rack_after="AEINRST")
+    with pytest.raises(ValueError, match="event 1: the record has rack AEINRST, replaying gives"):
+        Scorebook.restored([*before, other], None, words())
+    with pytest.raises(ValueError, match="event 1 is accepted but is not an open play"):
+        Scorebook.restored([*before, accepted, accepted], None, words())
+
+
 def test_a_refused_move_accepts_nothing() -> None:
     play = play_of("double")
     play.move(PHONY)

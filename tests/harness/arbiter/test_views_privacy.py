@@ -12,12 +12,11 @@ from typing import get_args
 import msgspec
 import own_draws
 import pytest
-from draw_checks import verify_draws
 from tables import NONCES, Play, Policy, book_of, random_policy, words
 
 from bot.seat.offers import rules_on_wire
 from engine.notation.move_text import parse_move
-from engine.rules.bag import Bag, DrawError, DrawStream, commitment
+from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move, Place
 from engine.rules.position import Board
@@ -292,8 +291,6 @@ def test_the_draws_of_a_game_can_be_checked_by_who_played_it(seed: int) -> None:
     turns, opening = seen_by_both(play)
     secret, nonces, committed = opened_at_the_end(play)
     rules = play.book.rules
-    verify_draws(rules, secret, nonces, committed, opening, turns)
-
     source = own_draws.numbers(secret, nonces)
     bag = own_draws.order_of(ALPHABET.text(rules.distribution.all_tiles()), source)
     assert sha256(secret).digest() == committed
@@ -307,32 +304,6 @@ def test_the_draws_of_a_game_can_be_checked_by_who_played_it(seed: int) -> None:
         assert sorted(shown) == sorted(map(ALPHABET.tile_text, drawn))
         if isinstance(move, Exchange):
             own_draws.put_back("".join(map(ALPHABET.tile_text, move.tiles)), bag, source)
-
-
-def test_what_was_tampered_with_is_found() -> None:
-    play = played_game(1)
-    turns, opening = seen_by_both(play)
-    secret, nonces, committed = opened_at_the_end(play)
-    rules = play.book.rules
-    other = bytes([secret[0] ^ 1]) + secret[1:]
-    with pytest.raises(DrawError, match="not the one that was committed to"):
-        verify_draws(rules, other, nonces, committed, opening, turns)
-    with pytest.raises(DrawError, match="at the start seat 0"):
-        verify_draws(rules, other, nonces, commitment(other), opening, turns)
-    with pytest.raises(DrawError, match="at the start"):
-        verify_draws(rules, secret, (nonces[1], nonces[0]), committed, opening, turns)
-    at = next(number for number, (_, _, drawn) in enumerate(turns) if len(drawn) > 1)
-    seat, move, drawn = turns[at]
-    better = (*drawn[:-1], 0 if drawn[-1] else 1)
-    with pytest.raises(DrawError, match=f"in turn {at + 1} seat {seat} drew"):
-        verify_draws(
-            rules,
-            secret,
-            nonces,
-            committed,
-            opening,
-            [*turns[:at], (seat, move, better), *turns[at + 1 :]],
-        )
 
 
 def test_two_remote_games_share_nothing() -> None:

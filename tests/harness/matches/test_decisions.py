@@ -160,6 +160,25 @@ def test_who_joins_late_has_no_points_for_the_rounds_before(tmp_path: Path) -> N
         assert first == games, "what was paired stays"
 
 
+def test_a_bye_of_a_swiss_is_a_win_of_each_game_by_fifty(tmp_path: Path) -> None:
+    config = swiss("A", "B", "C", games=2)
+    with MatchFolder(tmp_path) as files:
+        Schedule(config, files).next_round()
+        (free,) = (of for of in standings(config, files) if of.byes)
+    assert (free.points, free.spread, free.games) == (2, 100, 0)
+
+
+def test_a_gauntlet_goes_by_points_and_spread_a_game(tmp_path: Path) -> None:
+    config = swiss("A", "B", "C", format="gauntlet", games=2, rounds=1)
+    played = [("B", 300, 400), ("B", 360, 300), ("C", 400, 300), ("C", 300, 310)]
+    with MatchFolder(tmp_path) as files:
+        for number, (opponent, *scores) in enumerate(played, start=1):
+            files.append(won(number, "A", opponent, *scores))  # type: ignore[arg-type]
+        table = standings(config, files)
+    by_the_game = [(of.name, of.points / of.games, of.spread / of.games) for of in table]
+    assert by_the_game == [("B", 0.5, 20), ("A", 0.5, 12.5), ("C", 0.5, -45)]
+
+
 def test_who_is_absent_misses_a_round_without_points(tmp_path: Path) -> None:
     config = swiss("A", "B", "C", "D")
     with MatchFolder(tmp_path) as files:

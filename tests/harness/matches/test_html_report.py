@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from itertools import combinations
 from pathlib import Path
@@ -36,6 +37,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report") / "event"
     write_event(folder)
     return folder
+
+
+@pytest.fixture
+def copied(folder: Path, tmp_path: Path) -> Path:
+    """The same event, to be written into."""
+    return Path(shutil.copytree(folder, tmp_path / "event"))
 
 
 class Page(HTMLParser):
@@ -218,16 +225,13 @@ def test_markdown_escapes_names_and_fences_transcripts(folder: Path) -> None:
 
 
 def test_the_first_transcripts_are_shown_and_the_others_counted(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event, "MOST_TRANSCRIPTS", 0)
-    one = folder / "games" / "00001.faults.txt"
-    others = [one.with_name(f"{at:05d}.faults.txt") for at in (2, 3)]
-    for path in others:
-        path.write_bytes(one.read_bytes())
-    assert read_event(folder).transcripts_note == "3 more in games/*.faults.txt."
-    for path in others:
-        path.unlink()
+    one = copied / "games" / "00001.faults.txt"
+    for at in (2, 3):
+        shutil.copy(one, one.with_name(f"{at:05d}.faults.txt"))
+    assert read_event(copied).transcripts_note == "3 more in games/*.faults.txt."
 
 
 def test_a_large_field_has_a_list_of_who_met_whom(
@@ -332,10 +336,9 @@ def test_a_sequential_test_is_told(tmp_path: Path) -> None:
     assert f"match,test,llr,{state.llr}\n" in as_csv(told)
 
 
-def test_without_its_journal_an_event_has_no_games_and_times(tmp_path: Path) -> None:
-    write_event(tmp_path)
-    (tmp_path / "match.db").unlink()
-    told = read_event(tmp_path)
+def test_without_its_journal_an_event_has_no_games_and_times(copied: Path) -> None:
+    (copied / "match.db").unlink()
+    told = read_event(copied)
     assert told.times is None
     assert "journal" in told.games_note
     html = as_html(told)
@@ -368,21 +371,20 @@ def test_an_event_in_which_nobody_played_has_no_scores(tmp_path: Path) -> None:
 
 
 def test_a_report_is_written_where_it_is_asked_for(
-    tilewire: CommandLine, folder: Path, tmp_path: Path
+    tilewire: CommandLine, copied: Path, tmp_path: Path
 ) -> None:
-    before = sorted(path.name for path in folder.iterdir())
-    assert tilewire("report", folder, "--out", tmp_path / "it.html") == 0
+    before = sorted(path.name for path in copied.iterdir())
+    assert tilewire("report", copied, "--out", tmp_path / "it.html") == 0
     assert tilewire.out == f"report: {tmp_path / 'it.html'}\n"
-    assert sorted(path.name for path in folder.iterdir()) == before
-    assert tilewire("report", folder, "--out", tmp_path) == 2
+    assert sorted(path.name for path in copied.iterdir()) == before
+    assert tilewire("report", copied, "--out", tmp_path) == 2
     assert f"--out {tmp_path} is a folder; name a file" in tilewire.err
-    assert tilewire("report", folder, "--out", tmp_path / "no" / "it.html") == 1
+    assert tilewire("report", copied, "--out", tmp_path / "no" / "it.html") == 1
     assert f"{tmp_path}/no/it.html can't be written: No such file" in tilewire.err
-    assert (tmp_path / "it.html").read_text(encoding="utf-8") == as_html(read_event(folder))
+    assert (tmp_path / "it.html").read_text(encoding="utf-8") == as_html(read_event(copied))
     for form, name in (("html", "report.html"), ("markdown", "report.md"), ("csv", "report.csv")):
-        assert tilewire("report", folder, "--format", form) == 0
-        assert (folder / name).stat().st_size > 1_000
-        (folder / name).unlink()
+        assert tilewire("report", copied, "--format", form) == 0
+        assert (copied / name).stat().st_size > 1_000
 
 
 def test_what_is_no_event_is_told_in_a_sentence(tilewire: CommandLine, tmp_path: Path) -> None:

@@ -365,8 +365,3 @@ def test_intervals_of_paired_games_hold_the_truth_95_times_in_100() -> None:
         elo_hits += (low is None or low <= true_elo) and (high is None or true_elo <= high)
     assert 0.92 <= spread_hits / repeats <= 0.98
     assert 0.91 <= elo_hits / repeats <= 0.99
-
-
-def test_statistics_are_values() -> None:
-    stats = stats_of([game(0, (400, 390))])
-    assert replace(stats, games=2) != stats

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict
 from functools import cache, lru_cache
 from itertools import chain
@@ -131,7 +132,7 @@ async def test_missed_games_count_after_a_resumption_as_before(
     tmp_path: Path, results: list[GameResult], decisions: tuple[Decision, ...], is_absent: bool
 ) -> None:
     hall = Deserted(tmp_path)
-    with MatchFolder(tmp_path) as files:
+    with closing(hall.journal), MatchFolder(tmp_path) as files:
         for result in results:
             files.append(result)
         for decision in decisions:
@@ -147,7 +148,6 @@ async def test_missed_games_count_after_a_resumption_as_before(
         await tournament.play(hall)
         assert files.results[-1].number == len(results) + 1
         assert list(tournament.absentees) == [1] * is_absent
-    hall.journal.close()
 
 
 async def test_a_game_that_was_missed_just_before_a_kill_counts(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ async def test_a_game_that_was_missed_just_before_a_kill_counts(tmp_path: Path) 
     ended = book.end("no_show", 1, "nobody came", 0, [accusation(0, "no_show", "it did not come")])
     await hall.journal.create(opened, asdict(PlannedGame(2, 2, 1)))
     await hall.journal.append(opened.game, [ended], last=True)
-    with MatchFolder(tmp_path) as files:
+    with closing(hall.journal), MatchFolder(tmp_path) as files:
         files.append(missed_by_b(1))
         tournament = Tournament(
             match_config(seats=("guest:A", "guest:B"), names=("A", "B")),
@@ -172,7 +172,6 @@ async def test_a_game_that_was_missed_just_before_a_kill_counts(tmp_path: Path) 
         why = "B missed 2 games in a row: lost without a game: nobody came"
         assert tournament.absentees == {1: why}
         assert files.decisions[0] == Absent(1, why)
-    hall.journal.close()
 
 
 class Killed:
@@ -194,13 +193,12 @@ async def test_a_void_game_that_was_not_stored_stops_no_resumption(tmp_path: Pat
     games: list[str] = []
     for _ in range(2):
         hall = Killed(tmp_path)
-        with MatchFolder(tmp_path) as files:
+        with closing(hall.journal), MatchFolder(tmp_path) as files:
             config = match_config(lexicon_checksum=lexicon.checksum)
             tournament = Tournament(config, lexicon, files, lambda _result: None)
             with pytest.raises(OSError, match="killed"):
                 await tournament.play(hall)
         games += hall.games
-        hall.journal.close()
     assert len(set(games)) == 2
 
 
@@ -236,6 +234,11 @@ class Waiting:
         if book.ended is None:
             book.end("resign", 0, "", 0)
 
+    async def next(self) -> Scorebook:
+        """Return the next game that begins."""
+        async with asyncio.timeout(60):
+            return await self.on.get()
+
     def end(self, book: Scorebook) -> None:
         self.ends[book.opened.game].set()
 
@@ -243,7 +246,7 @@ class Waiting:
 async def test_a_game_that_was_on_is_played_whoever_has_withdrawn(tmp_path: Path) -> None:
     hall, lexicon, names = Waiting(tmp_path), load_lexicon(), ("A", "B", "C")
     terms = {"games": 1, "rounds": 1, "lexicon_checksum": lexicon.checksum}
-    with MatchFolder(tmp_path) as files:
+    with closing(hall.journal), MatchFolder(tmp_path) as files:
         planned = next(directed(tmp_path, files, *names, **terms).schedule.next_round() or iter(()))
         players = names[planned.entrant(0)], names[planned.entrant(1)]
         opened = new_game(players, lexicon, TimeControl(), Draws.fresh())
@@ -252,8 +255,7 @@ async def test_a_game_that_was_on_is_played_whoever_has_withdrawn(tmp_path: Path
         files.decide(Withdrawn(planned.players[0], "sent home"))
         tournament = directed(tmp_path, files, *names, **terms)
         playing = asyncio.create_task(tournament.play(hall))
-        async with asyncio.timeout(60):
-            book = await hall.on.get()
+        book = await hall.next()
         assert book.opened.game == opened.game
         hall.end(book)
         for _ in range(100):
@@ -262,16 +264,15 @@ async def test_a_game_that_was_on_is_played_whoever_has_withdrawn(tmp_path: Path
         await asyncio.wait([playing])
         outcomes = {result.number: result.outcome for result in files.results}
         assert outcomes[planned.number] == "resign"
-    hall.journal.close()
 
 
 async def test_who_is_taken_back_may_miss_a_game(tmp_path: Path) -> None:
     hall = Waiting(tmp_path)
-    with MatchFolder(tmp_path) as files:
+    with closing(hall.journal), MatchFolder(tmp_path) as files:
         tournament = directed(tmp_path, files, "A", "B", games=4)
         playing = asyncio.create_task(tournament.play(hall))
         for number in range(3):
-            book = await hall.on.get()
+            book = await hall.next()
             if number == 1:
                 files.decide(Withdrawn(1, "gone home"))
                 tournament.take_back(1)
@@ -284,26 +285,25 @@ async def test_who_is_taken_back_may_miss_a_game(tmp_path: Path) -> None:
             assert (1 in tournament.absentees) == (number == 2)
         playing.cancel()
         await asyncio.wait([playing])
-    hall.journal.close()
 
 
 async def test_what_went_wrong_in_a_void_game_stays_beside_its_replay(tmp_path: Path) -> None:
     hall = Waiting(tmp_path)
-    with MatchFolder(tmp_path) as files:
+    with closing(hall.journal), MatchFolder(tmp_path) as files:
         tournament = directed(tmp_path, files, "A", "B", games=2)
         playing = asyncio.create_task(tournament.play(hall))
-        void = await hall.on.get()
+        void = await hall.next()
         void.evidence.append("no process")
         void.end("host_error", None, "no process", 0)
         hall.end(void)
-        annulled = await hall.on.get()
+        annulled = await hall.next()
         annulled.evidence.append("a wrong clock")
         hall.end(annulled)
-        second = await hall.on.get()
+        second = await hall.next()
         assert (tmp_path / "games" / "00001.faults.txt").read_text() == "a wrong clock"
         tournament.correct(Corrected(1, annulled.opened.game, None, "a wrong clock"))
         hall.end(second)
-        hall.end(await hall.on.get())
+        hall.end(await hall.next())
         for _ in range(50):
             await asyncio.sleep(0)
         playing.cancel()
@@ -314,30 +314,28 @@ async def test_what_went_wrong_in_a_void_game_stays_beside_its_replay(tmp_path: 
         f"00001.{void.opened.game}.faults.txt": "no process",
         f"00001.{annulled.opened.game}.faults.txt": "a wrong clock",
     }
-    hall.journal.close()
 
 
 async def test_a_game_is_played_again_when_its_players_are_free(tmp_path: Path) -> None:
     hall = Waiting(tmp_path)
-    with MatchFolder(tmp_path) as files:
+    with closing(hall.journal), MatchFolder(tmp_path) as files:
         tournament = directed(tmp_path, files, "A", "B", games=2, concurrency=4)
         playing = asyncio.create_task(tournament.play(hall))
-        first = await hall.on.get()
+        first = await hall.next()
         hall.end(first)
-        second = await hall.on.get()
+        second = await hall.next()
         tournament.correct(Corrected(1, first.opened.game, None, "a wrong clock"))
         for _ in range(50):
             await asyncio.sleep(0)
-        assert hall.on.empty(), "they play the second game"
+        assert tournament._units_under_way == 1, "they play the second game"
         hall.end(second)
-        again = await hall.on.get()
+        again = await hall.next()
         assert list(tournament.playing) == [1]
         for _ in range(HOST_ERRORS + 1):
             again.was_voided = True  # by an admin, which is no failure
             again.end("host_error", None, "once more", 0)
             hall.end(again)
-            again = await hall.on.get()
+            again = await hall.next()
         assert not playing.done()
         playing.cancel()
         await asyncio.wait([playing])
-    hall.journal.close()

@@ -190,6 +190,32 @@ async def test_a_request_that_is_ended_while_its_process_starts_is_not_read(
     assert ended.kinds == ["done"]
 
 
+async def test_a_process_ends_while_nobody_asks_and_another_starts(
+    queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.server.analysis.queue.IDLE_S", 0.01)
+    starts, gone = 0, asyncio.Event()
+
+    async def start() -> Fake:
+        nonlocal starts
+        starts += 1
+        return engine
+
+    async def kill() -> None:
+        engine.killed = True
+        gone.set()
+
+    queue.start = start
+    monkeypatch.setattr(engine, "kill", kill)
+    engine.go_on.release()
+    await (await Visitor(queue, b"x").ask()).over.wait()
+    await gone.wait()
+    later = await Visitor(queue, b"y").ask()
+    engine.go_on.release()
+    await later.over.wait()
+    assert (starts, later.kinds) == (2, ["game", "turn", "done"])
+
+
 async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
     queue: AnalysisQueue, engine: Fake
 ) -> None:
