@@ -13,6 +13,7 @@ from search_views import Clock, Offers, unlimited, view_at
 from bot.player import Budget, Choice, Refusal, Searched, View
 from bot.players.champion import champion as new_champion
 from bot.players.champion import compose
+from bot.search import late_game
 from bot.search.late_game import Solvers
 from bot.search.simulating import Settings
 from bot.search.static_choice import generator_for
@@ -103,6 +104,21 @@ def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
     assert choice.search.nodes
     wins = [one.win for one in choice.candidates]
     assert wins[0] == max(one for one in wins if one is not None)
+
+
+@pytest.mark.parametrize("bag", [3, 4])
+def test_with_three_or_four_tiles_moves_are_played_out_if_there_is_time(
+    bag: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("ENOUGH_CASES", 2), ("MOST_NODES", 20_000), ("MOST_LOOKED_AT", 24)):
+        monkeypatch.setattr(late_game, name, value)
+    view = view_at(late_position(bag))
+    played_out = closing().choose(view, unlimited()).search
+    assert played_out is not None
+    assert (played_out.phase, played_out.compared) == ("pre-endgame", late_game.COMPARED[bag])
+    short = closing().choose(view, Budget(late_game.LEAST_MS - 1, clock=Clock(1))).search
+    assert short is not None
+    assert short.phase == "simulation"
 
 
 FAR_DOWN = (
