@@ -209,10 +209,8 @@ def reasons(findings: Findings, rules: Rules, leaves: LeaveTable) -> list[Reason
 
 def why(known: Sequence[Reason], rules: Rules) -> str:
     """Join what speaks for the best move and what speaks against it."""
-    more = [_reason(each, rules) for each in known if each.value > 0]
+    more = [_reason(each, rules) for each in known if each.value > 0] or ["later turns say so"]
     less = [_reason(each, rules) for each in known if each.value < 0]
-    if not more:
-        return ", ".join([*less, "made up for in later turns"]) if less else "later turns say so"
     return ", ".join(more) + (f", though {', '.join(less)}" if less else "")
 
 

@@ -456,8 +456,6 @@ export const texts = {
   whyBest: "Why the best is better:",
   /** @param {string[]} more @param {string[]} less */
   because: (more, less) => `${more.join(", ")}${less.length ? `, though ${less.join(", ")}` : ""}`,
-  /** @param {string[]} less */
-  inSpite: (less) => `${less.join(", ")}, made up for in later turns`,
   laterTurns: "later turns say so",
   reasonBingo: "a missed bingo",
   /** @param {number} points @param {boolean} isMore */

@@ -24,8 +24,7 @@ export const verdictText = (found, name) => {
 /** Why the best move is better than the played one. @param {Reason[]} reasons */
 export const whyText = (reasons) => {
   const more = reasons.filter(({ value }) => value > 0).map(reason), less = reasons.filter(({ value }) => value < 0).map(reason);
-  if (more.length) return texts.because(more, less);
-  return less.length ? texts.inSpite(less) : texts.laterTurns;
+  return texts.because(more.length ? more : [texts.laterTurns], less);
 };
 
 /** Whether a pass is the only move. @param {Findings} found */
