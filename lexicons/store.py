@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _EMBEDDED_SUFFIX = ".txt.xz"
 _FORMAT = "tilewire lexicon 2"  # change it when what is cached changes
+_OURS = f"{'[0-9a-f]' * 64}.*"  # folders of words, and files, as earlier versions kept them
 
 # A few nodes can spell any number of words; this is 1.5 times the richest language's list.
 _MOST_WORDS = 4_500_000
@@ -262,7 +263,7 @@ class _Kept:
                 temporary.write_text("\n".join(checksums) + "\n", encoding="ascii")
         except OSError:
             return False
-        remove_unused(self.folder.parent, "*")
+        remove_unused(self.folder.parent, _OURS)
         return True
 
     def _graph_path(self, suffix: str) -> Path:

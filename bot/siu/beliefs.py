@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-
 from bot.player import View
 from bot.search.belief import judges_for, reveal
 from engine.inference.equity_loss import Play
@@ -52,11 +50,7 @@ def inference_about(task: Task, view: View) -> Inference:
     move = len(turn.move.tiles) if isinstance(turn.move, Exchange) else turn.move
     bag, allowed = bag_count(before, rules), may_exchange(before, rules)
     play = Play(before.board, move, turn.score, rules.rack_size, bag, allowed)
-    kept = (
-        LeavePrior(np.array([turn.held], np.uint8), np.ones(1))
-        if turn.held
-        else LeavePrior.nothing()
-    )
+    kept = LeavePrior.certain(turn.held) if turn.held else LeavePrior.nothing()
     style = Style.of(MODELS[settings.infer_model])
     return Inference(judges_for(view), play, counts, kept, style, seed=settings.seed)
 

@@ -160,7 +160,7 @@ class EndgameSolver:
 
         ``first_win`` asks only whether the game is won, drawn or lost, by the scores so far.
         ``only`` are the moves to choose from (none: all); ``without`` are excluded, legal or not.
-        Each are 64 at most.
+        At most 64 of each.
 
         Raises:
             ValueError: as ``with_both_racks``; too many moves are named, a move of ``only`` is

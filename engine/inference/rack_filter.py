@@ -85,7 +85,7 @@ class RackFilter:
         """
         shown = np.bincount(np.array(tiles, np.int64), minlength=len(counts)).tolist()
         left = [had - seen for had, seen in zip(counts, shown, strict=True)]
-        known = LeavePrior(np.array([sorted(tiles)], np.uint8), np.ones(1))
+        known = LeavePrior.certain(tiles)
         rest = held - len(tiles)
         if min(left) < 0 or rest < 0:
             self.prior = LeavePrior.nothing()

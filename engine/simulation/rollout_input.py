@@ -172,7 +172,7 @@ def holdings(kept: LeavePrior, rules: Rules) -> Holdings:
     weights = kept.weights
     if kept.doubt:  # a last row, of no tiles
         weights = np.append(weights * (1 - kept.doubt), kept.doubt)
-    tiles = np.zeros((len(weights), rules.rack_size), np.uint8)
+    tiles = np.zeros((len(weights), max(rules.rack_size, kept.size)), np.uint8)
     tiles[: len(kept.tiles), : kept.size] = kept.tiles
     sizes = np.zeros(len(weights), np.uint8)
     sizes[: len(kept.tiles)] = kept.size

@@ -209,9 +209,10 @@ def reasons(findings: Findings, rules: Rules, leaves: LeaveTable) -> list[Reason
 
 def why(known: Sequence[Reason], rules: Rules) -> str:
     """Join what speaks for the best move and what speaks against it."""
-    more = [_reason(each, rules) for each in known if each.value > 0] or ["later turns say so"]
+    more = [_reason(each, rules) for each in known if each.value > 0]
     less = [_reason(each, rules) for each in known if each.value < 0]
-    return ", ".join(more) + (f", though {', '.join(less)}" if less else "")
+    better = ", ".join(more) or "it gains more in later turns"
+    return f"{better}, though {', '.join(less)}" if less else better
 
 
 def _clearly_worse(findings: Findings) -> Estimate | None:

@@ -19,7 +19,7 @@ import { texts } from "./texts.js";
 /** @typedef {import("./draft.js").Held} Held */
 /** @typedef {import("./scoring.js").Equipment} Equipment */
 /** @typedef {import("./scoring.js").Placement} Placement */
-/** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number, mostExchanged?: number, exchangesLeft?: number | null }} Asked
+/** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number | null, mostExchanged?: number, exchangesLeft?: number | null }} Asked
  *   `rack` is text, as "?AEI[CH]"; `fresh`: the squares of the last move; `mostExchanged`: tiles at once; `exchangesLeft`: null where
  *   the rules limit none. */
 /** @typedef {Pick<typeof texts, "play" | "playFor" | "exchangeNow" | "entryKeys">} Wording What the element says of playing. */

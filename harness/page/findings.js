@@ -36,7 +36,7 @@ export const boardWith = (review, turn, move) => {
   const { layout } = review.equipment, board = new TileBoard();
   const before = review.board(turn), played = readMove(move ?? "-", layout.columns);
   const after = withMove(before, played);
-  board.show(review.equipment, { turn: turn.line, board: after, fresh: freshOn(after, before) });
+  board.show(review.equipment, { turn: turn.line || null, board: after, fresh: freshOn(after, before) });
   return board;
 };
 

@@ -1,7 +1,7 @@
 // How a game went, as graphs: the spread, and the chance to win as either player saw it.
 
 import { SEATS } from "./game.js";
-import { TurnGraph } from "./graph.js";
+import { TurnGraph, short } from "./graph.js";
 import { percent, signed, texts } from "./texts.js";
 
 /** @typedef {import("./game.js").Game} Game */
@@ -38,7 +38,7 @@ export class GameGraphs extends HTMLElement {
     const label = lead ? texts.spreadIs(players[lead > 0 ? 0 : 1], Math.abs(lead), turn) : texts.level(turn);
     this.spread.show({
       title: texts.spreadGraph, label, series: [{ name: "", points }], turns: game.last, turn, low: -most, high: most,
-      middle: 0, shown: (value) => (value ? signed(value) : "0"), notes: [texts.ahead(players[0]), texts.ahead(players[1])], go,
+      middle: 0, shown: (value) => (value ? signed(value) : "0"), notes: [texts.ahead(short(players[0])), texts.ahead(short(players[1]))], go,
     });
   }
 

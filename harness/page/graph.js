@@ -24,8 +24,8 @@ export class TurnGraph extends HTMLElement {
     ];
     const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": plot.label },
       ...new Set([low, middle, high].flatMap(level)),
-      svg("text", { x: LEFT + 4, y: TOP - 3 }, short(plot.notes[0])),
-      svg("text", { x: LEFT + 4, y: HEIGHT - BOTTOM + 13 }, short(plot.notes[1])),
+      svg("text", { x: LEFT + 4, y: TOP - 3 }, plot.notes[0]),
+      svg("text", { x: LEFT + 4, y: HEIGHT - BOTTOM + 13 }, plot.notes[1]),
       svg("text", { x: WIDTH - RIGHT, y: HEIGHT - BOTTOM + 13, "text-anchor": "end" }, plot.end ?? turns),
       svg("line", { class: "here", x1: x(plot.turn), x2: x(plot.turn), y1: TOP, y2: HEIGHT - BOTTOM }),
       ...plot.series.flatMap(({ points }, number) => [
@@ -46,7 +46,7 @@ export class TurnGraph extends HTMLElement {
   }
 }
 
-/** @param {string} note */
-const short = (note) => ([...note].length > MOST_CHARACTERS ? `${[...note].slice(0, MOST_CHARACTERS - 1).join("")}…` : note);
+/** A name as there is room for it beside a line. @param {string} name */
+export const short = (name) => ([...name].length > MOST_CHARACTERS ? `${[...name].slice(0, MOST_CHARACTERS - 1).join("")}…` : name);
 
 customElements.define("turn-graph", TurnGraph);

@@ -83,7 +83,7 @@ export class NowView extends HTMLElement {
     if (this.isConnected) this.timer = setTimeout(() => this.look(), LOOK_MS);
   }
 
-  /** Whether the game that is shown is on, has just ended, or is looked through. */
+  /** Whether the game that is shown is on, has just ended or failed, or is looked through. */
   stays() {
     if (!this.view) return false;
     const isLeft = this.view.hasFailed || (this.view.game?.over && this.view.turn === null);

@@ -146,13 +146,13 @@ export class Playing {
       if (socket !== this.connection.socket) return; // from before the connection was lost: all is told again
       await this.take(message, at);
       this.listener.changed();
-    }).catch((error) => this.failed(error));
+    }).catch((error) => this.failed(error, socket));
   }
 
-  /** @param {unknown} error */
-  failed(error) {
+  /** @param {unknown} error @param {WebSocket | null} socket over which the message came */
+  failed(error, socket) {
     if (!(error instanceof Trouble)) reportError(error); // a mistake here; what comes next is taken all the same
-    this.connection.again(); // the server did not answer, or no longer has the game
+    if (socket === this.connection.socket) this.connection.again(); // the server did not answer, or no longer has the game
   }
 
   /** @param {any} message @param {number} at @returns {Promise<void> | void} */

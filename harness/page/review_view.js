@@ -6,7 +6,7 @@ import { forgetAll, keepMistakes } from "./boxes.js";
 import { button, h, keepingFocus, names, table, toGames } from "./dom.js";
 import { withInterval } from "./findings.js";
 import { SEATS } from "./game.js";
-import { TurnGraph } from "./graph.js";
+import { TurnGraph, short } from "./graph.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { Review } from "./review.js";
 import { save, saveAsHtml } from "./review_export.js";
@@ -344,7 +344,7 @@ export class ReviewView extends HTMLElement {
     graph.show({
       title: texts.winReview, label: texts.winReviewed(first, percent(last[1]), turns[last[0] - 1]?.line ?? 0),
       series: [{ name: first, points }], turns: turns.length, turn: turns.findIndex(({ line }) => line === this.line) + 1,
-      low: 0, high: 1, middle: .5, shown: (value) => `${100 * value} %`, notes: [first, second], end: String(turns.at(-1)?.line ?? ""),
+      low: 0, high: 1, middle: .5, shown: (value) => `${100 * value} %`, notes: [short(first), short(second)], end: String(turns.at(-1)?.line ?? ""),
       go: (at) => this.go(turns[at - 1]?.line ?? null),
     });
   }

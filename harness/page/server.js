@@ -21,7 +21,7 @@ export class Trouble extends Error {
 export const ask = async (path, how = { headers: { Accept: "application/json" } }, read = "json") => {
   let answer, told;
   try {
-    answer = await fetch(path, { ...how, signal: AbortSignal.timeout(PATIENCE_MS) }); // a network that is gone says nothing
+    answer = await fetch(path, { ...how, signal: AbortSignal.timeout?.(PATIENCE_MS) }); // a network that is gone says nothing
     told = await answer[answer.ok ? read : "json"]();
   } catch {
     throw new Trouble(texts.unreachable, 0);

@@ -232,7 +232,7 @@ export const texts = {
   truthKept: (rack, leave) => `It really held ${rack}, and had kept ${leave}.`,
   nothing: "nothing",
   tile: "Tile",
-  hasIt: "Chance that it holds it",
+  hasIt: "Chance to be held",
   isThere: "held",
   leave: "Kept",
   before: "Before its play",
@@ -456,7 +456,7 @@ export const texts = {
   whyBest: "Why the best is better:",
   /** @param {string[]} more @param {string[]} less */
   because: (more, less) => `${more.join(", ")}${less.length ? `, though ${less.join(", ")}` : ""}`,
-  laterTurns: "later turns say so",
+  laterTurns: "it gains more in later turns",
   reasonBingo: "a missed bingo",
   /** @param {number} points @param {boolean} isMore */
   reasonScore: (points, isMore) => `${counted(points, "point")} ${isMore ? "more" : "less"} now`,

@@ -139,7 +139,7 @@ export class TurnReview extends HTMLElement {
     if (!turn || !entry) return;
     if (this.shown === "try") {
       this.board?.replaceChildren(entry);
-      entry.show(review.equipment, { board: review.board(turn), rack: turn.rack, turn: Math.max(turn.line - 1, 0) }); // of a position the line is 0
+      entry.show(review.equipment, { board: review.board(turn), rack: turn.rack, turn: turn.line ? turn.line - 1 : null });
     } else this.board?.replaceChildren(boardWith(review, turn, this.shown), h("p", { class: "note" }, texts.rackHeld(turn.rack)));
   }
 
@@ -200,10 +200,10 @@ export class TurnReview extends HTMLElement {
         rollouts ? grouped(rollouts) : "", h("span", {}, note || request > 0 && !rollouts && texts.loading, request > 0 && button(texts.stop, () => this.analysis.cancel(request))),
       ],
     }));
-    const hadFocus = this.tries?.contains(document.activeElement), list =
-      table(texts.triedMoves, [texts.move, texts.lostWin, texts.lostPoints, texts.samples, ""], rows, "tries");
+    const list = table(texts.triedMoves, [texts.move, texts.lostWin, texts.lostPoints, texts.samples, ""], rows, "tries");
+    const at = [...this.tries?.querySelectorAll("tbody tr") ?? []].findIndex((row) => row.contains(document.activeElement));
     this.tries?.replaceChildren(h("h3", {}, texts.triedMoves), list);
-    if (hadFocus) list.focus({ preventScroll: true }); // the button to stop is gone
+    if (at >= 0) (list.querySelectorAll("tbody tr")[at]?.querySelector("button") ?? list).focus({ preventScroll: true }); // or it is gone
   }
 
   /** @param {string} sentence */

@@ -321,7 +321,7 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
     told = await shown.page.evaluate(SENTENCES, [[*cases.values()]])
     assert [text for text, _ in told] == [*cases]
     assert {why for _, why in told} == {
-        *(None, "later turns say so"),
+        *(None, "it gains more in later turns"),
         "it keeps ES (worth +8.3), not nothing, the opponent's next turn scores 3.5 points less, "
         "though 1 point less now",
     }

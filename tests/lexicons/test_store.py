@@ -96,15 +96,17 @@ def test_words_that_nobody_loaded_for_60_days_are_removed_when_others_are_kept(
         return set((own_cache / "lexicons").iterdir())
 
     load_lexicon(word_file)
-    used, left_over = kept(), own_cache / "lexicons" / "0.kwg"  # as an earlier version kept one
-    left_over.touch()
+    used, mine = kept(), own_cache / "lexicons" / "mine.txt"
+    left_over = mine.with_name(f"{'0' * 64}.kwg")  # as an earlier version kept one
+    for path in (mine, left_over):
+        path.touch()
     for path in kept():
         os.utime(path, (time.time() - 61 * 86_400,) * 2)
     load_lexicon(word_file)
     other = tmp_path / "other.txt"
     other.write_text("AA\n")
     load_lexicon(other)
-    assert used < kept()
+    assert {*used, mine} < kept()
     assert left_over not in kept()
 
 

@@ -41,9 +41,11 @@ const playing = new Playing({ name: "Ann", token: "" }, listener);
 if (kept.seeks) playing.seek("static");
 for (const message of told) {
   if (message.type === "lost") playing.lost(1);
+  else if (message.type === "connected anew") playing.connection.connect();
   else playing.connection.hear(message);
-  await playing.queue;
+  if (!kept.isDead) await playing.queue;
 }
+await playing.queue;
 const { phase, sentence, witness, lostFor } = playing;
 playing.close();
 console.log(JSON.stringify({ phase, sentence, witness, lostFor, said }));
@@ -116,4 +118,7 @@ def test_a_network_that_dies_under_an_offer_holds_nothing_up(tmp_path: Path) -> 
     """Else all that the next connection says would wait for the answer, which never comes."""
     listed = {"type": "welcome", "games": ["one"]}
     offer = {"type": "new_game", "game": "one", "you": 0, "seq": 0}
-    assert heard(tmp_path, listed, offer, isDead=True)["lostFor"] == 1
+    assert heard(tmp_path / "a", listed, offer, isDead=True)["lostFor"] == 1
+    anew = {"type": "connected anew"}
+    shown = heard(tmp_path / "b", listed, offer, anew, WELCOME, isDead=True)
+    assert (shown["lostFor"], shown["phase"]) == (0, "idle"), "what comes too late drops nothing"

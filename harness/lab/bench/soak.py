@@ -93,7 +93,8 @@ class Sample:
     deeds: Mapping[str, int] = field(default_factory=dict)
     """At the end: what the bots did, what they were refused, and how their games ended."""
     ratings: Mapping[str, _Rating] = field(default_factory=dict)
-    """At the end, on a ladder: by name, with half of the interval's width."""
+    """At the end, on a ladder: by name, with half of the interval's width. They compare pieces that
+    ran apart."""
     trouble: tuple[str, ...] = ()
     """At the end: lines of errors that the server printed, and files that it left."""
 

@@ -301,7 +301,9 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert re.search(r": it keeps \S+ \(worth \+2\S+\), not AU \(worth −6.3\)", tenth)
     assert re.search(r"It cost 1\d\.\d % ± \S+ and [23]\d\.\d points ± ", tenth)
     (endgame,) = (flat(turn) for turn in costly if turn.startswith("19, static: "))
-    assert "later turns say so, though 18 points less now. It cost 0.0 % and 12.0" in endgame
+    assert (
+        "it gains more in later turns, though 18 points less now. It cost 0.0 % and 12.0" in endgame
+    )
 
     head, *rows = sheet.splitlines()
     assert head.split() == [
