@@ -19,13 +19,14 @@ globalThis.location = { href: "http://127.0.0.1/" };
 globalThis.sessionStorage = store({ "tilewire.game": JSON.stringify(kept.game) });
 globalThis.localStorage = store({ "tilewire.draws Ann": JSON.stringify(kept.witness) });
 const answer = past ?? { error: "none" }, status = past ? 200 : 404;
-globalThis.fetch = async () => ({ ok: status === 200, status, json: async () => answer });
+const answers = async () => ({ ok: status === 200, status, json: async () => answer });
+globalThis.fetch = answers;
 if (kept.isDead) {
   globalThis.fetch = (_, { signal }) =>
     new Promise((_, fail) => signal.addEventListener("abort", fail));
   AbortSignal.timeout = () => {
     const soon = new AbortController();
-    setTimeout(() => soon.abort(), 10);
+    setTimeout(() => soon.abort(), 200);
     return soon.signal;
   };
 }
@@ -41,9 +42,11 @@ const playing = new Playing({ name: "Ann", token: "" }, listener);
 if (kept.seeks) playing.seek("static");
 for (const message of told) {
   if (message.type === "lost") playing.lost(1);
-  else if (message.type === "connected anew") playing.connection.connect();
-  else playing.connection.hear(message);
-  if (!kept.isDead) await playing.queue;
+  else if (message.type === "connected anew") {
+    globalThis.fetch = answers;
+    playing.connection.connect();
+  } else playing.connection.hear(message);
+  await (kept.isDead ? new Promise((go) => setTimeout(go)) : playing.queue);
 }
 await playing.queue;
 const { phase, sentence, witness, lostFor } = playing;
