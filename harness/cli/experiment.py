@@ -52,7 +52,7 @@ def duel(
 
     Simple players meet in kernels, thousands of games a second: greedy, vanilla, rh, static, and
     leave tables that static plays by. All others meet turn by turn, without clocks; with --out or
-    --cluster all do.
+    --cluster simple ones do, too, and leave tables are refused.
 
     Args:
         player: A seat, or a leave table: trained, formula, or a file (KLV2).
