@@ -18,7 +18,7 @@ from engine.rules.moves import Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
 from lexicons.arrays import I32, U8
-from lexicons.leaves import LeaveTable
+from lexicons.leaves import LeaveArrays, LeaveTable
 from lexicons.store import Lexicon
 
 _GAMES_A_CALL = 32
@@ -112,34 +112,50 @@ def play_static_games(
         raise ValueError(f"{games} games in {threads} threads; there is at least one of each")
     deals = deals_of(rules, games, seed, pairs, forced)
     tables = [
-        (
-            Generator(lexicon, rules, leaves, evaluation),
-            Generator(lexicon, rules, opponent or leaves, opponent_evaluation or evaluation),
-            new_game(rules, mirrored),
-        )
+        _Table(Generator(lexicon, rules, leaves, evaluation), new_game(rules, mirrored))
         for _ in range(threads)
     ]
-    results = _play(tables, deals, _TURNS_RECORDED if record else 0)
+    other = Generator(lexicon, rules, opponent or leaves, opponent_evaluation or evaluation)
+    players = _Players(
+        (tables[0].generator.leaves.arrays, other.leaves.arrays),
+        # Copied now, since a state that has played holds the evaluation of whoever moved last.
+        np.concatenate((tables[0].generator.state["evaluation"], other.state["evaluation"])),
+    )
+    results = _play(tables, players, deals, _TURNS_RECORDED if record else 0)
     longest = int(results.turns.max())
     if record and longest > _TURNS_RECORDED:
-        results = _play(tables, deals, longest)
+        results = _play(tables, players, deals, longest)
     return StaticGames(results, deals.begins)
 
 
-def _play(tables: list[tuple[Generator, Generator, Any]], deals: Deals, room: int) -> Results:
+class _Table(NamedTuple):
+    """What one thread plays with; kernels modify both."""
+
+    generator: Generator
+    game: Any
+
+
+class _Players(NamedTuple):
+    """What tells player 0 from player 1."""
+
+    leaves: tuple[LeaveArrays, LeaveArrays]
+    evaluations: Any  # [2]
+
+
+def _play(tables: list[_Table], players: _Players, deals: Deals, room: int) -> Results:
     games = len(deals.orders)
     results = _results(games, room)
     free = list(tables)
 
     def play(first: int) -> None:
         part = slice(first, first + _GAMES_A_CALL)
-        table = player, opponent, game = free.pop()  # each thread holds one, so one is free
+        table = generator, game = free.pop()  # each thread holds one, so one is free
         play_games(
-            player.state,
+            generator.state,
             game,
-            player.words.words,
-            (player.leaves.arrays, opponent.leaves.arrays),
-            np.concatenate((player.state["evaluation"], opponent.state["evaluation"])),
+            generator.words.words,
+            players.leaves,
+            players.evaluations,
             Deals._make(array[part] for array in deals),
             Results._make(array[part] for array in results),
         )

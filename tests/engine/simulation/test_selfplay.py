@@ -166,6 +166,27 @@ def test_what_was_chosen_is_recorded() -> None:
             ahead[seat] += best.score
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_player_keeps_its_evaluation(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every move is the best by its player's leaves and adjustments, call after call."""
+    monkeypatch.setattr(selfplay, "_GAMES_A_CALL", 2)
+    games = played(
+        60,
+        threads=threads,
+        pairs=True,
+        opponent=LeaveTable.zero(RULES.distribution),
+        opponent_evaluation=PLAIN,
+    )
+    generators = Generator(scowl(), RULES, leaves()), Generator(scowl(), RULES, None, PLAIN)
+    for number, begins in enumerate(games.begins.tolist()):
+        for turn in range(int(games.turns[number])):
+            position = games.position(number, turn, RULES)
+            (best,) = generators[begins ^ turn % 2].best(position)
+            packed = games.results.moves[number, turn : turn + 1]
+            assert list(unpack(packed, position.board)) == [best.move]
+            assert games.results.equities[number, turn] == best.equity
+
+
 def test_in_a_pair_each_seat_has_the_same_luck_and_the_players_change_places() -> None:
     games = played(pairs=True, mirrored=True)
     assert games.begins.tolist() == [0, 1] * (GAMES // 2)
