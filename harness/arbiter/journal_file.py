@@ -4,7 +4,10 @@ In WAL mode and with ``synchronous=FULL`` a commit survives a crash of the proce
 
 A lock file lies beside the journal. Its owner writes the number of the last acknowledged commit
 into it, since SQLite can't tell a write-ahead log that was cut short or is gone from that of a
-journal which never had more.
+journal which never had more. The journal itself is locked as well, whatever name it is reached by.
+
+Nothing but SQLite may open the journal while it is in use: in the process that closes any
+descriptor of a file, SQLite loses its own locks on that file (fcntl(2), "record locks").
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ import fcntl
 import os
 import shutil
 import sqlite3
+import struct
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -41,6 +46,9 @@ CHECKED_BYTES = 256 << 20
 
 WAL_BYTES = 64 << 20
 """Size to which the write-ahead log is cut once no reader holds it up."""
+
+LOCKED_BYTE = 1 << 62
+"""The byte of a journal that its host locks. SQLite locks bytes at 1 GiB; no file is as long."""
 
 READ_KB = 256
 """Page cache of a reader in KB: a page is read once or twice, and the system caches it, too."""
@@ -106,6 +114,7 @@ class SqliteStore:
     notice = ""
 
     def __init__(self, path: Path, reserve: int) -> None:
+        path = Path(os.path.realpath(path))  # as SQLite does, so that its other files lie there
         self._path, self._reserve = path, reserve
         self._lock = JournalLock(path)
         connection: sqlite3.Connection | None = None
@@ -166,19 +175,37 @@ class SqliteStore:
 class JournalLock:
     """Keeps other hosts out: two that resume the same games would contradict each other.
 
+    The lock file stands for the journal's name, in case another file takes the journal's place. The
+    path has no symbolic links.
+
     Raises:
         InUse: another host has the journal open.
+        JournalError: the journal has several names.
         OSError: the lock can't be made.
     """
 
     def __init__(self, journal: Path) -> None:
         self.path = journal.with_name(f"{journal.name}-lock")
-        self._file = self._taken(journal)
+        self._journal = journal
+        self._is_new = not journal.exists()
+        if journal.is_file() and (links := journal.stat().st_nlink) > 1:
+            raise JournalError(
+                f"{journal} has {links} names (hard links), and another server could open it by "
+                f"another of them; delete all but one ('find / -samefile {journal}' lists them), "
+                "or use a copy"
+            )
+        self._file = self._taken()
         left = os.pread(self._file, 32, 0)
         self.acknowledged = int(left) if left.strip().isdigit() else 0
         """The last commit acknowledged by a host that did not close the journal; 0: none."""
+        self._locked: int | None = None
+        try:
+            self._locked = _locked(journal)
+        except BaseException:
+            self.leave()
+            raise
 
-    def _taken(self, journal: Path) -> int:
+    def _taken(self) -> int:
         while True:
             file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -188,7 +215,7 @@ class JournalLock:
                         return file
             except BlockingIOError:
                 os.close(file)
-                raise InUse(f"{journal} is in use by another server or match") from None
+                raise _in_use(self._journal) from None
             os.close(file)  # its last owner has removed it meanwhile
 
     def mark(self, commits: int) -> None:
@@ -198,23 +225,51 @@ class JournalLock:
 
     def release(self) -> None:
         """Let other hosts in; the journal is closed."""
+        assert self._locked is not None
+        os.close(self._locked)
         self.path.unlink(missing_ok=True)
         os.close(self._file)
 
     def leave(self) -> None:
-        """Let other hosts in; keep the mark of a journal that was not closed for the next check."""
-        if self.acknowledged:
-            os.close(self._file)
-        else:
-            self.release()
+        """Let other hosts in, and leave the files as they were.
+
+        The mark of a journal that was not closed stays for the next check.
+        """
+        if self._locked is not None:
+            if self._is_new and not os.fstat(self._locked).st_size:
+                self._journal.unlink(missing_ok=True)
+            os.close(self._locked)
+        if not self.acknowledged:
+            self.path.unlink(missing_ok=True)
+        os.close(self._file)
+
+
+def _locked(journal: Path) -> int:
+    """Lock a journal, created if missing; return the descriptor that holds the lock.
+
+    It is a lock of this descriptor, not of the process, so it stays when SQLite closes one of its
+    own. Not ``flock``: over NFS that locks the whole file against SQLite (flock(2)).
+    """
+    file = os.open(journal, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if sys.platform != "linux":
+        return file  # such locks are missing or made otherwise: the lock file has to do
+    lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, LOCKED_BYTE, 1, 0)  # struct flock
+    try:
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, lock)
+    except OSError as error:
+        os.close(file)
+        if isinstance(error, BlockingIOError):
+            raise _in_use(journal) from None
+        raise
+    return file
+
+
+def _in_use(journal: Path) -> InUse:
+    return InUse(f"{journal} is in use by another server or match")
 
 
 def keep_private(path: Path) -> None:
-    """Let only its owner read a journal, which has the secrets of running games; create it if new.
-
-    OSError if it can't be created.
-    """
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    """Let only its owner read a journal, which has the secrets of running games."""
     for file in files_of(path):
         with suppress(FileNotFoundError, PermissionError):  # another user's, or a read-only disk
             file.chmod(0o600)
@@ -247,7 +302,7 @@ def check(path: Path, acknowledged: int) -> None:
         sqlite3.Error, UnicodeDecodeError: it can't be read at all.
     """
     commits = 0
-    if path.exists():
+    if path.stat().st_size:  # of an empty journal SQLite would delete the write-ahead log
         with reading(path, "ro") as connection:
             check_journal(connection, path)
             commits = commits_of(connection)

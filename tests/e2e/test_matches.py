@@ -287,10 +287,11 @@ def kill_after(wanted: int, folder: Path, *arguments: str | Path) -> None:
 def test_a_match_that_was_killed_goes_on_where_it_was(
     undisturbed: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "match"
+    folder, link = tmp_path / "match", tmp_path / "link"
+    link.symlink_to(folder)
     play = ["match", *PLAY, "--time", "1m", "--games", "9"]
     kill_after(2, folder, *play, "--out", folder)
-    kill_after(5, folder, "match", "--resume", folder)
+    kill_after(5, folder, "match", "--resume", link)
     assert len(FolderContents(folder).results) < 9
     # The last pair had one game only: the match is extended in the middle of it.
     done = run_command("match", "--resume", folder, "--games", str(GAMES), "--json")

@@ -251,9 +251,15 @@ def test_a_match_that_is_on_is_left_alone(tilewire: CommandLine, tmp_path: Path)
         results.flush()
         assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
         assert f"{tmp_path} is in use by another match or server" in tilewire.err
+        link = tmp_path / "link"
+        link.symlink_to(tmp_path)
+        assert tilewire("match", "--resume", link) == 1
+        assert f"{link} is in use by another match or server" in tilewire.err
         assert (tmp_path / "results.jsonl").read_bytes().endswith(unfinished)
     assert read_config(tmp_path).games == 2
     assert not list(tmp_path.glob("summary.*"))
+    assert tilewire("match", "--resume", link) == 0
+    assert list(tmp_path.glob("summary.*"))
 
 
 def test_a_match_without_a_game_has_no_table(
