@@ -25,8 +25,11 @@ from .registry import DIALECTS, SeatError, SeatSpec, seat_of
 
 LONGEST_NAME = 64
 """``MAX_NAME`` of ``protocol.parts``, whose import would take longer than all else here."""
-LIKE_AN_ADDRESS = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
-"""Matches what a ban reads as an address or a network; servers accept no such name."""
+LIKE_AN_ADDRESS = re.compile(
+    r"\[?(\d+(\.\d+){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]*(%[^/\]]*)?)(\]?:\d*|\])?(/.*)?"
+)
+"""Matches what a ban reads as an address or a network, also with a port; servers accept no such
+name."""
 _OF_ONE = ("quackle", "magpie")
 """Dialects that one engine speaks, so they name it: Quackle's program is ``libquackle_test``."""
 _SHOWN = 80

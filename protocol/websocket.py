@@ -282,7 +282,9 @@ async def listen(
             await other(connection, connection.request)
             return
         _, port, *_ = connection.remote_address or ("?", 0)
-        channel = WebSocketChannel(connection, f"{connection.visit.address}:{port}")
+        address = connection.visit.address
+        host = f"[{address}]" if ":" in address else address
+        channel = WebSocketChannel(connection, f"{host}:{port}")
         await on_channel(channel, connection.request)
 
     async def process_request(connection: ServerConnection, request: Request) -> Response | None:

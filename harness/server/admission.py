@@ -53,6 +53,15 @@ OTHER_FILES = 100
 _SMALL_FILE = re.compile(r"/page/\w+/\w+\.(js|css|svg)")
 """Files of the page that a visit needs at once; the problems to solve are larger."""
 
+_WRITTEN = re.compile(
+    r"(?P<v4>[\d.]+)(:\d{1,5})?"
+    r"|(?P<bracket>\[)?(?P<v6>[\da-f:.]+)(?P<zone>%[\w.-]{1,15})?(?(bracket)\](:\d{1,5})?)",
+    re.ASCII | re.IGNORECASE,
+)
+"""An address as proxies report it and people write it; only one in brackets or of IPv4 has a port.
+
+A zone is the name of a network interface."""
+
 _Places = Annotated[int, Meta(ge=1, le=1_000_000)]
 _Rate = Annotated[float, Meta(gt=0, le=1_000_000_000)]
 
@@ -146,6 +155,24 @@ def raise_files(needed: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
+def plain_address(text: str) -> str | None:
+    """Return the address in a text, without port and brackets, in one notation; None: it has none.
+
+    ``203.0.113.9:50001`` is ``203.0.113.9``, and so is ``[::ffff:203.0.113.9]:50001``.
+    """
+    written = _WRITTEN.fullmatch(text.strip())
+    if written is None:
+        return None
+    try:
+        ip = ip_address(written["v4"] or written["v6"])
+    except ValueError:
+        return None
+    zone = written["zone"] or ""
+    if isinstance(ip, IPv6Address):
+        return str(ip.ipv4_mapped or f"{ip}{zone}")
+    return None if zone else str(ip)
+
+
 @lru_cache(maxsize=MOST_REMEMBERED)
 def address_of(text: str) -> IPv4Address | IPv6Address | None:
     """Return the IP address in a text, without its zone; None if it is not an address.
@@ -174,13 +201,15 @@ def client_of(forwarded: Sequence[str], peer: str, is_proxy: Callable[[str], boo
     """Return the address of the client of a connection, by its lines of X-Forwarded-For.
 
     Each proxy has appended the address that it got the request from. So the last address that is
-    not a proxy's is the client's, and what stands before it is only claimed by the client.
+    not a proxy's is the client's, and what stands before it is only claimed by the client. So is
+    what stands before an entry that is no address, such as ``unknown``: then the client counts as
+    the proxy that reported it.
     """
     address = peer
-    for said in reversed(",".join(forwarded).split(",")):
-        if not is_proxy(address) or not said.strip():
+    for entry in reversed(",".join(forwarded).split(",")):
+        if not is_proxy(address) or (reported := plain_address(entry)) is None:
             break
-        address = said.strip()[:64]
+        address = reported
     return address
 
 

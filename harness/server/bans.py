@@ -17,7 +17,7 @@ from harness.arbiter.journal import Journal
 from protocol.errors import PeerError
 from protocol.parts import Ban
 
-from .admission import address_of
+from .admission import address_of, plain_address
 
 _MAPPED = 96
 """Bits of an IPv6 address before those of the IPv4 address that it maps (RFC 4291)."""
@@ -61,6 +61,7 @@ class Bans:
 
     async def add(self, whom: str, minutes: int | None, why: str) -> None:
         """Ban a name, an address or a network, and forget the bans that are over."""
+        whom = _plain(whom)
         now = time.time()
         until = None if minutes is None else now + minutes * 60
         forget = "DELETE FROM bans WHERE until <= ?"
@@ -74,6 +75,7 @@ class Bans:
 
     async def remove(self, whom: str) -> bool:
         """Lift a ban; return whether there was one."""
+        whom = whom if whom in self._entries else _plain(whom)
         await self._journal.change(("DELETE FROM bans WHERE whom = ?", (whom,)))
         return self._entries.pop(whom, None) is not None
 
@@ -116,7 +118,18 @@ def check_whom(whom: str) -> None:
         )
 
 
+def _plain(whom: str) -> str:
+    """Return a name as it is, an address or a network in one notation."""
+    network = _network(whom)
+    return whom if network is None else str(network).removesuffix(f"/{network.max_prefixlen}")
+
+
 def _network(whom: str) -> IPv4Network | IPv6Network | None:
+    address = plain_address(whom)
+    if address is not None:
+        whom = address.partition("%")[0]  # a ban holds in every zone
+    elif "%" in whom:
+        return None  # a network has no zone
     try:
         network = ip_network(whom, strict=False)
     except ValueError:

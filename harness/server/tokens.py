@@ -275,7 +275,7 @@ def check_listed(hashes: Mapping[str, str], name: str, token: str | None, what: 
 
 def host_of(peer: str) -> str:
     """Return the address of a peer, without its port."""
-    return peer.rpartition(":")[0]
+    return peer.rpartition(":")[0].removeprefix("[").removesuffix("]")
 
 
 class WrongToken(PeerError):

@@ -56,7 +56,7 @@ from harness.seats.engines.engine import Context
 from harness.seats.engines.files import FileExchange
 from harness.seats.engines.files_host import FilesHost
 from harness.server import request_head
-from harness.server.admission import Admission, Admissions, client_of
+from harness.server.admission import Admission, Admissions, client_of, plain_address
 from harness.server.bridge.config import read_config as read_bridge_config
 from harness.server.bridge.pairing import TokenFile
 from harness.server.hosting import Hosting
@@ -454,6 +454,12 @@ def _read_head(content: bytes, _: Path) -> None:
         pass  # as the host that serves refuses it
 
 
+def _read_reported(content: bytes, _: Path) -> None:
+    address = client_of([content.decode("latin-1")], "10.0.0.1", "10.0.0.1".__eq__)
+    assert plain_address(address) == address
+    assert len(address) < 64
+
+
 def _config(name: str, kind: Any, text: str) -> Reader:
     return Reader(
         name,
@@ -523,6 +529,7 @@ def readers() -> tuple[Reader, ...]:
             (JournalError,),
         ),
         Reader("a request that is passed on", _texts(*samples.HEADS), _read_head, ()),
+        Reader("addresses that proxies report", _texts(*samples.FORWARDED), _read_reported, ()),
         Reader("a match's folder", _folder, _read_folder, (ValueError, MatchError)),
         Reader("results, as text", _texts(*samples.result_lines()), _read_results, (ValueError,)),
         Reader("a study's records", _texts(samples.RECORDS), _read_records, (ValueError,)),

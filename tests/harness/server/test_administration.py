@@ -132,7 +132,10 @@ async def test_who_is_kicked_may_come_back_and_who_is_banned_not(
             await (await Client.login(there.url, name)).close()
         with pytest.raises(CommandFailed, match="ann is not banned"):
             await there.do("unban", whom="ann")
-        for whom in ("300.0.2.0/24", "192.0.2.1/99", "10.0.0.256", "2001:db8::/200", "fe80:::1"):
+        for whom in (
+            *("300.0.2.0/24", "192.0.2.1/99", "10.0.0.256", "2001:db8::/200", "fe80:::1"),
+            *("192.0.2.1:5/32", "192.0.2.1:500011", "[2001:db8::]/32", "fe80::%eth0/64"),
+        ):
             with pytest.raises(CommandFailed, match="is no address and no network"):
                 await there.do("ban", whom=whom)
         assert "admin hannah: unban ann" in there.told
@@ -320,16 +323,33 @@ async def test_what_an_admin_is_told_fits_into_a_message(tmp_path: Path) -> None
 def test_an_address_is_banned_however_it_is_written(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "serve.db")
     bans = Bans(journal)
-    for whom in ("192.0.2.0/24", "::ffff:198.51.100.7", "::ffff:233.252.0.0/120"):
+    networks = "192.0.2.9/24", "::ffff:198.51.100.7", "::ffff:233.252.0.0/120"
+    for whom in (*networks, "[2001:DB8:0::7]:443", "203.0.113.9:50001", "bob:x"):
         asyncio.run(bans.add(whom, None, "loud"))
-    for address in ("192.0.2.1", "::ffff:192.0.2.1", "198.51.100.7", "233.252.0.9"):
+    for address in ("192.0.2.1", "::ffff:192.0.2.1", "198.51.100.7", "233.252.0.9", "2001:db8::7"):
         with pytest.raises(PeerError):
             bans.check("ann", address)
     bans.check("ann", "::ffff:203.0.113.1")
+    listed = "192.0.2.0/24 198.51.100.7 233.252.0.0/24 2001:db8::7 203.0.113.9 bob:x"
+    assert " ".join(ban.whom for ban in bans.listed()) == listed
+    assert asyncio.run(bans.remove("203.0.113.9:50002"))
+    bans.check("ann", "203.0.113.9")
     journal.close()
 
 
-@pytest.mark.parametrize("name", ["0.0.0.0/0", "dead:beef", "1.2.3.400", "::1"])
+async def test_a_ban_of_an_earlier_version_is_lifted_as_it_is_listed(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "serve.db")) as journal:
+        await journal.change(("INSERT INTO bans VALUES (?, NULL, '')", ("2001:DB8:0::7",)))
+        bans = Bans(journal)
+        with pytest.raises(PeerError):
+            bans.check("ann", "2001:db8::7")
+        assert await bans.remove("2001:DB8:0::7")
+        bans.check("ann", "2001:db8::7")
+
+
+@pytest.mark.parametrize(
+    "name", ["0.0.0.0/0", "dead:beef", "1.2.3.400", "::1", "1.2.3.4:5", "[::1]:443"]
+)
 async def test_a_name_that_a_ban_would_not_take_for_one_is_refused(
     tmp_path: Path, name: str
 ) -> None:

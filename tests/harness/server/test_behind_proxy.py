@@ -1,0 +1,186 @@
+"""A server behind a proxy: whom a connection belongs to, in whatever way the proxy reports it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+from guests import on_turn, two_at_a_table
+from servers import served
+
+from bot.seat_text import LIKE_AN_ADDRESS
+from harness.cli.asking import _ask
+from harness.lab.bench.client import Client
+from harness.server.admission import Admission, client_of, plain_address
+from harness.server.server import MatchServer
+from harness.server.tokens import KnownTokens, hash_token
+from protocol.channel import ChannelClosed
+from protocol.messages import Administer, Goodbye, ServerState
+
+LONG = "9" * 8_000
+
+WRITTEN = [
+    ("203.0.113.9", "203.0.113.9"),
+    ("203.0.113.9:50001", "203.0.113.9"),
+    (" 203.0.113.9\t", "203.0.113.9"),
+    ("2001:DB8:0::7", "2001:db8::7"),
+    ("[2001:db8::7]", "2001:db8::7"),
+    ("[2001:db8::7]:443", "2001:db8::7"),
+    ("fe80::1%eth0", "fe80::1%eth0"),
+    ("[fe80::1%eth0]:443", "fe80::1%eth0"),
+    ("::ffff:203.0.113.9", "203.0.113.9"),
+    ("[::ffff:cb00:7109]:50001", "203.0.113.9"),
+    ("", None),
+    ("unknown", None),
+    ("_hidden", None),
+    ("unix:", None),
+    ("localhost", None),
+    ("203.0.113", None),
+    ("203.0.113.900", None),
+    ("203.0.113.09", None),
+    ("203.0.113.9:", None),
+    ("203.0.113.9:x", None),
+    ("203.0.113.9:500011", None),
+    ("203.0.113.9%eth0", None),
+    ("203.0.113.9 198.51.100.1", None),
+    ("203.0.113.0/24", None),
+    ("٢٠٣.0.113.9", None),
+    ("[2001:db8::7", None),
+    ("2001:db8::7]:443", None),
+    ("[2001:db8::7]443", None),
+    ("[]:443", None),
+    (":::", None),
+    ("fe80::1%", None),
+    ("fe80::1%\x1b[2J", None),
+    (f"fe80::1%{LONG}", None),
+    (LONG, None),
+    (f"203.0.113.9:{LONG}", None),
+    (":" * 8_000, None),
+]
+
+
+@pytest.mark.parametrize(("text", "address"), WRITTEN)
+def test_an_address_is_read_in_any_notation(text: str, address: str | None) -> None:
+    assert plain_address(text) == address
+    if address is not None:
+        assert plain_address(address) == address
+        assert LIKE_AN_ADDRESS.fullmatch(text.strip()), "nobody is called so"
+
+
+@pytest.mark.parametrize(
+    ("lines", "address"),
+    [
+        (("203.0.113.9:50001",), "203.0.113.9"),
+        (("198.51.100.1:1, [2001:db8::7]:443",), "2001:db8::7"),
+        (("203.0.113.9:50001, [::ffff:10.0.0.2]:80", "10.0.0.1:81"), "203.0.113.9"),
+        # What stands before an entry that is no address is only claimed.
+        (("203.0.113.9, unknown",), "10.0.0.1"),
+        (("203.0.113.9, unknown", "10.0.0.2:80"), "10.0.0.2"),
+        (("203.0.113.9", ""), "10.0.0.1"),
+        (("203.0.113.9,",), "10.0.0.1"),
+        (("unknown, 203.0.113.9:50001",), "203.0.113.9"),
+        ((f"203.0.113.9, {LONG}",), "10.0.0.1"),
+    ],
+)
+def test_a_client_is_whom_the_nearest_proxy_knows(lines: tuple[str, ...], address: str) -> None:
+    proxies = Admission(proxies=("10.0.0.1", "10.0.0.2"))
+    assert client_of(lines, "10.0.0.1", proxies.is_proxy) == address
+
+
+@asynccontextmanager
+async def proxy(server: MatchServer, reported: str) -> AsyncIterator[str]:
+    """Have a proxy before a server; yield its URL.
+
+    It reports a client's address with ``PORT`` as the port of the client's connection.
+    """
+
+    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while block := await reader.read(1 << 16):
+                writer.write(block)
+                await writer.drain()
+        writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        _, port = writer.get_extra_info("peername")
+        line = f"X-Forwarded-For: {reported.replace('PORT', str(port))}"
+        there, to_server = await asyncio.open_connection("127.0.0.1", server.port)
+        to_server.write(head[:-2] + line.encode() + b"\r\n\r\n")
+        await asyncio.gather(pass_on(reader, to_server), pass_on(there, writer))
+
+    listening = await asyncio.start_server(serve, "127.0.0.1")
+    async with listening:
+        yield f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[MatchServer]:
+    (tmp_path / "admins").write_text(f"hannah {hash_token('h')}\n")
+    admission = Admission(proxies=("127.0.0.1",), connections_per_address=3)
+    admins = KnownTokens(tmp_path / "admins", print)
+    async with served(tmp_path / "games.db", admission=admission, admins=admins) as server:
+        yield server
+
+
+ANNS = ["203.0.113.9:PORT", "[2001:db8::7]:PORT", "::ffff:203.0.113.9", "[fe80::1%eth0]:PORT"]
+
+
+@pytest.mark.parametrize("anns", ANNS)
+async def test_a_bot_that_comes_back_from_another_port_is_let_in(
+    server: MatchServer, anns: str
+) -> None:
+    bobs = proxy(server, "198.51.100.1:PORT")
+    async with proxy(server, anns) as ann_url, bobs as bob_url:
+        ann, bob, game = await two_at_a_table(ann_url, bob_url)
+        await on_turn(ann, bob)
+        await ann.close()
+        with pytest.raises(ChannelClosed, match="1008 forbidden"):
+            await Client.login(bob_url, "ann")
+        ann = await Client.login(ann_url, "ann")
+        assert ann.welcome.games == (game,)
+        for client in (ann, bob):
+            await client.close()
+
+
+@pytest.mark.parametrize("anns", ANNS)
+async def test_limits_hold_for_all_ports_of_an_address(server: MatchServer, anns: str) -> None:
+    others = proxy(server, "198.51.100.1:PORT")
+    async with proxy(server, anns) as ann_url, others as other_url:
+        here = [await Client.login(ann_url, f"s{number}", "spectator") for number in range(3)]
+        with pytest.raises(ChannelClosed, match="1013 busy"):
+            await Client.login(ann_url, "s3", "spectator")
+        for client in (*here, await Client.login(other_url, "s3", "spectator")):
+            await client.close()
+
+
+@pytest.mark.parametrize(
+    ("reported", "banned"),
+    [
+        ("203.0.113.9:PORT", "203.0.113.9:50001"),
+        ("203.0.113.9:PORT", "203.0.113.0/24"),
+        ("[2001:db8::7]:PORT", "[2001:DB8:0::7]:443"),
+        ("[2001:db8::7]:PORT", "2001:db8::7"),
+        ("[fe80::1%eth0]:PORT", "fe80::1%eth1"),
+    ],
+)
+async def test_a_ban_holds_for_all_ports_of_an_address(
+    server: MatchServer, reported: str, banned: str
+) -> None:
+    async def do(action: str, whom: str) -> ServerState:
+        act = Administer(action=action, whom=whom)  # type: ignore[arg-type]
+        url = f"ws://127.0.0.1:{server.port}"
+        return await _ask(url, "admin", "hannah", "h", None, act, ServerState)
+
+    async with proxy(server, reported) as url:
+        ann = await Client.login(url, "ann")
+        (player,) = (await do("ban", banned)).players
+        assert plain_address(player.address) == plain_address(reported.replace("PORT", "1"))
+        await ann.expect(Goodbye)
+        with pytest.raises(ChannelClosed, match="banned"):
+            await Client.login(url, "ann")
+        assert (await do("unban", banned)).bans == ()
+        await (await Client.login(url, "ann")).close()
