@@ -111,6 +111,11 @@ class SeatSpec:
     """The protocol of an engine, one of ``DIALECTS``."""
 
     @property
+    def module(self) -> str:
+        """The module of a local seat's factory; of a user's, it may be a file."""
+        return self.target.rpartition(":")[0]
+
+    @property
     def anywhere(self) -> str:
         """The seat's text with an absolute path, which means the same in every folder."""
         where, _, factory = self.target.rpartition(":")

@@ -20,6 +20,9 @@ I64: TypeAlias = npt.NDArray[np.int64]
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
 
+READ_ONLY = "read-only"
+"""Marks an array in a kernel's annotations (``lexicons.jit``) that the kernel may not write."""
+
 DAMAGED: tuple[type[Exception], ...] = (
     *(ValueError, TypeError, KeyError, OverflowError, OSError, EOFError),
     *(SyntaxError, tokenize.TokenError),  # from the header, which is a Python literal

@@ -6,7 +6,7 @@ Words come as ``lexicons.word_map.spell_words`` writes them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .alphabet import Alphabet
 from .arrays import I32, I64, U8, U64, highest
 from .bits import mixed, wrapping_add, wrapping_mul
 from .jit import helper, kernel
-from .word_map import spelled
+from .word_map import WordRows, spelled
 
 _PRIME = np.uint64(0x100000001B3)  # of the hash FNV-1a, by Fowler, Noll and Vo
 
@@ -61,7 +61,9 @@ def find_hooks(words: U8) -> Hooks:
 
 
 @kernel
-def _find_hooks(words: U8, table: I32, front: U64, back: U64, shorter: I32) -> None:
+def _find_hooks(
+    words: WordRows, table: I32, front: U64, back: U64, shorter: Annotated[I32, 2]
+) -> None:
     """Fill in the hooks, in place.
 
     ``table`` is scratch: a hash table of rows, −1 where free, its length a power of two.

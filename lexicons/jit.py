@@ -1,13 +1,13 @@
 """Compilation of kernels: the decorators and settings that all of them share.
 
 A kernel is a function that numba compiles without the interpreter lock (``nogil``), with C's
-division rules and, when ``TILEWIRE_BOUNDSCHECK=1``, with every index checked. Compiled kernels are
-kept on disk. numba does not notice a change of a file that the kernel's file imports; so the
-directory is named by a hash of the kernel's file and of all files of ours that it imports, directly
-or not, of the numba version, of the bounds check and of the CPU: a second environment, or the next
-version, compiles only what differs.
+division rules and, when ``TILEWIRE_BOUNDSCHECK=1``, with every index checked. Its annotations are
+its types, so that it can be compiled before anything calls it: an array of ``lexicons.arrays`` has
+one dimension, ``Annotated[U8, 2]`` two, ``Annotated[Any, SEARCH_STATE]`` is an array of records,
+``READ_ONLY`` marks arrays that the caller may not write; tuples and named tuples have the types of
+their fields, ``int`` is int64. Compiled kernels are kept on disk (``kernel_cache``).
 
-``warm_up()`` compiles (or loads) what the imported modules registered with ``on_warm_up``, and
+``load()`` loads all kernels of the imported modules, compiling those that are not kept, and
 ``freeze()`` then refuses compilation, which would otherwise stop a game for seconds.
 
 With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions on numpy's integers, for debugging.
@@ -17,24 +17,32 @@ wraps around modulo 2⁶⁴.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
-import re
-import stat
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+import pickle
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-import llvmlite.binding
 import numpy as np
 
-from .cache import remove_unused, user_cache
-from .lean_numba import CompileResultCacheImpl, FunctionCache, numba, rtsys
+from .arrays import READ_ONLY
+from .kernel_cache import BOUNDSCHECK, KernelName, compiling, keep_kernel, read_kernel
+from .lean_numba import (
+    CompileResult,
+    compile_helper,
+    compile_kernel,
+    dumps,
+    from_dtype,
+    normalize_signature,
+    rtsys,
+    types,
+)
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # whether kernels run uncompiled
-BOUNDSCHECK = os.environ.get("TILEWIRE_BOUNDSCHECK", "") == "1"
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {
@@ -42,34 +50,31 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "boundscheck": BOUNDSCHECK,
 }
-_ROOT = Path(__file__).resolve().parent.parent
+_SCALARS = {
+    int: types.int64,
+    float: types.float64,
+    bool: types.boolean,
+    np.uint64: types.uint64,
+}
+
 _OURS = frozenset({"lexicons", "engine", "bot", "harness"})
 
-_DEFINITION = re.compile(rb"^(?:@\w|def \w+\(|class \w+[(:])", re.MULTILINE)
-
-_COMPILING = (
-    "compiling the search kernels (once for each kind of bot on this machine), 20 s to a minute"
-)
-_BUILDING = ("lexicons.build", "lexicons.cells")  # take seconds; the list is announced
-
 _kernels: list[Any] = []
-_warm_ups: list[Callable[[], object]] = []
 
 
 def kernel(function: _F) -> _F:
     """Compile a function at its first call with each combination of types; keep it on disk."""
-    dispatcher = helper(function)
+    dispatcher: Any = compile_kernel(function, **_OPTIONS)
     if not PLAIN:
-        kept: Any = dispatcher
-        if _cache_directory(_file_of(function)) is not None:
-            kept._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
-        _kernels.append(kept)
-    return dispatcher
+        dispatcher._cache = _KernelCache(function)
+        _kernels.append(dispatcher)
+    compiled: _F = dispatcher
+    return compiled
 
 
 def helper(function: _F) -> _F:
-    """Compile a function that only kernels call; its code is kept as part of theirs."""
-    compiled: _F = numba.njit(**_OPTIONS)(function)
+    """Compile a function that only kernels call; its code is a part of theirs."""
+    compiled: _F = compile_helper(function, **_OPTIONS)
     return compiled
 
 
@@ -85,160 +90,123 @@ def record_dtype(fields: Sequence[tuple[Any, ...]]) -> np.dtype[Any]:
     return np.dtype((np.record, np.dtype(list(fields), align=True)))
 
 
-def on_warm_up(function: _F) -> _F:
-    """Register a function that calls kernels with the types they meet in games."""
-    _warm_ups.append(function)
-    return function
+def types_of(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return numba's types of a kernel's arguments, by its annotations.
+
+    Raises:
+        TypeError: an annotation has no type, or ``Any``.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    hints.pop("return", None)
+    return tuple(_type_of(hint, f"{function.__name__}: {name}") for name, hint in hints.items())
 
 
-def warm_up() -> None:
-    """Run the registered functions, in order."""
-    for function in _warm_ups:
-        function()
+def _type_of(hint: Any, where: str) -> Any:
+    """Return the type that an annotation stands for."""
+    marks = getattr(hint, "__metadata__", ())
+    base = hint.__origin__ if marks else hint
+    writable = READ_ONLY not in marks
+    for mark in marks:
+        if isinstance(mark, np.dtype):
+            return types.Array(from_dtype(mark), 1, "C", readonly=not writable)
+    if get_origin(base) is np.ndarray:
+        scalar = get_args(get_args(base)[1])[0]
+        dimensions = next((mark for mark in marks if isinstance(mark, int)), 1)
+        return types.Array(from_dtype(np.dtype(scalar)), dimensions, "C", readonly=not writable)
+    if get_origin(base) is tuple:
+        return types.BaseTuple.from_types([_type_of(part, where) for part in get_args(base)])
+    if hasattr(base, "_fields"):
+        fields = get_type_hints(base, include_extras=True)
+        parts = [_type_of(fields[name], f"{where}.{name}") for name in base._fields]
+        return types.BaseTuple.from_types(parts, base)
+    if base not in _SCALARS:
+        raise TypeError(f"{where}: a kernel can't be compiled for {hint}")
+    return _SCALARS[base]
 
 
-def waiting_for_warm_up() -> list[str]:
-    """Name the modules that registered functions for ``warm_up``."""
-    return sorted({function.__module__ for function in _warm_ups})
+def load() -> None:
+    """Load our kernels of all imported modules; compile those that are not kept."""
+    for dispatcher in _kernels:
+        if dispatcher.py_func.__module__.partition(".")[0] not in _OURS:
+            continue
+        if (declared := types_of(dispatcher.py_func)) not in dispatcher.overloads:
+            dispatcher.compile(declared)
 
 
-def announce_compilation(told: Callable[[str], None]) -> None:
-    """Call ``told`` once with a sentence when search kernels compile (not when they are loaded)."""
-    numba.core.event.register("numba:compile", _Teller(told))  # type: ignore[no-untyped-call]
+def kernel_modules() -> list[str]:
+    """Name the imported modules that have kernels."""
+    return sorted({dispatcher.py_func.__module__ for dispatcher in _kernels})
 
 
-class _Teller(numba.core.event.Listener):
-    def __init__(self, told: Callable[[str], None]) -> None:
-        self._told: Callable[[str], None] | None = told
+def compile_alone(module: str, name: str, *, wait: bool) -> str:
+    """Compile a kernel of ours into the cache; return ``compiled``, or ``loaded`` if it is there.
 
-    def on_start(self, event: Any) -> None:
-        function = event.data["dispatcher"]
-        ours = any(function is dispatcher for dispatcher in _kernels)
-        if ours and self._told is not None and function.py_func.__module__ not in _BUILDING:
-            told, self._told = self._told, None
-            told(_COMPILING)
-
-    def on_end(self, event: Any) -> None:
-        """Do nothing."""
+    Return ``busy`` while another process compiles it, unless ``wait`` is true.
+    """
+    dispatcher = getattr(import_module(module), name)
+    file = KernelName(Path(dispatcher.py_func.__code__.co_filename).resolve(), name).file
+    if file is not None and not wait:
+        with compiling(file, wait=False) as has_lock:
+            if not has_lock:
+                return "busy"
+    dispatcher.compile(types_of(dispatcher.py_func))
+    return "loaded" if dispatcher.stats.cache_hits else "compiled"
 
 
 def freeze(frozen: bool = True) -> None:
-    """Refuse new types to every kernel called so far; ``False`` allows them again."""
+    """Refuse new types to every kernel that is loaded; ``False`` allows them again."""
     for dispatcher in _kernels:
         if dispatcher.signatures:
             dispatcher.disable_compile(frozen)
 
 
-def _file_of(function: Callable[..., Any]) -> Path:
-    return Path(function.__code__.co_filename)
+class _KernelCache:
+    """One kernel's compiled code on disk, as numba asks for it.
 
-
-class _Locator:
-    """Where numba keeps a kernel: by the content of its source files, not by their paths."""
+    It loads kernels without the compiler's tables: 0.1 s less per process. Between a vain
+    ``load_overload`` and ``save_overload`` this process holds the lock on the kernel.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._py_file = str(_file_of(function))  # named in numba's warnings
-        self._line = function.__code__.co_firstlineno
+        self._function = function
+        self._name = KernelName(Path(function.__code__.co_filename).resolve(), function.__name__)
+        self.cache_path = str(self._name.file)
+        self._locks = ExitStack()
 
-    @classmethod
-    def from_function(cls, function: Callable[..., Any], file: str) -> _Locator:
-        return cls(function)
-
-    def ensure_cache_path(self) -> None:
-        Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True, mode=0o700)
-
-    def get_cache_path(self) -> str:
-        return str(_cache_directory(Path(self._py_file)))
-
-    def get_source_stamp(self) -> str:
-        return ""  # the directory's name has the hash of the source
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
-
-
-class _KeptKernel(CompileResultCacheImpl):
-    _locator_classes: list[type[object]] = [_Locator]  # noqa: RUF012 (numba declares it so)
-
-
-class _KernelCache(FunctionCache):
-    """Cache that loads kernels without the compiler's tables: 0.1 s less per process."""
-
-    _impl_class = _KeptKernel
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load a compiled kernel, or return None."""
+    def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
+        """Load a compiled kernel; None: it is to be compiled."""
         rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        file = self._file(signature)
+        if file is None:
+            return None
+        if (payload := read_kernel(file)) is None:
+            self._locks.enter_context(compiling(file))
+            payload = read_kernel(file)  # another process may have compiled it meanwhile
+            if payload is None:
+                return None
+            self._locks.close()
+        loaded: CompileResult = CompileResult._rebuild(target_context, *pickle.loads(payload))
+        return loaded
 
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a compiled kernel, if the disk takes it."""
+        file = self._file(signature)
+        with self._locks, suppress(OSError):
+            if file is not None and not compiled.library.has_dynamic_globals:
+                keep_kernel(file, dumps(compiled._reduce()))
 
-@cache
-def _cache_directory(source: Path) -> Path | None:
-    """Name the cache directory for the kernels of one file; None if it cannot be written."""
-    digest = hashlib.sha256()
-    for part in (numba.__version__, str(BOUNDSCHECK), llvmlite.binding.get_host_cpu_name()):
-        digest.update(part.encode() + b"\0")
-    try:
-        for path in sorted(_with_imports(source)):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-        directory = user_cache() / "kernels" / f"{source.stem}-{digest.hexdigest()[:20]}"
-        is_new = not directory.exists()
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.utime(directory)
-        if is_new:
-            remove_unused(directory.parent, "*")
-    except OSError:
+    @cached_property
+    def _declared(self) -> tuple[Any, ...] | None:
+        """The types by its annotations; None if these are not complete, as in a test's kernel."""
+        with suppress(TypeError):
+            return types_of(self._function)
         return None
-    return directory if _only_ours(directory) else None
 
-
-def _only_ours(directory: Path) -> bool:
-    """Return whether this user alone can write there, since numba executes what it finds."""
-    status = directory.stat()
-    return (
-        status.st_uid == os.getuid()
-        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        and os.access(directory, os.W_OK)
-    )
-
-
-def _with_imports(source: Path) -> set[Path]:
-    visited: set[Path] = set()
-    waiting = [source.resolve()]
-    while waiting:
-        path = waiting.pop()
-        if path not in visited:
-            visited.add(path)
-            waiting.extend(_imports(path))
-    return visited
-
-
-@cache
-def _imports(source: Path) -> tuple[Path, ...]:
-    names: set[str] = set()
-    head = _DEFINITION.split(source.read_bytes(), maxsplit=1)[0]  # imports stand above
-    for node in ast.parse(head).body:  # a kernel itself can't import
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = _imported_module(node, source)
-            names.add(module)
-            names.update(f"{module}.{alias.name}" for alias in node.names)
-    return tuple(_module_files(names))
-
-
-def _imported_module(node: ast.ImportFrom, source: Path) -> str:
-    if not node.level or not source.is_relative_to(_ROOT):
-        return node.module or ""
-    package = source.relative_to(_ROOT).parts[: -node.level]
-    return ".".join((*package, node.module) if node.module else package)
-
-
-def _module_files(names: set[str]) -> Iterator[Path]:
-    for name in names:
-        if name.partition(".")[0] in _OURS:
-            module = _ROOT.joinpath(*name.split("."))
-            for path in (module.with_suffix(".py"), module / "__init__.py"):
-                if path.is_file():
-                    yield path
+    def _file(self, signature: Any) -> Path | None:
+        """Return the file for these types; by the kernel's name alone if they are the declared."""
+        file = self._name.file
+        arguments = normalize_signature(signature)[0]
+        if file is None or arguments == self._declared:
+            return file
+        digest = hashlib.sha256(str(arguments).encode()).hexdigest()[:16]
+        return file.with_name(f"{file.stem}-{digest}.kernel")

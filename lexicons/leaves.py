@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .alphabet import BLANK, TileDistribution
-from .arrays import I32, I64, U8, read_only
+from .arrays import I32, I64, READ_ONLY, U8, read_only
 from .cache import mapped_arrays
 
 RACK_SIZE = 7
@@ -33,15 +33,17 @@ it survive 32-bit floats, and sums of them and of scores stay far below 2³¹.""
 _ROWS = 1 << 15  # of leaves at once: 8 MiB per array of all tiles
 _MOST_PLACES = 1 << 27  # 512 MiB; the largest alphabet needs 131,115,985 for racks of seven
 
-LeaveMatrix: TypeAlias = U8  # [leaves, size] one sorted row per leave
+LeaveMatrix: TypeAlias = Annotated[U8, 2]  # [leaves, size] one sorted row per leave
 
 
 class LeaveArrays(NamedTuple):
     """A table as kernels read it; all three arrays are read-only and contiguous."""
 
-    values: I32  # [places] thousandths of a point
-    offsets: I32  # [rack size + 1] the first place of each size, and the end
-    binomials: I32  # [rack size − 1, tiles] C(tile + i, i + 1) for a tile at i
+    values: Annotated[I32, READ_ONLY]  # [places] thousandths of a point
+    offsets: Annotated[I32, READ_ONLY]  # [rack size + 1] the first place of each size, and the end
+    binomials: Annotated[
+        I32, 2, READ_ONLY
+    ]  # [rack size − 1, tiles] C(tile + i, i + 1) for a tile at i
 
 
 @dataclass(frozen=True, eq=False)

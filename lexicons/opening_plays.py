@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -132,14 +132,14 @@ def _try(words: U8, runs: list[_Run], distribution: TileDistribution, bonus: int
 
 @kernel
 def _score(
-    words: U8,
-    letters: I64,
+    words: Annotated[U8, 2],
+    letters: Annotated[I64, 2],
     word: I64,
     counts: I64,
     points: I64,
     bonus: int,
-    scores: I32,
-    blanks: U32,
+    scores: Annotated[I32, 2],
+    blanks: Annotated[U32, 2],
 ) -> None:
     """Score each word on each run; ``scores`` and ``blanks`` are modified in place.
 

@@ -18,17 +18,17 @@ GADDAG.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from .arrays import U8, U32, U64, Bools
+from .arrays import READ_ONLY, U8, U32, U64, Bools
 from .bits import bit_count
 from .jit import helper, kernel
 from .kwg import WordGraph
 from .memory import word_at
 
-SearchNodes: TypeAlias = U64  # [nodes]
+SearchNodes: TypeAlias = Annotated[U64, READ_ONLY]  # [nodes]
 
 FORMAT = "search nodes 2"
 """Names the layout of nodes; change it with the layout, since nodes are kept in the cache."""
@@ -71,8 +71,8 @@ def _link(
     accepts: Bools,
     last: Bools,
     child: U32,
-    shift: Any,
-    nodes: SearchNodes,
+    shift: np.uint64,
+    nodes: U64,
 ) -> None:
     ends = _ONE << shift - _ONE
     siblings = np.zeros(len(tile), np.uint64)  # the tiles from each node to the last of its list

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,13 +70,13 @@ class NetArrays(NamedTuple):
     """A network for kernels."""
 
     sights: Sights
-    lines: I16  # [kinds, places, contents, width + OUTPUTS] in parts of ``unit``
-    start: I32  # [kinds, width + OUTPUTS] in parts of ``unit``
-    counts: I16  # [rows, width + OUTPUTS] in parts of ``unit``
+    lines: Annotated[I16, 4]  # [kinds, places, contents, width + OUTPUTS] in parts of ``unit``
+    start: Annotated[I32, 2]  # [kinds, width + OUTPUTS] in parts of ``unit``
+    counts: Annotated[I16, 2]  # [rows, width + OUTPUTS] in parts of ``unit``
     unit: float
-    second: F32  # [width, hidden]
+    second: Annotated[F32, 2]  # [width, hidden]
     second_start: F32  # [hidden]
-    last: F32  # [OUTPUTS, hidden]
+    last: Annotated[F32, 2]  # [OUTPUTS, hidden]
     last_start: F32  # [OUTPUTS]
 
 

@@ -12,7 +12,7 @@ Filters and table can match falsely, so the reader compares letters; they never 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +63,8 @@ WORDS = record_dtype(
     ],
 )
 WordsRecord: TypeAlias = Any
+WordsArray: TypeAlias = Annotated[Any, WORDS]  # [1]
+WordRows: TypeAlias = Annotated[U8, 2]  # [words, width] letters, zeros, last the length
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +185,7 @@ def letter_in(words: WordsRecord, row: Any, at: Any) -> Any:
 
 
 @kernel
-def _spell(nodes: SearchNodes, shift: Any, longest: int, words: U8) -> tuple[int, int]:
+def _spell(nodes: SearchNodes, shift: np.uint64, longest: int, words: WordRows) -> tuple[int, int]:
     """Write the words of up to ``longest`` letters into the rows of ``words``, as far as these go.
 
     Return the number of all such words and the length of the longest.
@@ -204,7 +206,8 @@ def _spell(nodes: SearchNodes, shift: Any, longest: int, words: U8) -> tuple[int
         index[depth] += np.uint64(1)
         if ends_word(node, shift):
             if count < len(words):
-                words[count, : depth + 1] = spelled[: depth + 1]
+                for at in range(depth + 1):  # slices would take a second more to compile
+                    words[count, at] = spelled[at]
                 words[count, -1] = depth + 1
             count += 1
             letters = max(letters, depth + 1)
@@ -216,7 +219,7 @@ def _spell(nodes: SearchNodes, shift: Any, longest: int, words: U8) -> tuple[int
 
 
 @kernel
-def _enter(words: U8, whole: U64, shorter: U64, rows: U8) -> None:
+def _enter(words: WordRows, whole: U64, shorter: U64, rows: WordRows) -> None:
     """Enter words, as ``_spell`` writes them, into the filters and the table, in place."""
     mask = np.uint64(len(rows) - 1)
     for at in range(len(words)):
@@ -229,7 +232,8 @@ def _enter(words: U8, whole: U64, shorter: U64, rows: U8) -> None:
         row = _place_of(key, mask)
         while rows[row, -1]:
             row = row + np.uint64(1) & mask
-        rows[row] = words[at]
+        for column in range(words.shape[1]):
+            rows[row, column] = words[at, column]
 
 
 @helper

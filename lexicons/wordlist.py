@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ _MOST_CHARACTERS = 16 * MAX_WORD  # letters of several characters stand in brack
 _OLDER_ENCODINGS = ("ISO-8859-2", "CP1250", "ISO-8859-1", "CP1252")
 _SHOWN = 20  # characters of a wrong line in an error
 
-WordMatrix: TypeAlias = U8
+WordMatrix: TypeAlias = Annotated[U8, 2]
 
 
 @dataclass(frozen=True, eq=False)

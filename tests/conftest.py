@@ -86,48 +86,31 @@ PROCESSES = (
 Their processes fill the cores, so no two of these files run side by side.
 """
 
-WARM_UPS = (
-    """
+WARM_UP = """
 from rollout_positions import scowl
-from value_reference import random_net
 
-from engine.movegen import generator
-from engine.movegen.position_value import PositionValue
-from engine.rules.position import Board, Position
-from engine.rules.rules import standard_rules
-from engine.simulation.selfplay import play_static_games
-from harness.lab.bench.selfplay import measure_generation
-from harness.lab.study_context import Field
-from harness.lab.training.value import Share, play_share
-from lexicons.leaves import LeaveTable
-
-rules = standard_rules()
-field = Field(scowl(), rules, LeaveTable.zero(rules.distribution))
-opening = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
-generator.warm_up()
-play_static_games(scowl(), rules, games=1)
-play_share(field, Share((0,), 1))
-measure_generation(field, 1, 1, 0)
-finder = generator.Generator(scowl(), rules)
-PositionValue(finder, random_net(rules, scowl())).best(opening)
-""",
-    """
-from engine.endgame import solver
-from engine.inference import inference
-from engine.preendgame import scenarios
-from engine.simulation import simulation
+from bot.seat.compilation import compile_kernels
 from lexicons.store import load_lexicon
 
-load_lexicon().word_map
-for part in (solver, inference, scenarios, simulation):
-    part.warm_up()
-""",
+compile_kernels(
+    (
+        "bot.players.champion",
+        "engine.movegen.position_value",
+        "engine.simulation.selfplay",
+        "harness.lab.bench.selfplay",
+        "harness.lab.training.leaves",
+        "harness.lab.training.linear_value",
+        "harness.lab.training.value",
+        "lexicons.build",
+        "lexicons.statistics",
+    ),
+    print,
+    print,
 )
-"""Programs that compile and build what several tests need, in about the same time.
-
-What shares most stands in one program: a process makes a helper of several kernels once. The last
-part finds the generator compiled by the other program.
+load_lexicon().word_map
+scowl().word_map
 """
+"""A program that compiles and builds what several tests need."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -149,11 +132,7 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     root = config.rootpath
     paths = os.pathsep.join(map(str, (root, root / "tests")))
     environment = os.environ | {"PYTHONPATH": paths}
-    programs = [
-        subprocess.Popen([sys.executable, "-c", part], cwd=root, env=environment)
-        for part in WARM_UPS
-    ]
-    assert [program.wait() for program in programs] == [0] * len(programs)
+    subprocess.run([sys.executable, "-c", WARM_UP], cwd=root, env=environment, check=True)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -170,6 +149,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False  # or files of few tests, however long, would come last
     return Files(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _declared_types() -> Iterator[None]:
+    """Kernels of ours are called with the types of their annotations, which are compiled first."""
+    yield
+    from lexicons import jit
+
+    for made in jit._kernels:
+        if made.py_func.__module__.partition(".")[0] in jit._OURS:
+            declared = jit.types_of(made.py_func)
+            assert set(made.signatures) <= {declared}, made.py_func.__qualname__
 
 
 # --- journals in both databases -------------------------------------------------------------------

@@ -113,10 +113,9 @@ class ThreadPlayer(SeatPlayer):
 
     def _warm_up(self, view: View) -> None:
         self.player = self._bot.make_player()
-        import engine.movegen.generator  # noqa: F401 - registers kernels to be warmed up
         from lexicons import jit
 
-        jit.warm_up()
+        jit.load()
         self.player.warm_up(view.lexicon, view.rules)
         self.player.make_room(view)
         if self._bot.built_in:

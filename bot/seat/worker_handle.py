@@ -146,12 +146,10 @@ class SeatProcess(ChildProcess):
                 self._printed("\n".join((*printed, "")))
 
 
-async def try_out(
-    spec: SeatSpec, equipment: Equipment, notice: Callable[[str], None] | None = None
-) -> str:
-    """Load a bot in a separate process, and compile the kernels that it uses.
+async def try_out(spec: SeatSpec, equipment: Equipment) -> tuple[str, list[str]]:
+    """Load a bot and make a player in a separate process.
 
-    Return what is wrong with it, or an empty string. ``notice`` is as for ``SeatProcess.start``.
+    Return what is wrong with it, or an empty string, and the modules whose kernels it imports.
     """
     command = worker_command(*_arguments(spec, equipment), "--try-out")
     confinement = await _confinement(spec, equipment)
@@ -159,28 +157,14 @@ async def try_out(
     process = ChildProcess(spawned, spec.name)
     try:
         if await process.wait():
-            return process.stderr_tail.strip()
+            return process.stderr_tail.strip(), []
         last = process.stderr_tail.strip().rpartition("\n")[2]
     finally:
         await process.kill()
-    if last.startswith(USES) and not spec.built_in:
-        await _compile(_KERNELS.findall(last), notice)
-    return ""
+    return "", _MODULES.findall(last) if last.startswith(USES) else []
 
 
-_KERNELS = re.compile(r"(?<= )engine(?:\.[a-z_]+)+(?!\S)")
-
-
-async def _compile(modules: Sequence[str], notice: Callable[[str], None] | None) -> None:
-    """Compile kernels into the cache; a contained bot can't put anything there."""
-    if modules:
-        command = worker_command("--bot", "static", "--compile", *modules)
-        spawned = await spawn(command, environment=_environment(), pipes=False)
-        process = SeatProcess(spawned, "compiler", notice)
-        try:
-            await process.wait()
-        finally:
-            await process.kill()
+_MODULES = re.compile(r"(?<= )(?:engine|lexicons)(?:\.[a-z_]+)+(?!\S)")
 
 
 async def _confinement(spec: SeatSpec, equipment: Equipment) -> Confinement:

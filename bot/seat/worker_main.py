@@ -5,7 +5,7 @@ these are put aside first, so that what a player prints goes to standard error a
 Or it dials a server (``--connect``). Either way it ends when the conversation does, whatever its
 search threads are doing: no process stays behind.
 
-With ``--try-out`` or ``--compile`` it prepares for that, and ends.
+With ``--try-out`` it makes a player, and ends.
 
 Exit status: 0 when the conversation ended as it should, 1 when the player's own code failed (the
 traceback is on standard error), 2 when the seat or the command makes no sense, 3 when the server
@@ -98,7 +98,6 @@ def _parser() -> argparse.ArgumentParser:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pipe", action="store_true", help="speak through stdin and stdout")
     where.add_argument("--try-out", action="store_true", help="load the bot, and end")
-    where.add_argument("--compile", nargs="+", metavar="MODULE", help="compile kernels, and end")
     where.add_argument("--connect", metavar="URL", help="dial a server: ws://… or wss://…")
     return parser
 
@@ -129,8 +128,6 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
         spec = parse_seat(options.bot)
         if options.try_out:
             return _try_out(spec)
-        if options.compile:
-            return _compile(options.compile)
         equipment = _equipment(options)
         dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
         # Never closed, since that would wait for threads, which may never end.
@@ -148,7 +145,7 @@ def _try_out(spec: SeatSpec) -> int:
     try:
         create_player(spec)
         if "lexicons.jit" in sys.modules:
-            print(USES, *sys.modules["lexicons.jit"].waiting_for_warm_up(), file=sys.stderr)
+            print(USES, *sys.modules["lexicons.jit"].kernel_modules(), file=sys.stderr)
         return 0
     except SeatError as error:
         if error.__cause__ is None or spec.built_in:
@@ -160,19 +157,6 @@ def _try_out(spec: SeatSpec) -> int:
 
     print(in_words(wrong), file=sys.stderr)
     return 2
-
-
-def _compile(modules: Sequence[str]) -> int:
-    """Compile the kernels of modules into the cache."""
-    from importlib import import_module
-
-    from lexicons.jit import warm_up as compile_kernels
-
-    for name in modules:
-        import_module(name)
-    _announce_compilation()
-    compile_kernels()
-    return 0
 
 
 async def _live(
@@ -198,7 +182,7 @@ async def _live(
 
 
 def warm_up(arguments: Sequence[str]) -> None:
-    """Import and compile our code for a worker with these arguments; load its words and tables."""
+    """Import and load our code for a worker with these arguments; load its words and tables."""
     from importlib import import_module
 
     for name in _NEEDED:
@@ -278,20 +262,13 @@ def _load(spec: SeatSpec, equipment: Equipment) -> Factory:
 
 
 def _load_ours(equipment: Equipment) -> None:
-    _announce_compilation()
-    from engine.movegen.generator import warm_up as compile_generator
+    from lexicons import jit
 
     from .offers import preload
 
-    compile_generator()
+    jit.load()
     preload(equipment)
     gc.freeze()  # a full collection over numba's objects would cost a turn 100 ms
-
-
-def _announce_compilation() -> None:
-    from lexicons.jit import announce_compilation
-
-    announce_compilation(lambda sentence: print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True))
 
 
 def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]]:

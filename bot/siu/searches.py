@@ -32,6 +32,7 @@ from engine.rules.rules import Rules
 from engine.simulation.simulation import Simulation
 from lexicons import jit
 from lexicons.alphabet import BLANK_FLAG, load_distribution
+from lexicons.kernel_cache import kernels_of
 from protocol.channel import now_ms
 from protocol.siu.answers import Fault, Ignored, InfoGen, InfoInfer, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
@@ -132,8 +133,9 @@ class Searcher:
             kit = self._kit[1]
         if not self._is_warm:
             self._is_warm = True
-            jit.announce_compilation(self._progress)
-            jit.warm_up()
+            if not all(kernel.is_kept for kernel in kernels_of([__name__])):
+                self._progress("compiling the search kernels, once, in half a minute")
+            jit.load()
             self._rehearse(settings)
         return kit
 

@@ -20,7 +20,7 @@ from engine.kernels.transpositions import UNKNOWN
 from engine.movegen.generator import Generator, check_rack
 from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Move, Place
-from engine.rules.position import Board, Position, unseen
+from engine.rules.position import Position, unseen
 from engine.rules.rules import (
     Rules,
     canonical,
@@ -28,11 +28,9 @@ from engine.rules.rules import (
     passes_left,
     points_of,
     stalled,
-    standard_rules,
     used_tiles,
 )
-from lexicons.alphabet import BLANK_FLAG, as_tiles
-from lexicons.jit import on_warm_up
+from lexicons.alphabet import as_tiles
 from lexicons.store import Lexicon
 
 from .mtdf import Mtdf
@@ -330,16 +328,3 @@ def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]
     score = points_of(position.board, move, rules)
     leave = leave_of(position.racks[position.on_turn], move)
     return position.after(move, score, leave, rules), score
-
-
-@on_warm_up
-def warm_up() -> None:
-    """Compile or load the kernels, by an endgame without words."""
-    rules = standard_rules()
-    lexicon = Lexicon.wordless(rules.distribution)
-    solver = EndgameSolver(lexicon, rules, memory=4 * LEAST_MEMORY)
-    every = rules.distribution.all_tiles()
-    side = rules.layout.columns
-    squares = bytes(tile or BLANK_FLAG + 1 for tile in every[2:]).ljust(side * side, b"\0")
-    solver.begin(Position(Board(rules.layout, squares), (every[:1], every[1:2]), (0, 0)))
-    solver.advance(10)

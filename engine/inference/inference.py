@@ -18,17 +18,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.kernels.equity_loss import SubrackTable, copy_table
-from engine.rules.moves import Direction, Place
-from engine.rules.position import Board, Rack
-from engine.rules.rules import standard_rules
+from engine.rules.moves import Place
+from engine.rules.position import Rack
 from lexicons.arrays import F64, U8, Bools, dot
-from lexicons.jit import on_warm_up
-from lexicons.store import Lexicon
 
 from .equity_loss import EquityLosses, Judges, Play, best_kept
 from .leave_prior import Draws, LeavePrior, all_multisets, count_multisets, joined, priors_of
-from .likelihood import SIMULATING, Judge, Style
+from .likelihood import Judge, Style
 
 MOST_LISTED = 200_000
 """Most leaves to list; beyond it racks are drawn. English has at most 27,405 leaves of four tiles,
@@ -318,23 +314,3 @@ def _each_once(leaves: U8, prior: F64, posterior: F64) -> tuple[U8, F64, F64, Bo
 def _entropy(weights: F64) -> float:
     positive = weights[weights > 0]
     return float(-(positive * np.log2(positive)).sum()) + 0.0
-
-
-@on_warm_up
-def warm_up() -> None:
-    """Compile or load the kernels, by an opening play without words."""
-    rules = standard_rules()
-    lexicon = Lexicon.wordless(rules.distribution)
-    judges, board = Judges(lexicon, rules), Board.empty(rules.layout)
-    counts = rules.distribution.counts
-    play = Play(board, Place(7, 7, Direction.ACROSS, (1, 1)), 4, rules.rack_size, 86)
-    for before, most in (
-        (LeavePrior.nothing(), 100),
-        (LeavePrior(np.ones((1, 1), np.uint8), np.ones(1)), 0),
-    ):
-        inference = Inference(
-            judges, replace(play, held=3), counts, before, Style.of(SIMULATING), most_listed=most
-        )
-        inference.advance(100)
-        inference.posterior()
-    copy_table(SubrackTable.empty(2), SubrackTable.empty(2))

@@ -29,13 +29,15 @@ The stack is in ``frames``, and nodes are counted: a search can stop after any n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from lexicons.arrays import I64, U8
 from lexicons.bits import wrapping_add
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
+from lexicons.word_map import WordsArray
 
 from .board import undo_to
 from .crosses import cross_everywhere, play
@@ -52,6 +54,7 @@ from .endgame_moves import (
 )
 from .endgame_stack import (
     MAX_PLIES,
+    EndgameArray,
     EndgameRecord,
     FrameRecord,
     position_key,
@@ -63,6 +66,7 @@ from .gaddag_movegen import look_up_graph, look_up_rack
 from .line_cache import units_of
 from .moves import PASS_MOVE
 from .racks import fill_rack
+from .search_state import StateArray
 from .transpositions import PROVEN, UNKNOWN, Known, recall, remember, signature
 
 _NEVER = -UNKNOWN
@@ -71,12 +75,12 @@ _MOST_WORK = 31
 
 @kernel
 def begin_endgame(
-    search_array: Any,
-    state_array: Any,
-    words_array: Any,
+    search_array: EndgameArray,
+    state_array: StateArray,
+    words_array: WordsArray,
     leaves: LeaveArrays,
-    racks: Any,
-    sizes: Any,
+    racks: Annotated[U8, 2],
+    sizes: I64,
     seat: int,
     turns: int,
 ) -> None:
@@ -125,7 +129,12 @@ def begin_endgame(
 
 @kernel
 def search_endgame(
-    search_array: Any, state_array: Any, words_array: Any, alpha: int, depth: int, nodes: int
+    search_array: EndgameArray,
+    state_array: StateArray,
+    words_array: WordsArray,
+    alpha: int,
+    depth: int,
+    nodes: int,
 ) -> None:
     """Search up to ``nodes`` more nodes; begin this question if the last one is answered.
 

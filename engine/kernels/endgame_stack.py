@@ -7,7 +7,7 @@ Playing, 1970; sums of mixed integers need no table of random numbers).
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
@@ -81,6 +81,7 @@ ENDGAME = record_dtype(
     ],
 )
 EndgameRecord: TypeAlias = Any
+EndgameArray: TypeAlias = Annotated[Any, ENDGAME]  # [1]
 FrameRecord: TypeAlias = Any
 
 

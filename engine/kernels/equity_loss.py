@@ -14,7 +14,7 @@ is not enough are the words tried, starting with the slot of the highest bound.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from lexicons.arrays import I32, I64, U8, U64, Bools
 from lexicons.bits import bit_count, lowest_bit, wrapping_add
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
-from lexicons.word_map import KEYS, may_be_word
+from lexicons.word_map import KEYS, WordsArray, may_be_word
 
 from .board import is_empty
 from .crosses import cross_everywhere
@@ -38,6 +38,7 @@ from .racks import (
     opening_adjustment,
     place_of,
 )
+from .search_state import StateArray
 from .shadow_movegen import try_subrack
 from .shadow_slots import SLOTS_A_LINE, update_slots
 
@@ -84,7 +85,9 @@ class SubrackTable(NamedTuple):
 
 
 @kernel
-def begin_losses(state_array: Any, words_array: Any, move: np.uint64, order: SlotOrder) -> int:
+def begin_losses(
+    state_array: StateArray, words_array: WordsArray, move: np.uint64, order: SlotOrder
+) -> int:
     """Prepare ``find_losses`` for the state's board; ``order`` is modified in place.
 
     Return what a packed first play's vowels add to its equity, 0 or less
@@ -157,14 +160,14 @@ def copy_table(table: SubrackTable, larger: SubrackTable) -> None:
 
 @kernel
 def find_losses(
-    state_array: Any,
-    words_array: Any,
+    state_array: StateArray,
+    words_array: WordsArray,
     leaves: LeaveArrays,
     bag: int,
     may_exchange: bool,
     order: SlotOrder,
     table: SubrackTable,
-    racks: U8,
+    racks: Annotated[U8, 2],
     own: I32,
     reach: int,
     losses: I32,

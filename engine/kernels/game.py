@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
@@ -47,6 +47,7 @@ GAME = record_dtype(
         ("exchange_limit", np.int64),
     ],
 )
+GameArray: TypeAlias = Annotated[Any, GAME]  # [1]
 
 
 def new_game(rules: Rules, mirrored: bool = False) -> Any:

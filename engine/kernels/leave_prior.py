@@ -10,7 +10,7 @@ with U the unseen, over tiles t: hypergeometric (Feller 1968, II.6).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class LeavePriorTable(NamedTuple):
 
 
 @kernel
-def enter_prior(tiles: U8, weights: F64, table: LeavePriorTable) -> None:
+def enter_prior(tiles: Annotated[U8, 2], weights: F64, table: LeavePriorTable) -> None:
     """Enter multisets, [count, size] sorted tiles, with their weights into an empty table."""
     for row in range(len(tiles)):
         code = np.uint64(0)
@@ -44,7 +44,7 @@ def enter_prior(tiles: U8, weights: F64, table: LeavePriorTable) -> None:
 
 
 @kernel
-def list_multisets(counts: I64, size: int, parts: U8) -> None:
+def list_multisets(counts: I64, size: int, parts: Annotated[U8, 2]) -> None:
     """Write all multisets of ``size`` tiles from ``counts``, in order.
 
     ``parts``, [number of multisets, size], is modified in place.
@@ -75,7 +75,11 @@ def list_multisets(counts: I64, size: int, parts: U8) -> None:
 
 @kernel
 def rack_priors(
-    racks: U8, counts: I64, table: LeavePriorTable, binomials: F64, priors: F64
+    racks: Annotated[U8, 2],
+    counts: I64,
+    table: LeavePriorTable,
+    binomials: Annotated[F64, 2],
+    priors: F64,
 ) -> None:
     """Compute the prior of each rack, up to a common factor.
 
@@ -136,7 +140,14 @@ def _mixed(
 
 @kernel
 def draw_racks(
-    kept: U8, sums: F64, counts: I64, played: I64, size: int, seed: np.uint64, racks: U8, odds: F64
+    kept: Annotated[U8, 2],
+    sums: F64,
+    counts: I64,
+    played: I64,
+    size: int,
+    seed: np.uint64,
+    racks: Annotated[U8, 2],
+    odds: F64,
 ) -> None:
     """Draw racks that contain ``played``; ``racks`` and ``odds`` are modified in place.
 

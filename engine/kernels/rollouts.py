@@ -22,7 +22,7 @@ Sums are integers, so that the split of samples among workers, and their order, 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -30,12 +30,14 @@ from lexicons.arrays import F64, I32, I64, U8, U64
 from lexicons.bits import wrapping_add, wrapping_mul
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
+from lexicons.word_map import WordsArray
 
 from .board import undo_to
 from .crosses import cross_everywhere, play
-from .game import below, carry_out, choose, draw_tiles, settle
+from .game import GameArray, below, carry_out, choose, draw_tiles, settle
 from .moves import EXCHANGE, tile_count
 from .racks import POINT
+from .search_state import StateArray
 from .shadow_slots import update_slots
 
 CERTAIN = 100_000  # a sure win; wins are counted in parts of this
@@ -46,7 +48,7 @@ _STREAM = np.uint64(0xD1342543DE82EF95)
 class Holdings(NamedTuple):
     """Tiles that the opponent may hold; none: its whole rack is random."""
 
-    tiles: U8  # [holdings, rack size] the first ``sizes`` of each are used, sorted
+    tiles: Annotated[U8, 2]  # [holdings, rack size] the first ``sizes`` of each are used, sorted
     sizes: U8  # [holdings]
     sums: F64  # [holdings] cumulative weights
 
@@ -54,7 +56,7 @@ class Holdings(NamedTuple):
 class Chances(NamedTuple):
     """Win probabilities of the player on turn."""
 
-    values: I32  # [spreads, counts] in parts of ``CERTAIN``
+    values: Annotated[I32, 2]  # [spreads, counts] in parts of ``CERTAIN``
     first_spread: int  # points
     first_unseen: int  # tiles in the bag and on the other rack
 
@@ -81,24 +83,25 @@ class Candidates(NamedTuple):
     moves: U64  # packed
     scores: I32  # points
     leaves: I32  # thousandths of a point
-    known: I64  # [candidates, 3] values of the baseline, in the units of ``Tally.sums``; else 0
+    known: Annotated[
+        I64, 2
+    ]  # [candidates, 3] values of the baseline, in the units of ``Tally.sums``; else 0
 
 
 class Tally(NamedTuple):
     """Sums over the samples of each candidate."""
 
     samples: I64  # [candidates]
-    sums: (
-        I64  # [candidates, 3] wins, equities in thousandths of a point, leads; in parts of CERTAIN
-    )
-    turns: I64  # [candidates, plies] times played
-    scores: I64  # [candidates, plies]
-    score_squares: I64  # [candidates, plies]
-    bingos: I64  # [candidates, plies]
+    sums: Annotated[I64, 2]
+    """[candidates, 3] wins, equities in thousandths of a point, leads; in parts of ``CERTAIN``"""
+    turns: Annotated[I64, 2]  # [candidates, plies] times played
+    scores: Annotated[I64, 2]  # [candidates, plies]
+    score_squares: Annotated[I64, 2]  # [candidates, plies]
+    bingos: Annotated[I64, 2]  # [candidates, plies]
 
 
 @kernel
-def lay_out(state_array: Any, words_array: Any) -> None:
+def lay_out(state_array: StateArray, words_array: WordsArray) -> None:
     """Prepare ``roll_out`` for a board that is set up."""
     state, words = state_array[0], words_array[0]
     cross_everywhere(state.board, words)
@@ -106,16 +109,16 @@ def lay_out(state_array: Any, words_array: Any) -> None:
 
 @kernel
 def roll_out(
-    state_array: Any,
-    game_array: Any,
-    words_array: Any,
+    state_array: StateArray,
+    game_array: GameArray,
+    words_array: WordsArray,
     leaves: LeaveArrays,
     scene: Scene,
     holdings: Holdings,
     chances: Chances,
     candidates: Candidates,
-    work: I64,
-    values: I32,
+    work: Annotated[I64, 2],
+    values: Annotated[I32, 3],
     tally: Tally,
 ) -> None:
     """Play samples, add them to ``tally``, and record the first in ``values``.

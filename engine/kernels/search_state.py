@@ -5,7 +5,7 @@ Entry points are few, since each recompiles everything that it calls.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from lexicons.arrays import I32, U8, U64
 from lexicons.bits import bit_count
 from lexicons.jit import helper, kernel, record_dtype
 from lexicons.leaves import LeaveArrays
-from lexicons.word_map import WordsRecord
+from lexicons.word_map import WordsArray, WordsRecord
 
 from .board import BOARD, is_empty
 from .crosses import cross_everywhere
@@ -58,6 +58,7 @@ SEARCH_STATE = record_dtype(
         ("exchange_minimum", np.int64),
     ],
 )
+StateArray: TypeAlias = Annotated[Any, SEARCH_STATE]  # [1]
 
 
 def new_state(board: npt.NDArray[Any], evaluation: npt.NDArray[Any], exchange_minimum: int) -> Any:
@@ -141,7 +142,11 @@ class MoveArrays(NamedTuple):
 
 @kernel
 def list_moves(
-    state_array: Any, words_array: Any, leaves: LeaveArrays, turn: Turn, moves: MoveArrays
+    state_array: StateArray,
+    words_array: WordsArray,
+    leaves: LeaveArrays,
+    turn: Turn,
+    moves: MoveArrays,
 ) -> int:
     """Write every move, in no particular order; return their number.
 
@@ -162,7 +167,7 @@ def list_moves(
 
 @kernel
 def search_moves(
-    state_array: Any, words_array: Any, leaves: LeaveArrays, turn: Turn, limit: int
+    state_array: StateArray, words_array: WordsArray, leaves: LeaveArrays, turn: Turn, limit: int
 ) -> None:
     """Write the best moves, up to ``limit``, to ``state.top``; a pass is not among them.
 

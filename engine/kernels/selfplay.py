@@ -11,52 +11,54 @@ if bag and rack have its tiles. Training does so with leaves that are rarely dea
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from lexicons.arrays import I32, U8, U64
 from lexicons.jit import helper, kernel
 from lexicons.leaves import LeaveArrays
+from lexicons.word_map import WordsArray
 
 from .board import clear_board, forget_changes
-from .game import choose, deal, give_leave, make_move, settle
+from .game import GameArray, choose, deal, give_leave, make_move, settle
 from .moves import MAX_PLACED
-from .racks import use_evaluation
+from .racks import EVALUATION, use_evaluation
+from .search_state import StateArray
 
 
 class Deals(NamedTuple):
     """The deals of the games."""
 
-    orders: U8  # [games, tiles] of the bag; the first is drawn first
+    orders: Annotated[U8, 2]  # [games, tiles] of the bag; the first is drawn first
     seeds: U64  # [games] for the places of tiles that go back
     begins: U8  # [games] which player, 0 or 1, has seat 0 and begins
-    forced: U8  # [games, first turns, 7] leaves for the mover; turns may be 0
-    forced_sizes: U8  # [games, first turns] their tiles; 0: none
+    forced: Annotated[U8, 3]  # [games, first turns, 7] leaves for the mover; turns may be 0
+    forced_sizes: Annotated[U8, 2]  # [games, first turns] their tiles; 0: none
 
 
 class Results(NamedTuple):
     """Results by game, and by turn up to ``room``; filled in by the kernel."""
 
-    scores: I32  # [games, 2] by seat
-    bingos: I32  # [games, 2] by seat
+    scores: Annotated[I32, 2]  # [games, 2] by seat
+    bingos: Annotated[I32, 2]  # [games, 2] by seat
     turns: I32  # [games]
-    moves: U64  # [games, room] packed
-    racks: U8  # [games, room, 7] the mover's tiles, sorted
-    sizes: U8  # [games, room] number of these tiles
-    equities: I32  # [games, room] thousandths of a point
-    spreads: I32  # [games, room] the mover's lead before the move
-    bags: I32  # [games, room] tiles in the bag before the move
-    leaves: I32  # [games, room] of the tiles kept, thousandths of a point
+    moves: Annotated[U64, 2]  # [games, room] packed
+    racks: Annotated[U8, 3]  # [games, room, 7] the mover's tiles, sorted
+    sizes: Annotated[U8, 2]  # [games, room] number of these tiles
+    equities: Annotated[I32, 2]  # [games, room] thousandths of a point
+    spreads: Annotated[I32, 2]  # [games, room] the mover's lead before the move
+    bags: Annotated[I32, 2]  # [games, room] tiles in the bag before the move
+    leaves: Annotated[I32, 2]  # [games, room] of the tiles kept, thousandths of a point
 
 
 @kernel
 def play_games(
-    state_array: Any,
-    game_array: Any,
-    words_array: Any,
+    state_array: StateArray,
+    game_array: GameArray,
+    words_array: WordsArray,
     leaves: tuple[LeaveArrays, LeaveArrays],
-    evaluations: Any,
+    evaluations: Annotated[Any, EVALUATION],
     deals: Deals,
     results: Results,
 ) -> None:

@@ -6,7 +6,7 @@ drawn. So the difference of two gains tells far more than either gain.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -16,14 +16,16 @@ from lexicons.bits import next_random, random_below
 from lexicons.jit import helper, kernel, record_dtype
 from lexicons.leaves import LeaveArrays
 from lexicons.value_net import BAG_COUNTS, TURNS, Sights
+from lexicons.word_map import WordsArray
 
 from .board import clear_board, forget_changes, undo_to
 from .crosses import play
-from .game import carry_out, choose, choose_among, deal, make_move, settle
+from .game import GameArray, carry_out, choose, choose_among, deal, make_move, settle
 from .moves import EXCHANGE
 from .racks import POINT
+from .search_state import StateArray
 from .selfplay import Deals
-from .value_net import content_of, count_kept, count_unseen
+from .value_net import SumsArray, content_of, count_kept, count_unseen
 
 MOST_TURNS = 128
 MOST_MEMBERS = 8
@@ -45,10 +47,10 @@ class Listed(NamedTuple):
     Gains are the mover's, in points beyond the worth of its leave.
     """
 
-    lines: U8  # [room, 2 × side, places] contents of the squares
-    counts: U8  # [room, counts] as ``lexicons.value_net`` has them
+    lines: Annotated[U8, 3]  # [room, 2 × side, places] contents of the squares
+    counts: Annotated[U8, 2]  # [room, counts] as ``lexicons.value_net`` has them
     groups: I32  # [room] number of the turn, among those listed
-    gains: F32  # [room, TURNS] in the next turns, with the last leaves
+    gains: Annotated[F32, 2]  # [room, TURNS] in the next turns, with the last leaves
     finals: F32  # [room] to the end of the game, if the move …
     is_played: Bools  # [room] … was played
 
@@ -63,13 +65,13 @@ class Wanted(NamedTuple):
 
 @kernel
 def list_positions(
-    state_array: Any,
-    games_array: Any,
-    words_array: Any,
+    state_array: StateArray,
+    games_array: GameArray,
+    words_array: WordsArray,
     leaves: LeaveArrays,
     sights: Sights,
-    sums_array: Any,
-    members: Any,
+    sums_array: SumsArray,
+    members: Annotated[Any, MEMBER],
     deals: Deals,
     wanted: Wanted,
     listed: Listed,

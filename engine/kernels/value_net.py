@@ -15,7 +15,7 @@ networks, Nasu 2018): a move changes few lines, and the board has written down w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
@@ -33,11 +33,13 @@ from lexicons.value_net import (
     NetArrays,
     Sights,
 )
+from lexicons.word_map import WordsArray
 
 from .board import MAX_LINES, NO_CROSSING, BoardRecord, undo_to
 from .crosses import play
 from .moves import EXCHANGE, keep_only, offer, tile_count
 from .racks import NEVER, POINT
+from .search_state import StateArray
 
 NOTHING = 0  # content of an empty square that no tiles cross
 _COLUMNS = MOST_WIDE + OUTPUTS
@@ -56,6 +58,7 @@ SUMS = record_dtype(
         ("outputs", np.float32, (OUTPUTS,)),
     ],
 )
+SumsArray: TypeAlias = Annotated[Any, SUMS]  # [1]
 
 
 @helper
@@ -158,10 +161,10 @@ def value_move(
 
 @kernel
 def rank_by_value(
-    state_array: Any,
-    words_array: Any,
+    state_array: StateArray,
+    words_array: WordsArray,
     net: NetArrays,
-    sums_array: Any,
+    sums_array: SumsArray,
     bag: int,
     scoreless: int,
 ) -> None:

@@ -16,10 +16,9 @@ from engine.kernels.moves import MAX_KEPT, MAX_PLACED
 from engine.kernels.search_state import MoveArrays, Turn, list_moves, new_state, search_moves
 from engine.rules.moves import PASS, Move
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
-from engine.rules.rules import Rules, may_exchange, standard_rules
+from engine.rules.rules import Rules, may_exchange
 from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.arrays import I32, I64, U64
-from lexicons.jit import on_warm_up
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 
@@ -291,14 +290,3 @@ def _empty_board(rules: Rules) -> npt.NDArray[Any]:
 @lru_cache(maxsize=4)
 def _no_leaves(distribution: TileDistribution) -> LeaveTable:
     return LeaveTable.zero(distribution)
-
-
-@on_warm_up
-def warm_up() -> None:
-    """Compile or load the kernels, by searches without words."""
-    rules = standard_rules()
-    lexicon = Lexicon.wordless(rules.distribution)
-    generator = Generator(lexicon, rules)
-    position = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
-    generator.best(position)
-    generator.everything(position)

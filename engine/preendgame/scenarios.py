@@ -18,7 +18,6 @@ from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules, leave_of
 from engine.simulation.rollout_input import TO_THE_END, believed, scene
-from lexicons.jit import on_warm_up
 
 _SEEDS = 1 << 64
 
@@ -129,12 +128,3 @@ def played_statically(
         best = generator.best(full.position)[0]
         full = full.after(best.move, best.score, generator.rules, seed)
         yield full
-
-
-@on_warm_up
-def warm_up() -> None:
-    """Compile or load the kernels, by weighing a few racks."""
-    counts = 1, 1
-    racks = all_multisets(counts, 1)
-    for kept in (LeavePrior.nothing(), LeavePrior.certain((1,))):
-        priors_of(racks, counts, kept)

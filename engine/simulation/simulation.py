@@ -22,10 +22,8 @@ from engine.inference.leave_prior import LeavePrior
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
-from engine.rules.position import Board, Position, Rack, bag_count
-from engine.rules.rules import check_move, standard_rules
-from lexicons.jit import on_warm_up
-from lexicons.store import Lexicon
+from engine.rules.position import Position, Rack, bag_count
+from engine.rules.rules import check_move
 from lexicons.win_probability import WinProbabilities
 
 from .arm_statistics import ArmStatistics, Prior, shrink
@@ -303,13 +301,3 @@ def _check(
         raise ValueError(f"first is {first}; at least 2 samples are needed")
     if rule not in RULES:
         raise ValueError(f"no rule is called {rule!r}; known: {', '.join(RULES)}")
-
-
-@on_warm_up
-def warm_up() -> None:
-    """Compile or load the kernels, by a rollout without words."""
-    rules = standard_rules()
-    lexicon = Lexicon.wordless(rules.distribution)
-    generator = Generator(lexicon, rules)
-    position = Position(Board.empty(rules.layout), ((1,), ()), (0, 0))
-    Simulation([generator], position, generator.best(position), None).advance(1)

@@ -31,7 +31,7 @@ from engine.rules.rules import (
 )
 from lexicons.alphabet import Alphabet, as_tiles
 from lexicons.arrays import F64
-from lexicons.jit import warm_up
+from lexicons.jit import load
 from lexicons.store import Lexicon
 
 BINGO_SAMPLES = 400
@@ -221,7 +221,7 @@ def _rehearse(judges: Judges, style: Style) -> None:
     A tile is placed from the only possible rack, all As; and a tile is exchanged from enough racks
     to read much of the words and leaves from disk.
     """
-    warm_up()
+    load()
     rules = judges["static"].rules
     size = rules.rack_size
     board, (row, column) = Board.empty(rules.layout), rules.layout.start

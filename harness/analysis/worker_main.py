@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import sys
 from collections.abc import Sequence
 
 from bot.seat.runtime import set_pipes_aside
@@ -32,12 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _yield_to_others()
     import msgspec
 
-    from lexicons.jit import announce_compilation
-
     from .task import GameKind
     from .worker import Analyst, serve
 
-    announce_compilation(lambda sentence: print(sentence, file=sys.stderr, flush=True))
     analyst = Analyst(msgspec.json.decode(given.kinds, type=dict[str, GameKind]))
     with contextlib.suppress(BrokenPipeError):
         serve(analyst, os.fdopen(reading, "rb"), os.fdopen(writing, "wb"))

@@ -18,8 +18,7 @@ from protocol.parts import TimeControl
 MINUTE_MS = 60_000
 DAY_S = 86_400.0
 LOCAL_READY_MS = 120_000
-"""Time for built-in players to get ready. They compile at the first game: two at once take a minute
-on slow machines."""
+"""Time for local players to get ready: to start a process, to load words and tables."""
 
 
 @dataclass(frozen=True, slots=True)

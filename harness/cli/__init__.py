@@ -25,6 +25,7 @@ COMMANDS = {
     "match": "Play a match between two seats and print the result.",
     "tournament": "Play a round robin, gauntlet, Swiss or knockout, and print the standings.",
     "play": "Play against a bot yourself, in the browser or in the terminal.",
+    "warm": "Compile what bots need, so that their first game begins at once.",
     "new": "Begin a bot of your own: a small package.",
     "check": "Ask a bot for moves in all phases of a game; find its errors.",
     "serve": "Serve arbiters, players and spectators over WebSockets.",
@@ -71,6 +72,7 @@ _USAGES = {
     "play": "[OPTIONS] [BOT]",
     "watch": "[OPTIONS] URL [GAME]",
     "leaves": "[OPTIONS] [LEAVE...]",
+    "warm": "[OPTIONS] [SEAT...]",
 }
 """Rest of the usage line, after the name, of commands whose arguments may be left out."""
 

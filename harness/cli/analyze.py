@@ -60,7 +60,7 @@ def analyze(
     rules = board.load()
     tables = tables.for_rules(rules)
     turns, is_review = _turns(what, rules, tables.lexicon)
-    judge = Judge.load(tables, rules)
+    judge = Judge.load(tables, rules, "harness.analysis.findings")
     note_unknown_words(judge.words, *(turn.position.board for turn in turns))
     from harness.analysis.findings import Settings
 

@@ -33,6 +33,7 @@ from .options import (
     run,
     say,
 )
+from .preparing import seat_modules
 from .study_run import (
     Many,
     StudyRulesOption,
@@ -53,6 +54,7 @@ app = App(name="bench", help="Measure speed, deadlines, faults and load on this 
 
 _T = TypeVar("_T")
 _SYNTHETIC = "synthetic"
+_SELFPLAY = "harness.lab.bench.selfplay"
 """The name of leaves that are made up."""
 _SEED = 1
 
@@ -87,7 +89,7 @@ class _Playing:
     json_: JsonOption = False
     """Print one JSON object."""
 
-    def field(self) -> Field:
+    def field(self, *modules: str) -> Field:
         lexicon, rules = load_words_and_rules(self.lexicon, self.rules)
         from harness.lab.bench.selfplay import sample_words
         from lexicons.leaves import synthetic_leaves
@@ -97,15 +99,20 @@ class _Playing:
             with sentences("--words: "):
                 lexicon = sample_words(lexicon, self.words, self.seed)
         if self.leaves != _SYNTHETIC:
-            return load_field(lexicon, self.leaves, self.winprob, rules)
+            return load_field(lexicon, self.leaves, self.winprob, rules, modules)
         # They are made for no particular words, like the formula: no notice.
-        field = load_field(lexicon, FORMULA, self.winprob, rules)
+        field = load_field(lexicon, FORMULA, self.winprob, rules, modules)
         table = synthetic_leaves(field.rules.distribution, _SEED)
         return dataclasses.replace(field, leaves=table, leaves_name=f"{_SYNTHETIC}, seed {_SEED}")
 
-    def measure(self, measure: Callable[[Field, int, int, int], _T], number: int) -> _T:
-        """Run a measurement of ``number`` units with these threads and this seed, or fail."""
-        field = self.field()
+    def measure(
+        self, measure: Callable[[Field, int, int, int], _T], number: int, module: str
+    ) -> _T:
+        """Run a measurement of ``number`` units with these threads and this seed, or fail.
+
+        ``module`` has the measurement, and imports its kernels.
+        """
+        field = self.field(module)
         with sentences():
             return measure(field, number, self.threads, self.seed)
 
@@ -130,7 +137,7 @@ def selfplay(*, games: Many = 2_000, playing: _Playing = _Playing()) -> None:
     """
     from harness.lab.bench.selfplay import measure_selfplay
 
-    show_figures(playing.measure(measure_selfplay, games), playing.json_)
+    show_figures(playing.measure(measure_selfplay, games, _SELFPLAY), playing.json_)
 
 
 @app.command
@@ -142,7 +149,7 @@ def generate(*, games: Many = 200, playing: _Playing = _Playing()) -> None:
     """
     from harness.lab.bench.selfplay import measure_generation
 
-    show_figures(playing.measure(measure_generation, games), playing.json_)
+    show_figures(playing.measure(measure_generation, games, _SELFPLAY), playing.json_)
 
 
 @app.command
@@ -170,7 +177,7 @@ def sim(
         settings = SimSettings(chances, candidates, depths, rollouts, threads)
         return measure_sim(field, settings, position or MID_GAME, seed)
 
-    show_figures(playing.measure(measure, rollouts), playing.json_)
+    show_figures(playing.measure(measure, rollouts, "harness.lab.bench.sim"), playing.json_)
 
 
 @app.command
@@ -185,7 +192,9 @@ def infer(*, plays: Many = 20, playing: _Playing = _Playing()) -> None:
     if playing.threads > 1:
         raise CommandFailed("what a play tells is worked out by one thread; leave --threads out")
     bench = playing.measure(
-        lambda field, plays, _threads, seed: measure_infer(field, plays, seed), plays
+        lambda field, plays, _threads, seed: measure_infer(field, plays, seed),
+        plays,
+        "harness.lab.bench.infer",
     )
     if playing.json_:
         show_figures(bench, as_json_text=True)
@@ -219,7 +228,10 @@ def endgame(
         raise CommandFailed(
             f"--memory: with so many threads ({threads}) it is {least >> 20}M or more"
         )
-    run.work([EndgameStudy(run.field(), run.seed, time, memory, threads)], positions)
+    run.work(
+        [EndgameStudy(run.field("harness.lab.bench.endgame"), run.seed, time, memory, threads)],
+        positions,
+    )
 
 
 # --- conversations, and time ----------------------------------------------------------------------
@@ -262,7 +274,7 @@ def deadlines(
 
     log_to_stderr(verbose=False)
     check_local(bot)
-    field = playing.field()
+    field = playing.field(*seat_modules(bot))
     tables = TableOptions(playing.lexicon, playing.leaves, playing.winprob).for_rules(field.rules)
     given = tables.equipment(playing.threads, rules=playing.rules or field.rules.name)
     answers: list[Answer] = []

@@ -16,6 +16,7 @@ from .options import (
     RulesOption,
     TableOptions,
     check_local,
+    compile_first,
     load_given,
     load_rule_set,
     load_words,
@@ -60,7 +61,10 @@ def check(
     lexicon = load_words(equipment.lexicon, rule_set.distribution)
     field = Field.of(lexicon, rule_set, load_given(equipment, lexicon).leaves)
     with sentences(kinds=(SeatError,)):
-        found = run(check_seat(seat, equipment, field, time, say_once(), sys.stderr.write))
+        check = check_seat(
+            seat, equipment, field, time, say_once(), sys.stderr.write, compile_first
+        )
+        found = run(check)
     _print(found, as_json=json_, time_ms=time)
     if found.problems:
         raise CommandFailed("", status=1)

@@ -55,6 +55,7 @@ from protocol.websocket import dial
 from . import options
 from .asking import read_token
 from .failing import CommandFailed, print_json, sentences
+from .preparing import prepare
 
 
 def connect(
@@ -102,6 +103,8 @@ def connect(
     equipment = _checked(spec, rules, tables, threads, seed, ponder=ponder)
     wish = Seek(opponent=opponent, games=games, table=table)
     lexicon = None if equipment is None else equipment.lexicon
+    if equipment is not None:
+        prepare([("", spec.name, spec)], equipment)  # before it asks for a game
     played = _Games(name or _usual_name(spec), games, wait, lexicon, table)
 
     async def join() -> Channel:

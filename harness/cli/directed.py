@@ -25,8 +25,8 @@ from .match_settings import (
     TournamentFile,
     check_cores,
     configure,
+    prepare_seats,
     read_settings,
-    try_out,
 )
 
 WAIT_MS = 10 * 60_000
@@ -70,7 +70,7 @@ def plan_of(
     time = replace(config.time, ready_ms=no_show)
     config = replace(config, time=time)
     check_cores(config, directed=True)
-    try_out(config)  # before there is a folder
+    prepare_seats(config)
     folder = options.make_folder(out) if out else options.fresh_folder("tournaments")
     with sentences(kinds=(MatchError, *UNREADABLE), status=1), ExitStack() as opened:
         files = opened.enter_context(MatchFolder(folder))

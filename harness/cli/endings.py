@@ -87,11 +87,10 @@ def endgame(
     words = options.load_words(lexicon, rules.distribution)
     from engine.endgame.solver import with_both_racks
     from harness.analysis.endings import proof_so_far, spend
-    from lexicons.jit import announce_compilation
 
     from .answer_text import print_answer
 
-    announce_compilation(options.say)
+    options.compile_first(["harness.analysis.endings"])
     solver = _solver(words, rules, memory, threads)
     with sentences():
         position = with_both_racks(position, rules)
@@ -152,7 +151,7 @@ def preendgame(
             f"{bag} tiles are in the bag, but a pre-endgame has 1 to {MOST_IN_BAG}: use tilewire "
             "analyze"
         )
-    judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "harness.analysis.endings")
     note_unknown_words(judge.words, position.board)
     generator = judge.generator()
     solver = _solver(judge.words, rules, memory, threads)
@@ -169,14 +168,14 @@ def preendgame(
 
 
 def _solver(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
-    """Make a solver, or fail with a sentence; compile whatever has to be compiled."""
+    """Make a solver, or fail with a sentence; load the kernels."""
     from engine.endgame.solver import EndgameSolver
-    from lexicons.jit import warm_up
+    from lexicons.jit import load
 
     try:
         with sentences():
             solver = EndgameSolver(words, rules, memory=memory, threads=threads)
     except MemoryError:
         raise CommandFailed(f"{memory:,} bytes of memory are not free; lower --memory") from None
-    warm_up()
+    load()
     return solver

@@ -14,6 +14,7 @@ from harness import figures
 
 from .failing import CommandFailed, sentences
 from .options import Count, WinprobOption, say
+from .preparing import seat_modules
 from .study_run import (
     Many,
     StudyRun,
@@ -66,7 +67,7 @@ def duel(
     is_kept = run.out is not None or run.cluster is not None
     if not tables and (is_kept or not set(names) <= set(JUDGES)):
         _check_cores(run, *names)
-        study = Games(names, run.field(), run.seed)
+        study = Games(names, run.field(*seat_modules(*names)), run.seed)
         run.work([study], games or _GAMES)
         return
     if is_kept:
@@ -74,7 +75,7 @@ def duel(
             f"{tables[0]} is a leave table, whose games are played in kernels here and not kept; "
             "leave --out and --cluster out"
         )
-    field = run.field()
+    field = run.field("engine.simulation.selfplay")
     with explaining():
         judges = _judge(player, field), _judge(opponent, field)
         number = _KERNEL_GAMES if games is None else games
@@ -124,7 +125,7 @@ def cs221(*, games: Many = 300, weights: Path | None = None, run: StudyRun = Stu
     from harness.lab.studies.duel import CS221_PLAYERS, Games, kernel_duels
     from lexicons.rack_features import read_rack_weights
 
-    field = run.field()
+    field = run.field("engine.simulation.selfplay", *seat_modules(*CS221_PLAYERS))
     with explaining("--weights", weights):
         features = None if weights is None else read_rack_weights(weights)
     with explaining():
@@ -173,7 +174,9 @@ def oracle(
     _check_cores(run, player, opponent)
     from harness.lab.studies.oracle import STRATA, Oracle
 
-    field = run.field(winprob)
+    field = run.field(
+        "harness.lab.studies.oracle", *seat_modules(player, opponent), winprob=winprob
+    )
     chances = load_chances(field, winprob)
     seats = player, opponent
     strata = tuple(name for name in STRATA if not bag or name in bag)
@@ -209,7 +212,11 @@ def calibration(
     from harness.lab.studies.duel import Games
     from harness.lab.studies.replayed_beliefs import read_games
 
-    field, seats, seed = run.field(), (seat, seat), run.seed
+    field, seats, seed = (
+        run.field("harness.lab.studies.calibration", *seat_modules(seat)),
+        (seat, seat),
+        run.seed,
+    )
     given = None
     if from_ is not None:
         with explaining("--from", from_):

@@ -56,7 +56,7 @@ def generate(
     position = read_position(what, rules, lexicon)
     if not position.racks[position.on_turn]:
         raise CommandFailed("the rack of the player on turn is not given")
-    judge = Judge.load(TableOptions(lexicon, leaves), rules)
+    judge = Judge.load(TableOptions(lexicon, leaves), rules, "engine.movegen.generator")
     note_unknown_words(judge.words, position.board)
     from engine.movegen.evaluation import PLAIN, Evaluation
     from harness.analysis.questions import rank_moves

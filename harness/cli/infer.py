@@ -95,7 +95,7 @@ def infer(
     rules = board.load()
     lexicon = options.lexicon_for(lexicon, rules.distribution)
     asked = _asked(what, play, rules, lexicon)
-    judge = Judge.load(options.TableOptions(lexicon, leaves), rules)
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "harness.analysis.inferred")
     from engine.inference.equity_loss import Judges
     from harness.analysis.inferred import infer, observe
 

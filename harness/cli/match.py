@@ -39,9 +39,9 @@ from .match_settings import (
     check_guests,
     check_luck,
     configure,
+    prepare_seats,
     read_settings,
     resumed_config,
-    try_out,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def begin(
     check_cores(terms)
     check_cluster(terms, how.cluster)
     check_luck(terms, words, luck=how.luck)
-    try_out(terms)  # before there is a folder
+    prepare_seats(terms)
     folder = options.make_folder(out) if out else options.fresh_folder(place)
     if (folder / "match.json").exists():
         raise CommandFailed(
@@ -135,7 +135,7 @@ def go_on(terms: TournamentConfig, folder: Path, how: Running) -> None:
     _check_rules(terms)
     words = options.load_equipped(terms.equipment)
     check_luck(terms, words, luck=how.luck)
-    try_out(terms)
+    prepare_seats(terms)
     if words.checksum != terms.lexicon_checksum:
         raise CommandFailed(
             f"the words of {terms.lexicon} have changed since the {terms.kind} began", status=1

@@ -43,6 +43,7 @@ from protocol.parts import TimeControl
 
 from . import options
 from .failing import UNREADABLE, CommandFailed, sentences
+from .preparing import prepare
 
 WHOLE_GAMES = ("files", "quackle")
 """Dialects of engines that can't begin in a position."""
@@ -562,10 +563,7 @@ def check_luck(config: TournamentConfig, lexicon: Lexicon, *, luck: bool) -> Non
             tables_for(config.equipment, lexicon.distribution)
 
 
-def try_out(config: TournamentConfig) -> None:
-    """Load users' bots, each in its own process, to fail now if something is wrong with one."""
-    with sentences():
-        for text, name in zip(config.seats, config.names, strict=True):
-            options.run(
-                SeatMaker(parse_seat(text), name, config.equipment, notice=options.say).try_out()
-            )
+def prepare_seats(config: TournamentConfig) -> None:
+    """Try users' bots out and compile all kernels, before there is a folder and a clock."""
+    seats = zip(config.names, map(parse_seat, config.seats), strict=True)
+    prepare([("", name, spec) for name, spec in seats], config.equipment)

@@ -13,7 +13,7 @@ import signal
 import ssl
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -335,8 +335,12 @@ def load_words(name_or_path: str, distribution: TileDistribution | None = None) 
     """Load a lexicon, or fail with its sentence."""
     from lexicons.store import load_lexicon
 
+    def building(sentence: str) -> None:
+        say(sentence)
+        compile_first(["lexicons.build"])
+
     with sentences(kinds=UNREADABLE):
-        return load_lexicon(name_or_path, distribution, progress=say)
+        return load_lexicon(name_or_path, distribution, progress=building)
 
 
 def load_words_in(distribution: str | None, name_or_path: str) -> Lexicon:
@@ -473,6 +477,13 @@ def say(sentence: str) -> None:
     """Print a notice to stderr, after ``tilewire: ``, as all commands do."""
     with suppress(OSError):  # its reader may have gone
         print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
+
+
+def compile_first(modules: Iterable[str]) -> None:
+    """Compile the missing kernels of modules and of what they import, and show how far it is."""
+    from .compiling import compile_first
+
+    compile_first(modules, say)
 
 
 def say_once() -> Callable[[str], None]:

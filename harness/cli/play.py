@@ -36,10 +36,11 @@ from .browser import open_in_browser
 from .failing import CommandFailed, sentences
 from .house import House
 from .serving import (
+    ANALYST,
     RESERVE_BYTES,
+    prepare_bots,
     read_bots,
     time_control,
-    try_out,
     until_stopped,
 )
 
@@ -100,7 +101,8 @@ def play(
     with sentences():
         check_admission(Admission(), games)
     equipment = tables.for_rules(options.load_rule_set(rules)).equipment(threads, rules=rules)
-    try_out({name: spec for name, spec in specs.items() if name not in HANDICAPS}, equipment)
+    own = {name: spec for name, spec in specs.items() if name not in HANDICAPS}
+    prepare_bots(own, equipment, ANALYST)
     abouts = {each: about(spec) for each, spec in specs.items()}
     abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
     offered = Offered(abouts, person, opponent, is_private=True)

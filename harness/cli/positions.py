@@ -24,7 +24,7 @@ from lexicons.text import name_of, read_text
 from protocol.channel import now_ms
 
 from .failing import CommandFailed, sentences, take_time
-from .options import TableOptions, load_given, load_words, say
+from .options import TableOptions, compile_first, load_given, load_words, say
 
 if TYPE_CHECKING:
     from engine.movegen.evaluation import Evaluation
@@ -48,13 +48,12 @@ class Judge:
     win_probabilities: WinProbabilities
 
     @classmethod
-    def load(cls, tables: TableOptions, rules: Rules) -> Judge:
-        """Load what is named, or fail with a sentence."""
+    def load(cls, tables: TableOptions, rules: Rules, *modules: str) -> Judge:
+        """Load what is named, and compile what ``modules`` use, or fail with a sentence."""
         from bot.equipment import tables_for
-        from lexicons.jit import announce_compilation
 
         words, equipment = load_words(tables.lexicon, rules.distribution), tables.equipment()
-        announce_compilation(say)
+        compile_first(modules)
         load_given(equipment, words)
         return cls(rules, words, *tables_for(equipment, rules.distribution))
 

@@ -47,14 +47,15 @@ from .failing import CommandFailed, sentences
 from .house import House
 from .rereading import rereading
 from .serving import (
+    ANALYST,
     RESERVE_BYTES,
     advertised,
     is_any,
+    prepare_bots,
     read_bots,
     return_freed_memory,
     tell,
     time_control,
-    try_out,
     until_stopped,
 )
 from .standby import Standby
@@ -219,7 +220,7 @@ def serve(
     equipment = equipped(settings)
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
-    try_out(specs, equipment)
+    prepare_bots(specs, equipment, *([ANALYST] if settings["analysis"].workers else []))
     kinds = {name: (equipped(kind), kind.get("time")) for name, kind in settings["tables"].items()}
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         house = House(specs, equipment, kinds, settings.get("seed"))

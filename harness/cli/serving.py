@@ -33,6 +33,7 @@ from protocol.errors import PeerError
 
 from . import options
 from .failing import CommandFailed, sentences
+from .preparing import prepare
 
 RESERVE_BYTES = 64 << 20
 """No game begins with less free on the journal's disk: one seldom takes more than 1 MiB."""
@@ -83,11 +84,20 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
     return specs
 
 
-def try_out(specs: Mapping[str, SeatSpec], equipment: Equipment) -> None:
-    """Make each bot that could be wrong once, before anybody plays, or fail with a sentence."""
-    for name, spec in specs.items():
-        with sentences("" if name == spec.text else f"bots.{name}: "):
-            options.run(SeatMaker(spec, name, equipment, notice=options.say).try_out())
+def prepare_bots(specs: Mapping[str, SeatSpec], equipment: Equipment, *modules: str) -> None:
+    """Try out each bot that could be wrong, and compile all kernels, before anybody plays."""
+    prepare(
+        (
+            ("" if name == spec.text else f"bots.{name}: ", name, spec)
+            for name, spec in specs.items()
+        ),
+        equipment,
+        *modules,
+    )
+
+
+ANALYST = "harness.analysis.worker"
+"""The module of processes that analyse for visitors."""
 
 
 class HouseBots:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -27,6 +26,7 @@ from .options import (
     RulesOption,
     SeedOption,
     WorkersOption,
+    compile_first,
     lexicon_for,
     load_given,
     load_rule_set,
@@ -70,10 +70,10 @@ class StudyRun:
     json_: JsonOption = False
     """Print JSON."""
 
-    def field(self, winprob: str | None = None) -> Field:
-        """Load words, rules and a leave table, or fail with a sentence."""
+    def field(self, *modules: str, winprob: str | None = None) -> Field:
+        """Load words, rules and a leave table, and compile what ``modules`` use, or fail."""
         lexicon, rules = load_words_and_rules(self.lexicon, self.rules)
-        return load_field(lexicon, self.leaves, winprob, rules)
+        return load_field(lexicon, self.leaves, winprob, rules, modules)
 
     def check_cores(self, threads: int = 1) -> None:
         """Check that searches against the clock don't wait for each other, or fail."""
@@ -150,18 +150,20 @@ def load_field(
     leaves: str | None = None,
     winprob: str | None = None,
     rules: Rules | None = None,
+    modules: Sequence[str] = (),
 ) -> Field:
-    """Return words, rules and a leave table, or fail with a sentence.
+    """Return words, rules and a leave table, and compile kernels, or fail with a sentence.
 
     ``rules`` None: the usual ones with the lexicon's tiles. ``leaves`` None: the players' own.
-    ``winprob`` is only checked: ``load_chances`` returns it.
+    ``winprob`` is only checked: ``load_chances`` returns it. ``modules`` are those whose kernels
+    will be used.
     """
     from bot.equipment import Equipment
     from engine.rules.rule_sets import rules_for
     from harness.lab.study_context import Field
     from lexicons.tables import table_name
 
-    tell_of_compiling()
+    compile_first(modules)
     rules = rules or rules_for(lexicon.distribution)
     given = load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
     return Field.of(lexicon, rules, given.leaves, table_name(leaves, rules.distribution))
@@ -174,14 +176,6 @@ def load_chances(field: Field, winprob: str | None) -> WinProbabilities:
     if winprob is None:
         return win_probabilities_for(field.rules.distribution)
     return load_win_probabilities(winprob, field.rules.distribution)
-
-
-@cache
-def tell_of_compiling() -> None:
-    """Have compilation announced, once per process."""
-    from lexicons.jit import announce_compilation
-
-    announce_compilation(say)
 
 
 def show_rows(tables: Tables, as_json_text: bool) -> None:

@@ -27,6 +27,7 @@ from .options import (
     ThreadsOption,
     WordsDistributionOption,
     WorkersOption,
+    compile_first,
     load_words_in,
     say,
 )
@@ -38,7 +39,6 @@ from .study_run import (
     load_field,
     load_words_and_rules,
     show_rows,
-    tell_of_compiling,
     telling,
 )
 
@@ -75,10 +75,11 @@ class _Terms:
         SeedOption, Parameter(help="Seed of all that is drawn; the same seed learns the same.")
     ] = 0
 
-    def load(self) -> tuple[Lexicon, Rules]:
+    def load(self, *modules: str) -> tuple[Lexicon, Rules]:
+        """Load words and rules, and compile what ``modules`` use, or fail."""
         from engine.rules.rule_sets import rules_for
 
-        tell_of_compiling()
+        compile_first(modules)
         if self.distribution is None:
             lexicon, rules = load_words_and_rules(self.lexicon, self.rules)
         elif self.rules is None:
@@ -138,7 +139,7 @@ def leaves(
         goal = Goal(games, minutes, playing.seed, floor)
     with explaining(), locked(out):
         _check_checkpoint(checkpoint, resume)
-        lexicon, rules = playing.load()
+        lexicon, rules = playing.load("harness.lab.training.leaves")
         training = LeaveTraining(lexicon, rules, goal, checkpoint)
         if resume:
             training.resume()
@@ -168,7 +169,7 @@ def winprob(
         json_: Print as JSON what the check found.
     """
     check_writable("--out", out)
-    lexicon, rules = playing.load()
+    lexicon, rules = playing.load("engine.simulation.selfplay")
     from harness.lab.training.winprob import (
         calibration,
         draw_win_probabilities,
@@ -224,7 +225,9 @@ def value(
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     with explaining(), locked(out):
         _check_checkpoint(checkpoint, resume)
-        lexicon, rules = playing.load()
+        lexicon, rules = playing.load(
+            "harness.lab.training.value", "harness.lab.training.linear_value"
+        )
         field = load_field(lexicon, leaves, rules=rules)
         learn = _learn_linear if linear else partial(_learn_net, checkpoint, resume)
         net, played, learned = learn(field, games, playing, _picture(out))

@@ -10,7 +10,7 @@ import asyncio
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,10 +101,12 @@ async def check_seat(
     limit_ms: int,
     notice: Callable[[str], None],
     printed: Callable[[str], object],
+    compile_first: Callable[[Iterable[str]], None],
 ) -> SeatCheck:
     """Ask a local seat for a move in each phase of games.
 
-    ``notice`` is told of slow work; ``printed`` takes what the bot prints, position by position.
+    ``notice`` is told of slow work; ``printed`` takes what the bot prints, position by position;
+    ``compile_first`` compiles the kernels of modules.
 
     Raises:
         SeatError: the seat's text is invalid, or its player can't be loaded or made.
@@ -118,7 +120,7 @@ async def check_seat(
             notice(sentence)  # the last words of the bot itself are reported as a problem
 
     maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=pass_on, printed=prints.add)
-    await maker.try_out()
+    compile_first(await maker.try_out())
     seat = _Seat(maker, Asker(field), limit_ms, prints)
     asked, planned = list[Asked](), situations(field)
     try:

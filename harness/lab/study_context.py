@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from engine.rules.rules import Rules
-from lexicons.jit import warm_up
+from lexicons.jit import load
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, table_name
@@ -57,5 +57,5 @@ def rules_mark(rules: Rules) -> str:
 
 @cache
 def ready() -> None:
-    """Compile or load all kernels, once a process, before timing anything."""
-    warm_up()
+    """Load all kernels, once a process, before timing anything."""
+    load()

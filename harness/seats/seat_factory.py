@@ -25,6 +25,7 @@ from websockets.http11 import Request
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat import containment
+from bot.seat.compilation import EVERY_SEAT
 from bot.seat.runtime import software
 from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
 from bot.seat_text import parse_seat
@@ -114,16 +115,25 @@ class SeatMaker:
     _parent: ForkServer | None = None
     _warming: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def try_out(self) -> None:
-        """Raise SeatError if a player can't be loaded or made, before a game needs it.
+    async def try_out(self) -> set[str]:
+        """Return the modules whose kernels a player uses, with what they import.
 
-        The kernels that a user's player uses are compiled. Built-in players without options are
-        not tried.
+        Built-in players without options are not tried.
+
+        Raises:
+            SeatError: a player can't be loaded or made, found before a game needs it.
         """
-        if self.spec.kind == "local" and (self.spec.options or not self.spec.built_in):
-            wrong = await try_out(self.spec, self.equipment, self.notice)
+        if self.spec.kind != "local":
+            return set()
+        modules = {EVERY_SEAT}
+        if self.spec.built_in:
+            modules.add(self.spec.module)
+        if self.spec.options or not self.spec.built_in:
+            wrong, imported = await try_out(self.spec, self.equipment)
             if wrong:
                 raise SeatError(wrong)
+            modules.update(imported)
+        return modules
 
     def check(self, lexicon: Lexicon) -> None:
         """Raise SeatError if an engine's options are invalid, which a game would find too late."""

@@ -19,7 +19,6 @@ import msgspec
 from e2e.processes import COMMAND, PATIENCE_S, Server, run_command
 from guests import Guest
 
-from engine.movegen import generator
 from harness.arbiter.journal_reading import read_games
 from harness.cli.asking import answered
 from harness.lab.bench.client import Client
@@ -151,7 +150,6 @@ def presences(listed: StandingList) -> dict[str, str]:
 
 
 async def test_a_session_with_guests_that_come_and_go(tmp_path: Path) -> None:
-    generator.warm_up()  # or entrants that must come in time compile first
     async with session(tmp_path) as there:
         with dialling(there.server.url) as bots:
             await there.come(*PASSING)

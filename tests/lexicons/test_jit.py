@@ -1,20 +1,32 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
+from numba import typeof
 
 import lexicons.build
 import lexicons.cells
-from lexicons import jit
-from lexicons.jit import freeze, helper, kernel, on_warm_up, warm_up
+from lexicons import jit, kernel_cache
+from lexicons.arrays import F64, READ_ONLY, U8, U64
+from lexicons.jit import freeze, helper, kernel
+from lexicons.kernel_cache import KernelName, cache_problem, forget_folders, kernels_of
+
+STATE = jit.record_dtype([("place", np.int16), ("sums", np.uint64, (2,))])
+
+
+class Pair(NamedTuple):
+    values: F64
+    length: int
 
 
 @helper
@@ -63,25 +75,52 @@ def test_freezing_refuses_new_types_until_it_is_undone() -> None:
     assert _sum_of_squares(np.arange(3, dtype=np.int8)) == 5
 
 
-def test_warming_up_runs_what_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "_warm_ups", [])
-    calls: list[str] = []
+def typed(
+    rows: Annotated[U8, 2],
+    words: Annotated[U64, READ_ONLY],
+    state: Annotated[Any, STATE],
+    pair: Pair,
+    both: tuple[int, float],
+    flag: bool,
+    seed: np.uint64,
+) -> None:
+    """Have an argument of each kind."""
 
-    @on_warm_up
-    def first() -> None:
-        calls.append("first")
 
-    @on_warm_up
-    def second() -> None:
-        calls.append("second")
+def test_annotations_are_the_types_of_arguments() -> None:
+    words = np.zeros(2, np.uint64)
+    words.flags.writeable = False
+    values = (
+        *(np.zeros((2, 3), np.uint8), words, np.zeros(1, STATE)),
+        *(Pair(np.zeros(2), 1), (1, 1.0), True, np.uint64(1)),
+    )
+    assert jit.types_of(typed) == tuple(map(typeof, values))
+    with pytest.raises(TypeError, match="values"):
+        jit.types_of(_sum_of_squares.py_func)  # type: ignore[attr-defined]
 
-    warm_up()
-    assert calls == ["first", "second"]
+
+def kernel_modules() -> list[str]:
+    """Name all modules of ours that have kernels."""
+    root = Path(lexicons.build.__file__).parents[1]
+    return [
+        ".".join(path.relative_to(root).with_suffix("").parts)
+        for package in ("lexicons", "engine", "bot", "harness")
+        for path in (root / package).rglob("*.py")
+        if "\n@kernel\n" in path.read_text()
+    ]
+
+
+@pytest.mark.parametrize("module", kernel_modules())
+def test_all_kernels_are_found_and_have_types(module: str) -> None:
+    import_module(module)
+    ours = [made.py_func for made in jit._kernels if made.py_func.__module__ == module]
+    found = [kernel.name for kernel in kernels_of([module]) if kernel.module == module]
+    assert found == [function.__name__ for function in ours]
+    assert all(jit.types_of(function) for function in ours)
 
 
 def test_the_cache_is_named_by_all_files_of_ours_that_are_imported() -> None:
-    source = Path(lexicons.build.__file__)
-    found = {path.name for path in jit._with_imports(source)}
+    found = {path.name for path in kernel_cache._closure(Path(lexicons.build.__file__))}
     assert {"build.py", "cells.py", "kwg.py", "jit.py", "wordlist.py", "cache.py"} <= found
     assert "store.py" not in found
 
@@ -89,7 +128,7 @@ def test_the_cache_is_named_by_all_files_of_ours_that_are_imported() -> None:
 def test_an_edit_in_an_imported_file_names_another_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit, "_ROOT", tmp_path)
+    monkeypatch.setattr(kernel_cache, "_ROOT", tmp_path)
     package = tmp_path / "engine" / "parts"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("from .deep import state\n", encoding="utf-8")
@@ -100,42 +139,76 @@ def test_an_edit_in_an_imported_file_names_another_directory(
     names = set()
     for content in ("X = 1\n", "X = 2\n"):
         state.write_text(content, encoding="utf-8")
-        jit._cache_directory.cache_clear()
-        names.add(jit._cache_directory(user))
+        forget_folders()
+        kernel_cache._closure.cache_clear()
+        kernel_cache._imports.cache_clear()
+        names.add(KernelName(user, "f").file)
     assert len(names) == 2
     assert None not in names
+
+
+def folder_of(module: ModuleType) -> Path:
+    forget_folders()
+    file = KernelName(Path(str(module.__file__)), "f").file
+    assert file is not None
+    return file.parent
 
 
 def test_kernels_that_nobody_loaded_for_60_days_are_removed_when_others_are_kept(
     own_cache: Path,
 ) -> None:
-    def directory(module: ModuleType) -> Path:
-        jit._cache_directory.cache_clear()
-        made = jit._cache_directory(Path(str(module.__file__)))
-        assert made is not None
-        return made
-
     long_ago = time.time() - 61 * 86_400
-    used = directory(lexicons.build)
+    used = folder_of(lexicons.build)
     left_over = own_cache / "kernels" / "build-0123"
     left_over.mkdir()
-    (left_over / "build.nbi").touch()
+    (left_over / "build.kernel").touch()
     for path in (used, left_over):
         os.utime(path, (long_ago, long_ago))
-    assert directory(lexicons.build) == used
+    assert folder_of(lexicons.build) == used
     assert left_over.exists(), "nothing new is kept"
-    new = directory(lexicons.cells)
+    new = folder_of(lexicons.cells)
     assert set((own_cache / "kernels").iterdir()) == {used, new}
 
 
 def test_code_is_not_kept_where_others_can_write(own_cache: Path) -> None:
-    jit._cache_directory.cache_clear()
-    source = Path(lexicons.build.__file__)
-    directory = jit._cache_directory(source)
-    assert directory is not None
-    directory.chmod(0o777)
-    jit._cache_directory.cache_clear()
-    assert jit._cache_directory(source) is None
+    folder = folder_of(lexicons.build)
+    assert cache_problem() == ""
+    for open_to_all in (folder, folder.parent):
+        open_to_all.chmod(0o777)
+        forget_folders()
+        assert KernelName(Path(lexicons.build.__file__), "f").file is None
+        open_to_all.chmod(0o700)
+    folder.parent.chmod(0o770)
+    assert "others" in cache_problem() or "other users" in cache_problem()
+
+
+ADDER = """
+from lexicons.jit import kernel
+
+@kernel
+def add(one: int, other: int) -> int:
+    return one + other
+"""
+
+
+def test_a_kernel_that_was_cut_short_or_damaged_is_compiled_anew(tmp_path: Path) -> None:
+    (tmp_path / "adder.py").write_text(ADDER, encoding="utf-8")
+    run = "from adder import add; print(add(1, 2), add.stats.cache_hits.total())"
+    assert _run_beside(tmp_path / "adder.py", run) == "3 0"
+    assert _run_beside(tmp_path / "adder.py", run) == "3 1"
+    (kept,) = (tmp_path / "cache" / "kernels").rglob("*.kernel")
+    whole = kept.read_bytes()
+    for damaged in (whole[:-1], b"", whole[:100] + b"x" + whole[101:]):
+        kept.write_bytes(damaged)
+        assert _run_beside(tmp_path / "adder.py", run) == "3 0"
+        assert kept.read_bytes()[:32] == hashlib.sha256(kept.read_bytes()[32:]).digest()
+
+
+def test_types_that_are_not_declared_do_not_replace_the_kept_kernel(tmp_path: Path) -> None:
+    (tmp_path / "adder.py").write_text(ADDER, encoding="utf-8")
+    run = "from adder import add; print(add(1.5, 2.0), add(1, 2), add.stats.cache_hits.total())"
+    assert _run_beside(tmp_path / "adder.py", run) == "3.5 3 0"
+    assert _run_beside(tmp_path / "adder.py", run) == "3.5 3 2"
 
 
 @pytest.mark.parametrize("home", [True, False])
@@ -145,7 +218,7 @@ def test_kernels_work_where_nothing_can_be_kept(
     own_cache.write_text("a file, where a directory should be", encoding="utf-8")
     if not home:
         monkeypatch.setenv("TILEWIRE_CACHE", "~nobody-of-that-name/cache")
-    jit._cache_directory.cache_clear()
+    forget_folders()
 
     def add_one(value: int) -> int:
         return value + 1
@@ -173,38 +246,6 @@ def test_indexes_are_checked_on_request(tmp_path: Path) -> None:
     assert _run(run, TILEWIRE_BOUNDSCHECK="1") == "refused"  # from the cache
     names = [path.name for path in (tmp_path / "cache" / "kernels").iterdir()]
     assert len(names) == 1
-
-
-@pytest.mark.parametrize("line", ["", "ONE = 1\n"], ids=["the same", "another"])
-def test_compiling_is_told_of_once_and_loading_is_not(tmp_path: Path, line: str) -> None:
-    """A copy of a file elsewhere is loaded, too; one that says something else is not."""
-    file, copy = tmp_path / "adder.py", tmp_path / "elsewhere" / "adder.py"
-    file.write_text(
-        "from lexicons.jit import kernel\n"
-        "@kernel\n"
-        "def add(one, other):\n"
-        "    return one + other\n"
-        "@kernel\n"
-        "def double(one):\n"
-        "    return one + one\n",
-        encoding="utf-8",
-    )
-    copy.parent.mkdir()
-    copy.write_text(file.read_text() + line)
-    run = (
-        "from lexicons.jit import announce_compilation\n"
-        "announce_compilation(print)\n"
-        "import numba; numba.njit(lambda one: one)(1)\n"
-        "print('before')\n"
-        "from adder import add, double\n"
-        "add(1, 2), add(1.0, 2.0), double(1)\n"
-    )
-    before, told, *more = _run_beside(file, run).splitlines()
-    assert before == "before"
-    assert told.startswith("compiling the search kernels (once for each kind of bot")
-    assert more == []
-    assert _run_beside(file, run) == "before"
-    assert _run_beside(copy, run).splitlines() == (["before", told] if line else ["before"])
 
 
 def _run_beside(file: Path, script: str) -> str:

@@ -403,11 +403,11 @@ if __name__ == "__main__":
     # What tests import and load is there once, here, for all children.
     files = [name for _, tests in AREAS.values() for name in tests]
     pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", *files])
-    import engine.movegen.generator  # noqa: F401 - registers kernels to be warmed up
-    from lexicons.jit import warm_up
+    import engine.movegen.generator  # noqa: F401 - whose kernels are loaded
+    from lexicons.jit import load
     from lexicons.store import load_lexicon
 
     assert load_lexicon().word_map is not None
-    warm_up()
+    load()
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.mkdtemp()
     sys.exit(main())

@@ -21,7 +21,7 @@ from engine.kernels.board import clear_board, forget_changes
 from engine.kernels.crosses import play
 from engine.kernels.gaddag_movegen import list_into, list_placements
 from engine.kernels.moves import EXCHANGE, MAX_PLACED
-from engine.kernels.search_state import take_rack
+from engine.kernels.search_state import StateArray, take_rack
 from engine.kernels.selfplay import Results
 from engine.simulation.selfplay import StaticGames, play_static_games
 from harness.lab.positions import recorded_games
@@ -30,6 +30,7 @@ from lexicons.alphabet import BLANK
 from lexicons.jit import kernel
 from lexicons.leaves import LeaveArrays
 from lexicons.store import Lexicon
+from lexicons.word_map import WordsArray
 from lexicons.wordlist import WordList, pack_words
 
 from .memory import MB, peak_memory
@@ -167,8 +168,8 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, tuple[int,
 
 @kernel
 def list_in_games(
-    state_array: Any,
-    words_array: Any,
+    state_array: StateArray,
+    words_array: WordsArray,
     leaves: LeaveArrays,
     games: Results,
     fewest_blanks: int,

@@ -13,7 +13,7 @@ of their gains in the next turns by the differences of their classes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -131,7 +131,12 @@ def _distances(there: npt.NDArray[np.bool_]) -> I32:
 
 @kernel
 def _add_up(
-    of: I32, sights: Sights, listed: Listed, products: F64, gains: F64, squares: F64
+    of: Annotated[I32, 4],
+    sights: Sights,
+    listed: Listed,
+    products: Annotated[F64, 2],
+    gains: F64,
+    squares: F64,
 ) -> None:
     """Add to the sums the differences of each turn's moves from their mean, in place."""
     classes, tiles = len(gains), len(sights.shares)

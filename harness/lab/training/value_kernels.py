@@ -7,7 +7,7 @@ The weights of one feature share one step size, like those of a word's embedding
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -31,13 +31,13 @@ class Weights(NamedTuple):
     There the first four arrays have one column: the weights of a row share one sum.
     """
 
-    lines: F32  # [kinds × places × contents, width]
-    start: F32  # [kinds, width]
-    counts: F32  # [rows, width]
-    own: F32  # [rows, OUTPUTS] what counts add to outputs directly
-    second: F32  # [width, hidden]
+    lines: Annotated[F32, 2]  # [kinds × places × contents, width]
+    start: Annotated[F32, 2]  # [kinds, width]
+    counts: Annotated[F32, 2]  # [rows, width]
+    own: Annotated[F32, 2]  # [rows, OUTPUTS] what counts add to outputs directly
+    second: Annotated[F32, 2]  # [width, hidden]
     second_start: F32  # [hidden]
-    last: F32  # [OUTPUTS, hidden]
+    last: Annotated[F32, 2]  # [OUTPUTS, hidden]
     last_start: F32  # [OUTPUTS]
 
 
@@ -71,7 +71,7 @@ def learn(
     sights: Sights,
     listed: Listed,
     rate: float,
-    losses: F64,
+    losses: Annotated[F64, 2],
 ) -> None:
     """Take a step for each position; weights and squares are modified in place.
 

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from engine_games import marked
 
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
-from bot.seat import containment, worker_handle
+from bot.seat import containment
 from bot.seat.containment import PROCESSES, Containment, hide, of_bot, of_engine
 from bot.seat.guard import CANT_RUN
 from bot.seat.runtime import ROOT
@@ -158,14 +158,15 @@ async def test_a_contained_bot_may_be_named_from_a_folder_that_it_does_not_see(
         (tmp_path / folder).mkdir()
     (tmp_path / "bots" / "bots.py").write_text("from bot.player import Player as Bot\n")
     monkeypatch.chdir(tmp_path / "here")
-    assert await try_out(parse_seat("../bots/bots.py:Bot"), Equipment()) == ""
+    assert (await try_out(parse_seat("../bots/bots.py:Bot"), Equipment()))[0] == ""
 
 
 async def test_a_bot_that_is_loaded_before_a_match_is_contained_too(
     tmp_path: Path, mark: str
 ) -> None:
     (tmp_path / "bots.py").write_text(f"bytearray({10 << 30})")
-    assert "MemoryError" in await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+    wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+    assert "MemoryError" in wrong
 
 
 FAILS = """
@@ -232,18 +233,13 @@ def test_only_what_is_there_is_hidden_and_a_closed_journal_no_longer(tmp_path: P
     assert not any(path.startswith(f"{tmp_path}/games.db") for path in of_engine().hidden)
 
 
-async def test_what_a_bot_uses_is_compiled_where_it_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_bot_is_asked_which_modules_with_kernels_it_imports(tmp_path: Path) -> None:
     (tmp_path / "bots.py").write_text(
-        "import engine.movegen.generator\nfrom bot.player import Player as Bot\n"
+        "import engine.endgame.solver\nfrom bot.player import Player as Bot\n"
         "print('tilewire uses:  os engine.simulation.simulation')\n"
     )
-    compiled: list[Sequence[str]] = []
-
-    async def compile_them(modules: Sequence[str], _notice: object) -> None:
-        compiled.append(modules)
-
-    monkeypatch.setattr(worker_handle, "_compile", compile_them)
-    assert await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment()) == ""
-    assert compiled == [["engine.movegen.generator"]]
+    wrong, modules = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+    assert wrong == ""
+    assert "engine.kernels.endgame" in modules
+    assert "os" not in modules
+    assert "engine.simulation.simulation" not in modules

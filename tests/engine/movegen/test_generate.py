@@ -12,12 +12,12 @@ from reference import Dictionary, placements
 from small_games import Words, lexicon_of, small_games
 
 from engine.movegen import generator as generate
-from engine.movegen.generator import kept_generator, legal_moves, warm_up
+from engine.movegen.generator import kept_generator, legal_moves
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Place
 from engine.rules.position import Board, Position, bag_count
 from engine.rules.rules import Rules, check_move, standard_rules
 from lexicons.alphabet import BLANK_FLAG
-from lexicons.jit import freeze
+from lexicons.jit import freeze, load
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import leaves_for
@@ -144,7 +144,7 @@ def test_after_the_warm_up_no_position_and_no_word_graph_compiles_anything() -> 
     spread = np.zeros(2 * len(lexicon.graph.nodes), np.uint32)
     spread[::2] = lexicon.graph.nodes
     strided = replace(lexicon, graph=WordGraph(spread[::2]))
-    warm_up()
+    load()
     freeze()
     try:
         for board in (Board.empty(ENGLISH.layout), on_board((7, 7, Direction.ACROSS, "CAT"))):

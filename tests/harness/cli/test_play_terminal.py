@@ -22,21 +22,12 @@ from tables import words
 from bot.player import Observed, View
 from bot.seat.connection import BotRunner
 from bot.seat.player_thread import Bot
-from engine.movegen import generator
 from engine.movegen.generator import legal_moves
 from engine.notation.move_text import format_full_move
 from engine.rules.moves import Place
 from engine.rules.rules import standard_rules
 from harness.cli.play_terminal import Left, Person, Terminal
-from lexicons import jit
 from protocol.messages import GameOver, Ping, Pong, Resign, YourTurn
-
-
-@pytest.fixture(autouse=True)
-def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No kernel is compiled while a game waits, such as those that other tests have imported."""
-    monkeypatch.setattr(jit, "_warm_ups", [])
-    generator.warm_up()
 
 
 class Sitting:

@@ -34,7 +34,7 @@ from harness.server.analysis.messages import SUBPROTOCOL as ANALYSIS
 from harness.server.spectating import Spectating
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import KnownTokens, hash_token
-from lexicons.jit import warm_up
+from lexicons.jit import load
 from lexicons.store import load_lexicon
 from protocol import accepting
 from protocol.channel import ChannelClosed
@@ -102,7 +102,7 @@ async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Runni
 @pytest.fixture
 def compiled() -> None:
     """No time to be ready is spent on compiling what bots of ours need."""
-    warm_up()
+    load()
 
 
 async def played_by_ours(url: str, name: str, opponent: str) -> None:
