@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.seat.compilation import CompilationFailed, Progress, compile_kernels
 from harness.figures import counted
@@ -109,7 +109,7 @@ class _Shown:
         spent = time.monotonic() - self._began
         return f"about {spent / self._last.share - spent:.0f} s left"
 
-    def _fields(self) -> dict[str, object]:
+    def _fields(self) -> dict[str, Any]:
         return {"ready": self._last.ready, "left": self._left()}
 
     def _print(self, sentence: str) -> None:
