@@ -117,7 +117,7 @@ def begin(
     check_cores(terms)
     check_cluster(terms, how.cluster)
     check_luck(terms, words, luck=how.luck)
-    prepare_seats(terms)
+    prepare_seats(terms, how.cluster)
     folder = options.make_folder(out) if out else options.fresh_folder(place)
     if (folder / "match.json").exists():
         raise CommandFailed(
@@ -135,7 +135,7 @@ def go_on(terms: TournamentConfig, folder: Path, how: Running) -> None:
     _check_rules(terms)
     words = options.load_equipped(terms.equipment)
     check_luck(terms, words, luck=how.luck)
-    prepare_seats(terms)
+    prepare_seats(terms, how.cluster)
     if words.checksum != terms.lexicon_checksum:
         raise CommandFailed(
             f"the words of {terms.lexicon} have changed since the {terms.kind} began", status=1

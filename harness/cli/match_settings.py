@@ -43,7 +43,7 @@ from protocol.parts import TimeControl
 
 from . import options
 from .failing import UNREADABLE, CommandFailed, sentences
-from .preparing import prepare
+from .preparing import try_out
 
 WHOLE_GAMES = ("files", "quackle")
 """Dialects of engines that can't begin in a position."""
@@ -563,7 +563,12 @@ def check_luck(config: TournamentConfig, lexicon: Lexicon, *, luck: bool) -> Non
             tables_for(config.equipment, lexicon.distribution)
 
 
-def prepare_seats(config: TournamentConfig) -> None:
-    """Try users' bots out and compile all kernels, before there is a folder and a clock."""
+def prepare_seats(config: TournamentConfig, cluster: str | None = None) -> None:
+    """Try users' bots out and compile all kernels, before there is a folder and a clock.
+
+    The workers of a cluster compile for themselves.
+    """
     seats = zip(config.names, map(parse_seat, config.seats), strict=True)
-    prepare([("", name, spec) for name, spec in seats], config.equipment)
+    used = try_out([("", name, spec) for name, spec in seats], config.equipment)
+    if cluster is None:
+        options.compile_first(used)

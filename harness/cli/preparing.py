@@ -22,16 +22,21 @@ if TYPE_CHECKING:
 def prepare(
     seats: Iterable[tuple[str, str, SeatSpec]], equipment: Equipment, *modules: str
 ) -> None:
-    """Load users' bots, each in its own process, and compile the kernels of all seats, or fail.
+    """Try users' bots out, and compile the kernels of all seats, or fail.
 
     ``seats`` are what failures begin with, name and seat; ``modules`` use kernels, too.
     """
-    used = set(modules)
+    options.compile_first({*modules, *try_out(seats, equipment)})
+
+
+def try_out(seats: Iterable[tuple[str, str, SeatSpec]], equipment: Equipment) -> set[str]:
+    """Load users' bots, each in its own process, or fail; return the modules that seats use."""
+    used = set[str]()
     for where, name, spec in seats:
         with sentences(where):
             maker = SeatMaker(spec, name, equipment, notice=options.say)
             used |= options.run(maker.try_out())
-    options.compile_first(used)
+    return used
 
 
 def seat_modules(*seats: str) -> set[str]:

@@ -16,8 +16,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+import structlog
+
+from bot.seat.compilation import compile_kernels
 from bot.seat.offers import rules_in_play
 from bot.seat.runtime import log_to_stderr, software
+from bot.seat_text import parse_seat
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_games
@@ -25,11 +29,13 @@ from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Opened, Record
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
-from harness.seats.seat_factory import seating
+from harness.seats.seat_factory import SeatMaker, seating
 from lexicons.store import load_lexicon
 
 from .config import MatchError, TournamentConfig
 from .results import PlannedGame
+
+log = structlog.get_logger(__name__)
 
 IDLE_S = 30.0
 """Time that a worker keeps the processes of a tournament that sends no more pairs."""
@@ -102,6 +108,10 @@ class _Tables:
 
     async def _open(self) -> tuple[Callable[[int, int], Seat], LagMeter]:
         config = self._config
+        modules = set[str]()
+        for seat, name in zip(config.seats, config.names, strict=True):
+            modules |= await SeatMaker(parse_seat(seat), name, config.equipment).try_out()
+        await asyncio.to_thread(compile_kernels, modules, lambda _: None, log.warning)
         players = seating(
             config.seats, config.names, config.equipment, self._lexicon, seed=config.seed
         )
