@@ -98,6 +98,7 @@ class _Step:
         self._report = report
         self._lock = threading.Lock()
         self._failure = ""
+        self._has_ended = False
         self._compilers: list[subprocess.Popen[str]] = []
 
     def run(self) -> None:
@@ -112,6 +113,8 @@ class _Step:
             for thread in threads:
                 thread.join()
         finally:
+            with self._lock:
+                self._has_ended = True  # an interrupted step starts no more
             for compiler in self._compilers:
                 with compiler:  # closes the pipes, and waits
                     compiler.kill()
@@ -127,7 +130,8 @@ class _Step:
         while (task := self._next()) is not None:
             kernel, wait = task
             for _ in range(2):
-                compiler = compiler or self._start()
+                if (compiler := compiler or self._start()) is None:
+                    return
                 answer = _ask(compiler, kernel, wait=wait)
                 if answer:
                     break
@@ -156,15 +160,19 @@ class _Step:
                 return kernel, True
             return None
 
-    def _start(self) -> subprocess.Popen[str]:
-        compiler = subprocess.Popen(
-            worker_command(module=__name__),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self._compilers.append(compiler)
-        return compiler
+    def _start(self) -> subprocess.Popen[str] | None:
+        """Start a compiler; None if the step has ended meanwhile."""
+        with self._lock:
+            if self._has_ended:
+                return None
+            compiler = subprocess.Popen(
+                worker_command(module=__name__),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            self._compilers.append(compiler)
+            return compiler
 
 
 def _ask(compiler: subprocess.Popen[str], kernel: KernelName, *, wait: bool) -> str:
