@@ -10,7 +10,7 @@ import lzma
 import re
 import subprocess
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ LONGEST_WORD: Final = 15
 """In tiles: the side of the board that is played on in all these languages."""
 
 _FORMAT = "tilewire package list 1"
+_TELL_EVERY = 10_000  # lines
 _NO_LETTERS = {
     " ": "several words",
     "-": "hyphen",
@@ -120,8 +121,12 @@ def installed_names() -> tuple[str, ...]:
     return tuple(name for name in PACKAGE_LISTS if installed_path(name).is_file())
 
 
-def install(listed: PackageList) -> Note:
+def install(
+    listed: PackageList, telling: Callable[[int], Callable[[int], object]] = lambda _lines: int
+) -> Note:
     """Make a lexicon from a package's list, replacing one that was made before.
+
+    ``telling`` gets the number of lines, and returns what is told how many are read so far.
 
     Raises:
         FileNotFoundError: the package is not installed; names it.
@@ -135,7 +140,8 @@ def install(listed: PackageList) -> Note:
         )
     alphabet = load_distribution(listed.tiles).alphabet
     text = decode_text(listed.source.read_bytes(), str(listed.source))
-    words, left_out = playable_words(text.split("\n"), listed, alphabet)
+    lines = text.split("\n")
+    words, left_out = playable_words(_told(lines, telling(len(lines))), listed, alphabet)
     note = Note(
         listed.name, listed.tiles, listed.package, _version(listed.package), listed.licence,
         str(listed.copyright_file), len(words), left_out,
@@ -149,6 +155,13 @@ def install(listed: PackageList) -> Note:
         # Only now, so that a full disk leaves the former list with its note.
         write_json(_note_path(listed.name), _FORMAT, asdict(note))
     return note
+
+
+def _told(lines: Sequence[str], tell: Callable[[int], object]) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        if number % _TELL_EVERY == 0 or number == len(lines):
+            tell(number)
+        yield line
 
 
 def installed_note(name: str) -> Note | None:

@@ -30,6 +30,7 @@ from .options import (
     load_words_in,
     say,
 )
+from .study_run import telling
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
 app.command(stats, usage="Usage: tilewire lexicon stats [OPTIONS] [LEXICON]")
@@ -66,7 +67,8 @@ def install(language: str, /) -> None:
     if listed.source.is_file():
         say(f"reading {listed.source}")
     with sentences(kinds=UNREADABLE):
-        note = package_lists.install(listed)
+        note = package_lists.install(listed, lambda lines: telling(lines, "lines"))
+        say(f"{note.words:,} words are left")
         lexicon = load_words(language)
         _ = lexicon.word_map  # kept too, so that no game waits until it is made
     print(f"{language}: {note.words:,} words of {note.origin}, in {note.tiles} tiles")

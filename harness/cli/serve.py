@@ -212,6 +212,7 @@ def serve(
         return _completed(read(), clock, ladder=ladder)
 
     settings = read_all()
+    options.say("loading words, tables and bots")
     _check_hosts(settings)
     threads, ponder = settings["threads"], settings["ponder"]
     specs = _bots(settings)
