@@ -50,5 +50,4 @@ def test_the_container_file_copies_and_starts_what_there_is() -> None:
     }
     (entry,) = (what for step, what in steps if step == "ENTRYPOINT")
     assert json.loads(entry) == ["tilewire"]
-    (warm_up,) = (what for step, what in steps if step == "RUN" and "warm_up()" in what)
-    compile(shlex.split(warm_up)[-1], "Containerfile", "exec")
+    assert ("RUN", "tilewire warm") in steps
