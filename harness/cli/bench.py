@@ -38,6 +38,7 @@ from .study_run import (
     Many,
     StudyRulesOption,
     StudyRun,
+    draw_beside,
     load_chances,
     load_field,
     load_words_and_rules,
@@ -480,5 +481,5 @@ def soak(
         _converse(soaking.soak(folder, seconds, piece, seed, tell, ladder=ladder))
     finally:
         if samples:
-            soaking.draw(samples, folder / "soak.png")
+            draw_beside(folder / "soak.png", soaking.draw, samples)
             show_rows({"pieces": soaking.summary(samples)}, json_)

@@ -26,7 +26,7 @@ from .positions import (
     read_game,
     read_position,
 )
-from .study_run import check_writable
+from .study_run import check_drawable, check_writable
 
 MOST_RACKS = 200_000
 """The default of ``--racks``."""
@@ -90,7 +90,9 @@ def infer(
     """
     if racks is not None and time is not None:
         raise CommandFailed("give either --time or --racks")
-    check_writable("--plot", plot)
+    if plot is not None:
+        check_drawable("--plot")
+        check_writable("--plot", plot)
     player = _model(model, margin, temperature)
     rules = board.load()
     lexicon = options.lexicon_for(lexicon, rules.distribution)

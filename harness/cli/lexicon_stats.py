@@ -27,6 +27,7 @@ from .options import (
     load_words,
     make_folder,
 )
+from .study_run import check_drawable
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
@@ -67,6 +68,7 @@ def stats(
 
     played = load_rule_set(rules)
     if plots is not None:
+        check_drawable("--plots")
         make_folder(plots)
     lexicon = load_words(lexicon_for(name, played.distribution), played.distribution)
     with sentences():

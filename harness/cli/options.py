@@ -208,6 +208,8 @@ BotOption: TypeAlias = Annotated[
 BotSeedOption: TypeAlias = Annotated[
     int, Parameter(help="Seed of the bot's own choices."), Meta(ge=0)
 ]
+HostOption: TypeAlias = Annotated[str, Parameter(env_var="TILEWIRE_HOST")]
+"""The address to listen on."""
 PortOption: TypeAlias = Annotated[int, Meta(ge=0, le=65_535)]
 """A port to listen on; 0 for any that is free."""
 GamesOption: TypeAlias = Annotated[Count, Parameter(help="How many games.")]

@@ -18,6 +18,7 @@ from bot.cores import usable_cores
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, about, did_you_mean, known_bots
 from bot.seat_text import LONGEST_NAME, parse_seat
+from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.figures import plain
@@ -37,14 +38,17 @@ from .failing import CommandFailed, sentences
 from .house import House
 from .serving import (
     ANALYST,
+    LOOPBACK,
     RESERVE_BYTES,
+    is_any,
     prepare_bots,
     read_bots,
     time_control,
     until_stopped,
 )
 
-HOST = "127.0.0.1"
+PORT = 8484
+"""The port with ``--host``, which others have to know."""
 
 ANYBODY = "club"
 """The bot in a terminal, if none is named."""
@@ -68,7 +72,8 @@ def play(
     name: str | None = None,
     time: options.TimeOption = 25 * 60_000,
     increment: options.IncrementOption = 0,
-    port: options.PortOption = 0,
+    host: options.HostOption = LOOPBACK,
+    port: options.PortOption | None = None,
     db: Path = Path("play.db"),
     terminal: Annotated[bool, Parameter(negative="")] = False,
     no_browser: Annotated[bool, Parameter(negative="")] = False,
@@ -86,7 +91,8 @@ def play(
         bot: The opponent: a bot's name, a level such as beginner, or a seat such as
             static?temperature=5. [default: chosen on the page; in a terminal, club]
         name: Your name. [default: your login name]
-        port: The port; 0 for any that is free.
+        host: The address to listen on; in a container 0.0.0.0.
+        port: The port; 0 for any that is free. [default: 0; with another --host 8484]
         db: The journal, with all of your games.
         terminal: Play in this terminal instead.
         no_browser: Print the page's address, and open no browser.
@@ -95,7 +101,7 @@ def play(
     options.say("loading words, tables and bots")
     if terminal and sys.stdin is None:  # closed by whoever started this
         raise CommandFailed("--terminal needs standard input")
-    clock = time_control(ServerTime(), {"initial_ms": time, "increment_ms": increment}, HOST)
+    clock = time_control(ServerTime(), {"initial_ms": time, "increment_ms": increment}, host)
     specs, opponent = _bots(bot)
     person = _person(name, specs)
     games = max(2, usable_cores())
@@ -107,7 +113,9 @@ def play(
     abouts = {each: about(spec) for each, spec in specs.items()}
     abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
     offered = Offered(abouts, person, opponent, is_private=True)
-    house = _OwnServer(equipment, specs, offered, clock, games, port, db)
+    if port is None:
+        port = 0 if is_loopback(host) else PORT
+    house = _OwnServer(equipment, specs, offered, clock, games, host, port, db)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         options.run(_in_terminal(house) if terminal else _on_page(house, opens=not no_browser))
 
@@ -163,9 +171,17 @@ class _OwnServer:
     offered: Offered
     clock: TimeControl
     games: int
+    host: str
     port: int
     db: Path
     listens: bool = False
+
+    def address(self, server: MatchServer) -> str:
+        """Return where this machine reaches the server, which listens."""
+        host = self.host
+        if is_any(host):
+            host = "::1" if ":" in host else LOOPBACK
+        return f"[{host}]:{server.port}" if ":" in host else f"{host}:{server.port}"
 
     def tell(self, sentence: str) -> None:
         """Print what becomes of games of an earlier start; the person sees the rest."""
@@ -176,7 +192,7 @@ class _OwnServer:
     async def server(self) -> AsyncIterator[MatchServer]:
         """Make the server, which does not listen yet; later end its bots and close its journal."""
         house = House(self.specs, self.equipment)
-        await check_address(HOST, self.port)  # before there is a journal
+        await check_address(self.host, self.port)  # before there is a journal
         with closing(Journal(self.db, RESERVE_BYTES)) as journal:
             try:
                 yield MatchServer(
@@ -184,7 +200,7 @@ class _OwnServer:
                     journal,
                     Gatekeeper(journal),
                     house.main_bots.lend,
-                    host=HOST,
+                    host=self.host,
                     port=self.port,
                     time=self.clock,
                     max_games=self.games,
@@ -202,9 +218,11 @@ async def _on_page(house: _OwnServer, *, opens: bool) -> None:
 
         def started() -> None:
             house.listens = True
-            url = f"http://{HOST}:{server.port}/#/play"
+            url = f"http://{house.address(server)}/#/play"
             kept = f"your games are kept in {house.db}"
             print(f"play at {url} (Ctrl-C ends it; {kept})", flush=True)
+            if not is_loopback(house.host):
+                options.say(f"anybody who can reach {house.host} may play here, in your name too")
             if opens:
                 open_in_browser(url)
 
@@ -220,7 +238,7 @@ async def _in_terminal(house: _OwnServer) -> None:
         house.listens = True
         try:
             terminal = Terminal(Console(), sys.stdin.fileno())
-            url, name = f"ws://{HOST}:{server.port}", house.offered.name or NOBODY
+            url, name = f"ws://{house.address(server)}", house.offered.name or NOBODY
             opponent = house.offered.opponent or ANYBODY
             await play_games(url, name, opponent, house.equipment, terminal)
         finally:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -48,6 +47,7 @@ from .house import House
 from .rereading import rereading
 from .serving import (
     ANALYST,
+    LOOPBACK,
     RESERVE_BYTES,
     advertised,
     is_any,
@@ -81,7 +81,7 @@ class ServerSettings(TableWords, total=False):
     Only what was given is there: options replace what the file says, and both the defaults.
     """
 
-    host: str
+    host: options.HostOption
     """The address to listen on. [default: 127.0.0.1]"""
     port: options.PortOption
     """The port; 0 for any. [default: 8484]"""
@@ -93,6 +93,8 @@ class ServerSettings(TableWords, total=False):
     """HOST:PORT, where other hosts reach this one. [default: host and port]"""
     tokens: Path
     """A file of names and token hashes; then nobody else may play."""
+    open_to_all: Annotated[bool, Parameter(negative="")]
+    """Let anybody play at a --host that others reach, without --tokens."""
     admins: Path
     """A file of names and token hashes of those who may use tilewire admin."""
     tls_cert: Path
@@ -109,7 +111,8 @@ class ServerSettings(TableWords, total=False):
 
 
 _WITH_A_TOURNAMENT = {
-    *("host", "port", "tokens", "admins", "tls_cert", "tls_key", "max_games", "admission"),
+    *("host", "port", "tokens", "open_to_all", "admins", "tls_cert", "tls_key", "max_games"),
+    "admission",
 }
 """Settings allowed with ``--tournament``, whose file has all others."""
 
@@ -140,10 +143,11 @@ class ServerFile(ServerSettings, total=False):
 
 def _defaults() -> ServerFile:
     return {
-        "host": "127.0.0.1",
+        "host": LOOPBACK,
         "port": 8484,
         "db": "tilewire.db",
         "standby": False,
+        "open_to_all": False,
         "rules": "english",
         "threads": 1,
         "ponder": False,
@@ -326,7 +330,7 @@ async def _serve_tournament(
         clock = {"time": plan.config.time}
         again = rereading(server, access, settings | clock, lambda: read() | clock, tell)
         told = asyncio.ensure_future(options.until_told_to_stop())
-        await until_stopped(server, _started(server, str(plan.files.path), again, access), told)
+        await until_stopped(server, _started(server, str(plan.files.path), again), told)
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -402,7 +406,7 @@ async def _serve(
                 try:
                     server = _server(journal, settings, drain_s, access, house, specs)
                     again = rereading(server, access, in_effect, read, tell)
-                    started = _started(server, _kept(journal, settings), again, access, standby)
+                    started = _started(server, _kept(journal, settings), again, standby)
                     lost = await until_stopped(server, started, told)
                 except JournalError as error:  # it can no longer be read
                     if not standby:
@@ -482,7 +486,6 @@ def _started(
     server: MatchServer,
     kept: str,
     again: Callable[[], None],
-    access: AccessFiles,
     has_waited: bool = False,
 ) -> Callable[[], None]:
     """Return a function to call when the server listens; after a wait it reads the files again."""
@@ -493,22 +496,12 @@ def _started(
             again()
         url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
         tell(f"serving on {url}, {kept}")
-        for warning in exposures(server.host, open_to_all=access.tokens is None, tls=server.tls):
-            options.say(warning)
+        if server.tls is None and not is_loopback(server.host):
+            options.say(
+                f"what is sent to {server.host} can be read on its way, tokens too; serve wss by "
+                "--tls-cert, here or in a reverse proxy"
+            )
         if server.journal.notice:
             options.say(server.journal.notice)
 
     return started
-
-
-def exposures(host: str, *, open_to_all: bool, tls: ssl.SSLContext | None) -> Iterator[str]:
-    """Yield a warning for each thing that strangers can do with a server, unless on loopback."""
-    if is_loopback(host):
-        return
-    if open_to_all:
-        yield f"anybody who can reach {host} may play; --tokens FILE lets in whom you know"
-    if tls is None:
-        yield (
-            f"what is sent to {host} can be read on its way, tokens too; serve wss by "
-            "--tls-cert, here or in a reverse proxy"
-        )

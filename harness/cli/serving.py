@@ -35,6 +35,8 @@ from . import options
 from .failing import CommandFailed, sentences
 from .preparing import prepare
 
+LOOPBACK = "127.0.0.1"
+
 RESERVE_BYTES = 64 << 20
 """No game begins with less free on the journal's disk: one seldom takes more than 1 MiB."""
 

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from bot.cores import usable_cores
 from harness import figures
+from harness.pictures import why_no_pictures
 
 from .failing import CommandFailed, print_json, sentences, take_time
 from .options import (
@@ -210,6 +211,24 @@ def check_writable(option: str, path: Path | None) -> None:
         raise CommandFailed(f"{option} {path}: nothing can be written to {path.parent.absolute()}")
     if path.is_dir():
         raise CommandFailed(f"{option} {path} is a folder; a file is to be written")
+
+
+def check_drawable(option: str) -> None:
+    """Check that the pictures that an option asks for can be drawn, before work is spent."""
+    if why_not := why_no_pictures():
+        raise CommandFailed(f"{option}: {why_not}")
+
+
+def draw_beside(path: Path, draw: Callable[..., None], *what: object) -> None:
+    """Call ``draw(*what, path)`` for a picture beside what was asked for, or say why there is none.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    if why_not := why_no_pictures():
+        say(f"{path} is left out: {why_not}")
+    else:
+        draw(*what, path)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from cyclopts import App, Parameter
 from msgspec import Meta
 
 from harness import figures
+from harness.pictures import why_no_pictures
 
 from .failing import CommandFailed
 from .options import (
@@ -35,6 +36,7 @@ from .study_run import (
     Many,
     StudyRulesOption,
     check_writable,
+    draw_beside,
     explaining,
     load_field,
     load_words_and_rules,
@@ -184,7 +186,7 @@ def winprob(
         play = partial(play_and_tally, workers, field)
         table = fit_win_probabilities(play(games, playing.seed, telling(games, "games")))
         write_win_probabilities(out, table)
-        draw_win_probabilities(table, _picture(out))
+        draw_beside(_picture(out), draw_win_probabilities, table)
         options = (f"--leaves {leaves}",) if leaves else ()
         command = ("winprob", f"--games {games}", *options)
         _describe(out, command, playing, lexicon, games, {"leaves": field.leaves_name})
@@ -252,7 +254,7 @@ def _learn_net(
         say(f"going on after {training.games:,} games")
     with _stopping(checkpoint), open_workers(playing.workers, playing.cluster, say) as workers:
         net = training.run(workers, _tell_losses, time.monotonic)
-    draw_curve(training.curve, picture)
+    draw_beside(picture, draw_curve, training.curve)
     curve = [(each.games, each.reply_told, each.told, each.final) for each in training.curve]
     return net, training.games, {"curve": curve}
 
@@ -276,7 +278,7 @@ def _learn_linear(
                 yield each
 
         learned = learn_linear(field, listed())
-    draw_linear(learned, classes_of(field), field, picture)
+    draw_beside(picture, draw_linear, learned, classes_of(field), field)
     explained = round(learned.explained, 5)
     say(f"differences of moves over the next two turns: {figures.share(explained)} explained")
     return learned.net, shares * GAMES_A_SHARE, {"explained": explained}
@@ -321,7 +323,7 @@ def features(
         command = f"tilewire train features{terms.options()} --games {games}{simulating}"
         weights = replace(weights, made={"command": command, **weights.made})
         write_rack_weights(out, weights)
-        draw_rack_weights(weights, _picture(out))
+        draw_beside(_picture(out), draw_rack_weights, weights)
     say(f"{out} is written")
 
 
@@ -407,7 +409,7 @@ def _write_leaves(out: Path, table: LeaveTable, training: LeaveTraining, playing
     from lexicons.klv import write_klv
 
     write_klv(out, table)
-    draw_leaves(table, _picture(out))
+    draw_beside(_picture(out), draw_leaves, table)
     goal, tables = training.goal, training.progress.tables
     length = f"--games {goal.games}" if goal.games is not None else f"--minutes {goal.minutes:g}"
     _describe(
@@ -444,4 +446,5 @@ def _describe(
         figures=learned,
     )
     write_manifest(out, manifest)
-    say(f"{out} is written, with {out.name}.json and {out.name}.png")
+    drawn = "" if why_no_pictures() else f" and {out.name}.png"
+    say(f"{out} is written, with {out.name}.json{drawn}")

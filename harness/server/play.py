@@ -40,10 +40,12 @@ class Offered:
     """Whether the server is for one person at this machine; it answers its own page only."""
 
 
-def refuse_strangers(request: Request) -> HttpAnswer | None:
+def refuse_strangers(request: Request, host: str) -> HttpAnswer | None:
     """Refuse a page of another origin, which could play in a person's name.
 
-    A name other than this machine's own may have been made to resolve to it (DNS rebinding).
+    The server is asked for by a name of loopback, or by ``host``, which it listens on; at any port,
+    since a container's may be published at another. Any other name may have been made to resolve to
+    this machine (DNS rebinding).
     """
     hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
     try:
@@ -51,8 +53,8 @@ def refuse_strangers(request: Request) -> HttpAnswer | None:
         theirs = [urlsplit(origin).netloc for origin in origins]
     except ValueError:
         names, theirs = [], []
-    if len(names) != 1 or not is_loopback(names[0] or ""):
-        return wrong(421, "this server answers at its own machine only, as at 127.0.0.1")
+    if len(names) != 1 or not (is_loopback(names[0] or "") or names[0] == host.lower()):
+        return wrong(421, "this server answers at 127.0.0.1, and at the address that --host names")
     if theirs and theirs != hosts:
         return wrong(403, "this server answers its own page only")
     return None

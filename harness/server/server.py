@@ -273,7 +273,7 @@ class MatchServer:
         self._lobby.pair_soon()
 
     def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
-        if self.offered.is_private and (refusal := refuse_strangers(request)):
+        if self.offered.is_private and (refusal := refuse_strangers(request, self.host)):
             return refusal
         if (refusal := refuse_other_methods(request)) is not None:
             return refusal

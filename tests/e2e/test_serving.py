@@ -51,6 +51,11 @@ async def test_health_counts_a_game_and_watch_follows_it_to_its_end(tmp_path: Pa
         assert str(abs(score)) in told.splitlines()[-1]
 
 
+def test_that_what_is_sent_can_be_read_on_its_way_is_warned_of(tmp_path: Path) -> None:
+    with serving(tmp_path, "--host", "0.0.0.0", "--open-to-all") as server:
+        assert "what is sent to 0.0.0.0" in server.hear("can be read on its way, tokens too")
+
+
 async def test_sigterm_lets_games_end(tmp_path: Path) -> None:
     with serving(tmp_path, "--drain", "1m") as server:
         client, turn = await begin(server, "guest")

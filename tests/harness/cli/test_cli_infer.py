@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from itertools import combinations_with_replacement
 from math import comb, prod
@@ -249,6 +250,15 @@ def test_a_picture(tilewire: CommandLine, tmp_path: Path) -> None:
     assert tilewire("infer", OPENING, *IMINO, "--plot", path) == 0
     assert path.read_bytes().startswith(b"\x89PNG\r\n")
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_picture_takes_an_extra(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert tilewire("infer", tmp_path / "none.cgp", "--plot", tmp_path / "one.png") == 2
+    assert tilewire.err.startswith("tilewire: --plot: ")
+    assert "pip install 'tilewire[plots]'" in tilewire.err
 
 
 # --- bad input ----------------------------------------------------------------------------------

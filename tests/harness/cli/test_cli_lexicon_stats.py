@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,16 @@ from harness.cli.lexicon_stats import _letters
 from lexicons.statistics import Letter
 
 DIGRAPHS = "?,?,2,0,0\nA,a,12,1,1\nC,c,4,3,0\nCH,ch,1,5,0\nO,o,9,1,1\nR,r,5,1,0\n"
+
+
+def test_pictures_take_an_extra(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert tilewire("lexicon", "stats", tmp_path / "none.txt", "--plots", tmp_path / "plots") == 2
+    assert tilewire.err.startswith("tilewire: --plots: ")
+    assert "pip install 'tilewire[plots]'" in tilewire.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_statistics_as_tables_json_and_pictures(tilewire: CommandLine, tmp_path: Path) -> None:

@@ -58,11 +58,13 @@ def test_a_terminal_without_input_is_refused(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_a_page_is_served_until_a_signal_comes(
     tilewire: CommandLine,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    host: str,
 ) -> None:
     told: dict[str, Any] = {}
 
@@ -74,17 +76,21 @@ def test_a_page_is_served_until_a_signal_comes(
             return error.code
 
     async def look() -> asyncio.Event:
-        out = capsys.readouterr().out
+        out, told["said"] = capsys.readouterr()
         found = re.fullmatch(r"play at (http://127\.0\.0\.1:\d+)/#/play \(Ctrl-C .*\)\n", out)
         assert found, out
         told["play"] = await asyncio.to_thread(ask, f"{found[1]}/api/play")
+        published = "127.0.0.1:9"  # as of a container
+        told["published"] = await asyncio.to_thread(ask, f"{found[1]}/api/play", Host=published)
         told["away"] = await asyncio.to_thread(ask, f"{found[1]}/api/play", Host="evil.example")
         return asyncio.Event()
 
     monkeypatch.setattr(options, "until_told_to_stop", look)
-    db = tmp_path / "play.db"
-    assert tilewire("play", "club", "--no-browser", "--name", "ann", "--db", db) == 0
+    monkeypatch.setenv("TILEWIRE_HOST", host)
+    where = ("--no-browser", "--port", 0, "--name", "ann", "--db", tmp_path / "play.db")
+    assert tilewire("play", "club", *where) == 0
     assert (told["play"]["opponent"], told["play"]["name"]) == ("club", "ann")
     assert told["play"]["bots"][0] == {"name": "beginner", "about": HANDICAPS["beginner"][1]}
-    assert told["away"] == 421
+    assert (told["published"], told["away"]) == (told["play"], 421)
+    assert ("anybody who can reach 0.0.0.0" in told["said"]) == (host == "0.0.0.0")
     assert tilewire.err.endswith("stopped\n")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import socket
-import ssl
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
 
-from harness.cli.serve import exposures, read_config
+from harness.cli.serve import read_config
 from harness.server.ladder.settings import ServerTime
 
 
@@ -107,24 +106,24 @@ def test_a_file_of_tokens_that_is_not_there(tilewire: CommandLine, tmp_path: Pat
     assert not (tmp_path / "j.db").exists()
 
 
-@pytest.mark.parametrize(
-    ("host", "open_to_all", "tls", "warnings"),
-    [
-        ("127.0.0.1", True, None, []),
-        ("localhost", True, None, []),
-        ("0.0.0.0", True, None, ["anybody who can reach 0.0.0.0 may play", "tokens too"]),
-        ("0.0.0.0", False, None, ["can be read on its way"]),
-        ("0.0.0.0", True, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ["--tokens FILE lets in"]),
-        ("0.0.0.0", False, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), []),
-    ],
-)
-def test_what_strangers_can_do_is_warned_of(
-    host: str, open_to_all: bool, tls: ssl.SSLContext | None, warnings: list[str]
+@pytest.mark.parametrize("tournament", [False, True])
+def test_strangers_may_play_only_where_that_is_said(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tournament: bool
 ) -> None:
-    said = list(exposures(host, open_to_all=open_to_all, tls=tls))
-    assert len(said) == len(warnings)
-    for sentence, warning in zip(said, warnings, strict=True):
-        assert warning in sentence
+    kind = ("--tournament", tmp_path / "club.toml") if tournament else ("--db", tmp_path / "j.db")
+    assert tilewire("serve", "--host", "192.0.2.1", *kind) == 2
+    assert "--host 192.0.2.1: anybody who can reach it could play" in tilewire.err
+    tokens = ("--tokens", tmp_path / "none")
+    assert tilewire("serve", "--host", "192.0.2.1", *tokens, *kind) == 2
+    assert "none: No such file or directory" in tilewire.err
+    assert tilewire("serve", "--open-to-all", *tokens, *kind) == 2
+    assert "--open-to-all anybody: choose one" in tilewire.err
+    assert tilewire("serve", "--host", "192.0.2.1", "--open-to-all", *kind) in (1, 2)
+    assert "anybody" not in tilewire.err
+    monkeypatch.setenv("TILEWIRE_HOST", "192.0.2.2")
+    assert tilewire("serve", *kind) == 2
+    assert "--host 192.0.2.2: anybody" in tilewire.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_players_of_a_server_have_time_to_compile(tmp_path: Path) -> None:

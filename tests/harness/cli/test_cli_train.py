@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -322,6 +323,18 @@ def test_win_probabilities(tilewire: CommandLine, ground: Path, whole: Path) -> 
     assert (manifest.kind, manifest.games, manifest.seed) == ("winprob", 600, 3)
     assert manifest.figures == {"leaves": str(whole)}
     assert (ground / "w1.csv.png").read_bytes().startswith(PNG)
+
+
+def test_without_matplotlib_a_table_has_no_picture(
+    tilewire: CommandLine, ground: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    out = ground / "plain.csv"
+    options = ("--games", "10", "--check", "0", "--leaves", whole)
+    assert tilewire("train", "winprob", "--out", out, *options, *on(ground)) == 0, tilewire.err
+    assert {path.name for path in ground.glob("plain.csv*")} == {"plain.csv", "plain.csv.json"}
+    assert f"tilewire: {out}.png is left out: pictures take matplotlib" in tilewire.err
+    assert f"{out} is written, with {out.name}.json\n" in tilewire.err
 
 
 def test_value(tilewire: CommandLine, ground: Path, whole: Path) -> None:

@@ -99,6 +99,8 @@ def test_a_question_that_makes_no_sense_is_refused(asked: str, sentence: str) ->
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
+        ({"Host": "own.example:80", "Origin": "http://own.example:80"}, None),
+        ({"Host": "192.0.2.1"}, 421),
         ({"Host": "127.0.0.1:8484"}, None),
         ({"Host": "localhost:9000", "Origin": "http://localhost:9000"}, None),
         ({"Host": "[::1]:8484"}, None),
@@ -113,5 +115,5 @@ def test_a_question_that_makes_no_sense_is_refused(asked: str, sentence: str) ->
 def test_a_persons_server_answers_its_own_page_only(
     headers: dict[str, str], status: int | None
 ) -> None:
-    answer = refuse_strangers(Request("/", Headers(headers)))
+    answer = refuse_strangers(Request("/", Headers(headers)), "Own.example")
     assert (answer and answer.status) == status
