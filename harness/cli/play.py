@@ -98,12 +98,12 @@ def play(
         no_browser: Print the page's address, and open no browser.
     """
     options.log_to_stderr(verbose)
-    options.say("loading words, tables and bots")
     if terminal and sys.stdin is None:  # closed by whoever started this
         raise CommandFailed("--terminal needs standard input")
     clock = time_control(ServerTime(), {"initial_ms": time, "increment_ms": increment}, host)
     specs, opponent = _bots(bot)
     person = _person(name, specs)
+    options.say("loading words, tables and bots")
     games = max(2, usable_cores())
     with sentences():
         check_admission(Admission(), games)

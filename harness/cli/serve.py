@@ -216,11 +216,11 @@ def serve(
         return _completed(read(), clock, ladder=ladder)
 
     settings = read_all()
-    options.say("loading words, tables and bots")
     _check_hosts(settings)
     threads, ponder = settings["threads"], settings["ponder"]
     specs = _bots(settings)
     access = read_access_files(settings, tell)
+    options.say("loading words, tables and bots")
     equipped = partial(options.equipment_named, threads=threads, ponder=ponder)
     equipment = equipped(settings)
     if ponder:
@@ -288,6 +288,7 @@ def _run_tournament(
 ) -> None:
     """Run a tournament until a signal comes, and print its table."""
     access = read_access_files(settings, tell)
+    options.say("loading words, tables and bots")
     with sentences(kinds=(OSError,), status=1):  # before there is a folder
         options.run(check_address(settings["host"], settings["port"]))
     from .directed import plan_of  # brings numba in, which a server otherwise starts without
