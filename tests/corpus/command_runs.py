@@ -21,7 +21,7 @@ Answer = tuple[int, str, str]
 _VOLATILE = (
     (re.compile(r'("(?:seconds|took|nodes_a_second)": )[0-9.e+-]+'), r"\1…"),
     (re.compile(re.escape(str(Path(__file__).parents[2]))), "CHECKOUT"),
-    (re.compile(r"tilewire: (compiling the search kernels|building the word graph).*\n"), ""),
+    (re.compile(r"tilewire: (compiling|all \d+ kernels|building the word graph).*\n"), ""),
 )
 
 _LONG = re.compile(r"\d+\.\d{10,}(?:e-?\d+)?")
