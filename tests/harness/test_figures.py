@@ -1,0 +1,77 @@
+"""``docs/results/figures.py``: figures of documents beside what their commands print."""
+
+from __future__ import annotations
+
+import importlib.util
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "docs" / "results" / "figures.py"
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("figures", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+figures = load()
+COMMANDS = tomllib.loads(figures.LIST.read_text("utf-8"))["command"]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: str(command["run"]).strip()[:60])
+def test_each_figure_stands_in_its_document(command: dict[str, list[list[str]]]) -> None:
+    assert all(figures.expected(figure) for figure in command["figures"])
+
+
+def test_the_fastest_hold() -> None:
+    assert figures.main(["scowl.klv2.json", "tilewire leaves"]) == 0
+
+
+def test_a_wrong_figure_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "It won 12 of 20,\nahead by 3.5 ± 0.1 points.\n\n```\n$ it\nname  7\nnone  8\n```\n",
+        "utf-8",
+    )
+    listed = tmp_path / "figures.toml"
+    listed.write_text(
+        f"""
+[[command]]
+run = "echo 'won 12 of 20, by +3.46 ± 0.14'; echo 'name 7'; echo 'none 9'"
+figures = [
+    ["{page}", "won … of 20", "won …"],
+    ["{page}", "ahead by … points", "by …"],
+    ["{page}", "of …, ahead", "won … of"],
+    ["{page}", "name  7"],
+]
+""",
+        "utf-8",
+    )
+    assert figures.main([], listed) == 1
+    first, _, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("$ echo")
+    assert [line.split(":")[0].strip() for line in lines] == [
+        "holds",
+        "holds",
+        "no longer holds",
+        "printed",
+        "the document says",
+        "no longer holds",
+        "printed",
+        "the document says",
+        "4 figures, 2 no longer hold",
+    ]
+    assert lines[-3:-1] == ["  printed: none 9", "  the document says: none  8"]
+
+
+def test_a_figure_that_no_document_has_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text("It won 12 of 20.\n", "utf-8")
+    with pytest.raises(ValueError, match="no figure"):
+        figures.expected([str(tmp_path / "page.md"), "lost … of", "lost …"])
