@@ -109,6 +109,8 @@ class SeatSpec:
     built_in: bool = False
     dialect: str = ""
     """The protocol of an engine, one of ``DIALECTS``."""
+    has_network: bool = False
+    """Whether a user's bot keeps this machine's network (``network=yes``)."""
 
     @property
     def module(self) -> str:

@@ -139,8 +139,8 @@ def _to_be_hidden() -> list[str]:
 
 def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
     """Return the confinement of a user's bot; SeatError if ``MEMORY`` has an invalid value."""
-    own = sorted(map(str, _own_folders(spec)))
-    return of_reader(equipment)._replace(memory_mb=_memory_mb(), own=own)
+    held = of_reader(equipment)._replace(memory_mb=_memory_mb(), network=spec.has_network)
+    return held._replace(own=sorted(map(str, _own_folders(spec))))
 
 
 def of_reader(*equipments: Equipment) -> Confinement:
@@ -182,7 +182,7 @@ def _memory_mb() -> int:
 
 def of_engine() -> Confinement:
     """Return the confinement of an engine: it sees what we see, except hidden files."""
-    return Confinement(apart=containment().apart, hidden=_to_be_hidden())
+    return Confinement(apart=containment().apart, network=True, hidden=_to_be_hidden())
 
 
 def _python() -> list[str]:
