@@ -270,3 +270,21 @@ def test_the_network_is_asked_for_by_an_option_that_is_not_the_players() -> None
     assert (own.has_network, own.options[1]) == (False, ("network", "net.npz"))
     with pytest.raises(SeatError, match="'network'"):
         parse_seat("static?network=yes")
+
+
+@pytest.mark.parametrize(
+    ("text", "contained", "how"),
+    [
+        ("greedy", False, ""),
+        ("tests/hostile_bots.py:Pries", True, ""),
+        ("tests/hostile_bots.py:Pries", False, "not contained"),
+        ("tests/hostile_bots.py:Pries?network=yes", True, "network"),
+        ("siu:/bin/true", True, "files"),
+        ("ws://h:1/bot", True, "elsewhere"),
+        ("guest:ann", True, "elsewhere"),
+    ],
+)
+def test_who_could_remember_draws(text: str, contained: bool, how: str) -> None:
+    told = parse_seat(text).may_remember(contained=contained)
+    assert how in told
+    assert bool(how) == bool(told)
