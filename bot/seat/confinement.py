@@ -85,10 +85,15 @@ class Confinement(NamedTuple):
             with contextlib.suppress(OSError):  # before Linux 6.14 all namespaces share one limit
                 most = max(self.processes, _LEAST_PIDS)
                 Path("/proc/sys/kernel/pid_max").write_text(str(most))
+        syscalls.make_read_only("/proc")  # root could write settings of the host, even without
+        syscalls.leave_session_keyring()  # privileges; those of the user are of its namespace
         syscalls.drop_privileges()
 
     def limit(self) -> None:
-        """Set the limits of this process and its descendants; OSError if that fails."""
+        """Set the limits of this process and its descendants; OSError if that fails.
+
+        Call it before ``enter``, which makes ``/proc`` read-only.
+        """
         syscalls.gain_nothing_by_exec()
         limits = {
             resource.RLIMIT_AS: self.memory_mb << 20,

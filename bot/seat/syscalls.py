@@ -39,6 +39,10 @@ _CAPABILITY_VERSION_3 = 0x20080522
 
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 
+_KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219}
+"""The number of the call ``keyctl``, by machine; the C library has no function for it."""
+_KEYCTL_JOIN_SESSION_KEYRING = 1
+
 _libc: Any = ctypes.CDLL(None, use_errno=True)
 
 
@@ -95,6 +99,16 @@ def raise_loopback() -> None:
         fcntl.ioctl(opened.fileno(), _SIOCSIFFLAGS, request)
     finally:
         opened.close()
+
+
+def leave_session_keyring() -> None:
+    """Begin a new, empty session keyring.
+
+    It does nothing on a system that has no keyrings or forbids their calls.
+    """
+    call = _KEYCTL.get(os.uname().machine)
+    if call is not None:
+        _libc.syscall(ctypes.c_long(call), _KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 def drop_privileges() -> None:
