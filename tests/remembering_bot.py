@@ -87,7 +87,7 @@ class Remembers(Player):
     """Looks for its notes and leaves new ones; ``port`` is that of a collector outside."""
 
     def __init__(self, port: str) -> None:
-        self._places = {
+        self._places: dict[str, Place] = {
             **{f"collector, {name}": _asked(it) for name, it in addresses(int(port)).items()},
             **{f"daemon, {name}": _asked(it) for name, it in addresses(PORT).items()},
             **{f"{it}": _file(it / NAME) for it in self._folders()},

@@ -65,11 +65,10 @@ class _Tables:
 
     def __init__(self, config: TournamentConfig) -> None:
         log_to_stderr("warning")
-        here = containment()
-        if config.contained and not here.apart:  # the bots could remember draws that pairs share
+        if config.contained and not containment().apart:  # bots could remember a pair's draws
             raise MatchError(
                 f"bots are contained where this {config.kind} began, but not on a worker of the "
-                f"cluster: {here.why_not}"
+                f"cluster: {containment().why_not}"
             )
         self._config = config
         self._lexicon = load_lexicon(
