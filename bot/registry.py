@@ -109,6 +109,8 @@ class SeatSpec:
     built_in: bool = False
     dialect: str = ""
     """The protocol of an engine, one of ``DIALECTS``."""
+    has_network: bool = False
+    """Whether a user's bot keeps this machine's network (``network=yes``)."""
 
     @property
     def module(self) -> str:
@@ -127,8 +129,24 @@ class SeatSpec:
 
     @property
     def starts_afresh(self) -> bool:
-        """Whether it runs here and forgets earlier games, so that paired games can share draws."""
+        """Whether a process here plays each of its games, or one that forgets the last."""
         return self.kind == "local" or (self.kind == "engine" and self.dialect != "files")
+
+    def may_remember(self, *, contained: bool) -> str:
+        """Return how it could carry something from a game to the next; empty if it can't.
+
+        Paired games share their draws only between seats that can't. ``contained`` says whether
+        users' bots are contained here.
+        """
+        if self.kind in ("remote", "guest"):
+            return "it runs elsewhere"
+        if self.kind == "engine":
+            return "an engine can leave files"
+        if self.built_in:
+            return ""
+        if self.has_network:
+            return "it has the network"
+        return "" if contained else "it is not contained on this system"
 
 
 def known_bots() -> dict[str, str]:

@@ -11,13 +11,15 @@
 =============================  ================================================================
 
 Options for a local player follow after ``?``: ``static?temperature=2&…``, percent-encoded where
-they hold ``&``, ``=``, ``?`` or ``%``.
+they hold ``&``, ``=``, ``?`` or ``%``. ``network=yes`` is not for the player, but lets a user's bot
+keep the network where it is contained.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -32,6 +34,7 @@ LIKE_AN_ADDRESS = re.compile(
 name."""
 _OF_ONE = ("quackle", "magpie")
 """Dialects that one engine speaks, so they name it: Quackle's program is ``libquackle_test``."""
+_NETWORK = ("network", "yes")
 _SHOWN = 80
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -45,7 +48,7 @@ def is_name(text: str) -> bool:
 def parse_seat(text: str) -> SeatSpec:
     """Read a seat and check that its name, file or package exists; else raise SeatError."""
     try:
-        return _read(text)
+        return _with_network(_read(text))
     except SeatError:
         raise
     # Such as a name too long for a file, or the home of a user who does not exist.
@@ -82,6 +85,14 @@ def _read(text: str) -> SeatSpec:
         raise SeatError(f"{text!r}: {target!r} is neither a module's name nor a file (.py)")
     _check_package(target, text)
     return SeatSpec("local", factory, f"{target}:{factory}", options, text)
+
+
+def _with_network(spec: SeatSpec) -> SeatSpec:
+    """Take ``network=yes`` out of the options of a user's bot."""
+    if spec.kind != "local" or spec.built_in or _NETWORK not in spec.options:
+        return spec
+    options = tuple(option for option in spec.options if option != _NETWORK)
+    return replace(spec, options=options, has_network=True)
 
 
 def _remote(text: str) -> SeatSpec:

@@ -120,6 +120,10 @@ class Pries(_Hostile):
             "capabilities": status["CapEff"] + status["CapBnd"],
             "no_new_privileges": status["NoNewPrivs"],
             "namespaces": str(LIBC.unshare(CLONE_NEWUSER)),
+            "environment": " ".join(
+                [f"{name}={value}" for name, value in os.environ.items()]
+                + [tried(path.read_text) for path in Path("/proc").glob("[0-9]*/environ")]
+            ),
         }
 
 

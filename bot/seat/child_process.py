@@ -105,7 +105,7 @@ async def spawn(
     Args:
         command: path of the program, and its arguments.
         folder: working directory; None: ours.
-        environment: the whole environment; None: ours.
+        environment: the whole environment; None: as much of ours as bots inherit.
         limits: by default none.
         confinement: for a program that is not ours; by default none.
         pipes: whether to open pipes to its standard input and output.
@@ -129,7 +129,10 @@ async def spawn(
             stdout=stream,
             stderr=asyncio.subprocess.STDOUT if one_stream else asyncio.subprocess.PIPE,
             cwd=folder,
-            env={**(os.environ if environment is None else environment), _MARK: mark},
+            env={
+                **(containment.environment() if environment is None else environment),
+                _MARK: mark,
+            },
             pass_fds=(reading, *handed),
             start_new_session=True,
             limit=MAX_LINE,

@@ -2,8 +2,9 @@
 
 The guard (``guard.py``) confines a process before it runs any foreign code. ``apart`` asks for
 Linux namespaces: of processes, which has only its own and ends with the first; of mounts, with a
-root that has only what is shown (``private_root.py``); and of users, in which it has no privileges.
-``containment.py`` finds out whether the system allows that. Limits hold in any case.
+root that has only what is shown (``private_root.py``); of networks, which reaches only itself; and
+of users, in which it has no privileges. ``containment.py`` finds out whether the system allows
+that. Limits hold in any case.
 
 The guard imports this file without site-packages.
 """
@@ -37,6 +38,8 @@ class Confinement(NamedTuple):
     """Open files of each of its processes; 0: as many as we may have."""
     apart: bool = False
     """Whether it runs in its own namespaces."""
+    network: bool = False
+    """Whether it keeps the host's network all the same, with its abstract UNIX sockets."""
     reads: Sequence[str] | None = None
     """Read-only files and folders that it sees besides the system's; None: all that we see."""
     own: Sequence[str] = ()
@@ -47,7 +50,7 @@ class Confinement(NamedTuple):
     """Files and folders that are empty for it, unless something that it reads is in them."""
 
     def leave(self) -> None:
-        """Leave the host's namespaces of users, processes and shared memory.
+        """Leave the host's namespaces of users, processes, shared memory and networks.
 
         The next child is the first process of the new namespace of processes.
 
@@ -55,10 +58,13 @@ class Confinement(NamedTuple):
             OSError: the system does not allow it.
         """
         user, group = os.geteuid(), os.getegid()
-        syscalls.unshare(syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWIPC)
+        left = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWIPC
+        syscalls.unshare(left if self.network else left | syscalls.CLONE_NEWNET)
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+        if not self.network:
+            syscalls.raise_loopback()
 
     def enter(self) -> None:
         """Give this process, the first of its namespace, a private root and no privileges.
@@ -79,10 +85,15 @@ class Confinement(NamedTuple):
             with contextlib.suppress(OSError):  # before Linux 6.14 all namespaces share one limit
                 most = max(self.processes, _LEAST_PIDS)
                 Path("/proc/sys/kernel/pid_max").write_text(str(most))
+        syscalls.make_read_only("/proc")  # root could write settings of the host, even without
+        syscalls.leave_session_keyring()  # privileges; those of the user are of its namespace
         syscalls.drop_privileges()
 
     def limit(self) -> None:
-        """Set the limits of this process and its descendants; OSError if that fails."""
+        """Set the limits of this process and its descendants; OSError if that fails.
+
+        Call it before ``enter``, which makes ``/proc`` read-only.
+        """
         syscalls.gain_nothing_by_exec()
         limits = {
             resource.RLIMIT_AS: self.memory_mb << 20,

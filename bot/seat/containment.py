@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,6 +43,17 @@ PROCESSES = 400
 
 FILES = 1_024
 """Open files of each process of a bot."""
+
+INHERITED = (
+    *("PATH", "LD_LIBRARY_PATH", "PYTHON*"),  # to find programs, libraries and modules
+    *("HOME", "USER", "LOGNAME", "TMPDIR"),  # programs look for their files there
+    *("LANG", "LANGUAGE", "LC_*", "TZ"),  # how to read and write text and times
+    *("TILEWIRE_CACHE", "XDG_CACHE_HOME", "TILEWIRE_BOUNDSCHECK", "NUMBA_*"),  # compiled kernels
+    *("OMP_*", "OPENBLAS_*", "MKL_*", "CUDA_*"),  # threads and devices of numerical libraries
+    "COVERAGE_*",  # our tests measure our part of a bot's process
+)
+"""The environment variables that bots and engines inherit; ``*`` stands for any ending. Others may
+be secrets of the host: passwords of databases, tokens, keys of a cloud."""
 
 _TRIAL_S = 20.0
 
@@ -95,6 +107,15 @@ def guard_command(lifeline: int, confinement: Confinement, command: list[str]) -
     return [*python, str(lifeline), told, *command]
 
 
+def environment() -> dict[str, str]:
+    """Return the environment variables that bots and engines inherit from this process."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if any(fnmatchcase(name, pattern) for pattern in INHERITED)
+    }
+
+
 @cache
 def shield() -> None:
     """Hide this process's memory from the user's other processes; adopt what a guard leaves."""
@@ -118,8 +139,8 @@ def _to_be_hidden() -> list[str]:
 
 def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
     """Return the confinement of a user's bot; SeatError if ``MEMORY`` has an invalid value."""
-    own = sorted(map(str, _own_folders(spec)))
-    return of_reader(equipment)._replace(memory_mb=_memory_mb(), own=own)
+    held = of_reader(equipment)._replace(memory_mb=_memory_mb(), network=spec.has_network)
+    return held._replace(own=sorted(map(str, _own_folders(spec))))
 
 
 def of_reader(*equipments: Equipment) -> Confinement:
@@ -161,7 +182,7 @@ def _memory_mb() -> int:
 
 def of_engine() -> Confinement:
     """Return the confinement of an engine: it sees what we see, except hidden files."""
-    return Confinement(apart=containment().apart, hidden=_to_be_hidden())
+    return Confinement(apart=containment().apart, network=True, hidden=_to_be_hidden())
 
 
 def _python() -> list[str]:

@@ -85,10 +85,10 @@ def _confine(confinement: Confinement) -> None:
     syscalls.die_with_parent()
     os.setpgid(0, 0)
     try:
+        confinement.limit()
         if confinement.apart:
             confinement.enter()
             _stay_behind()
-        confinement.limit()
     except (OSError, ValueError) as error:
         os._exit(_cant_confine(error))
 

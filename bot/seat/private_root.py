@@ -59,6 +59,9 @@ def make_root(
     for number, (path, source) in enumerate(copied.items()):
         _copy(source, path, Path(f"/.changes/{number}"))
     _make_devices()
+    for names_of_keys in ("/proc/keys", "/proc/key-users"):
+        if Path(names_of_keys).exists():
+            _cover(Path(names_of_keys))
     syscalls.let_go_of(str(_OLD))
     _OLD.rmdir()
 
@@ -148,7 +151,9 @@ def _copy(source: Path, path: Path, changes: Path) -> None:
 def _make_devices() -> None:
     for pattern in _DEVICES:
         for device in _on_host(Path("/dev")).glob(pattern):
-            _show(device, Path("/dev") / device.name)
+            shown = Path("/dev") / device.name
+            _show(device, shown)
+            syscalls.make_read_only(str(shown))  # its mode and times; it can be written to
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         Path(f"/dev/{name}").symlink_to(f"/proc/self/fd/{number}")
     Path("/dev/fd").symlink_to("/proc/self/fd")

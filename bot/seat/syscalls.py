@@ -6,9 +6,12 @@ file without site-packages.
 
 from __future__ import annotations
 
+import _socket  # ``socket`` takes longer to import
 import ctypes
+import fcntl
 import os
 import signal
+import struct
 import sys
 from typing import Any
 
@@ -16,6 +19,7 @@ CLONE_NEWNS = 0x00020000
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 _MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 0x40000
@@ -32,6 +36,12 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
 _CAPABILITY_VERSION_3 = 0x20080522
+
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
+
+_KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219}
+"""The number of the call ``keyctl``, by machine; the C library has no function for it."""
+_KEYCTL_JOIN_SESSION_KEYRING = 1
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
 
@@ -79,6 +89,26 @@ def gain_nothing_by_exec() -> None:
 def unshare(flags: int) -> None:
     """Move this process to new namespaces; with ``CLONE_NEWPID`` only its children."""
     _checked(_libc.unshare(flags), "unshare")
+
+
+def raise_loopback() -> None:
+    """Let a new network namespace reach itself at 127.0.0.1 and ::1."""
+    request = struct.pack("16sH22x", b"lo", _IFF_UP)  # struct ifreq
+    opened = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+    try:
+        fcntl.ioctl(opened.fileno(), _SIOCSIFFLAGS, request)
+    finally:
+        opened.close()
+
+
+def leave_session_keyring() -> None:
+    """Begin a new, empty session keyring.
+
+    It does nothing on a system that has no keyrings or forbids their calls.
+    """
+    call = _KEYCTL.get(os.uname().machine)
+    if call is not None:
+        _libc.syscall(ctypes.c_long(call), _KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 def drop_privileges() -> None:

@@ -19,6 +19,7 @@ from bot.equipment import Equipment
 from bot.registry import SeatSpec
 from protocol.channel import Channel, PipeChannel
 
+from . import containment
 from .child_process import MAX_LINE, ChildProcess, Spawned, spawn
 from .confinement import Confinement
 from .containment import of_bot
@@ -178,9 +179,7 @@ def _arguments(spec: SeatSpec, equipment: Equipment) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    environment.pop(TOKEN, None)
-    return environment
+    return {**containment.environment(), "PYTHONUNBUFFERED": "1"}
 
 
 class ForkServer(SeatProcess):

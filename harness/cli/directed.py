@@ -99,9 +99,9 @@ def _as_begun(
     if not (folder / "match.json").exists():
         return config
     begun = read_config(folder)
-    anew = config
+    anew = replace(config, contained=begun.contained)
     if not has_seed:  # one drawn at random differs each time
-        anew = replace(config, seed=config.seed and begun.seed)
+        anew = replace(anew, seed=config.seed and begun.seed)
     free = ("concurrency", "transport")
     differ = [
         _IN_WORDS.get(field.name, field.name)

@@ -42,6 +42,7 @@ from .match_settings import (
     prepare_seats,
     read_settings,
     resumed_config,
+    warn_of_shared_draws,
 )
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ def go_on(terms: TournamentConfig, folder: Path, how: Running) -> None:
         check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
         check_cores(terms)
         check_cluster(terms, how.cluster)
+        warn_of_shared_draws(terms)
     _check_rules(terms)
     words = options.load_equipped(terms.equipment)
     check_luck(terms, words, luck=how.luck)

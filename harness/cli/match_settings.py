@@ -19,6 +19,7 @@ from bot.cores import usable_cores
 from bot.equipment import tables_for
 from bot.players.options import parse_duration
 from bot.registry import SeatError, SeatSpec
+from bot.seat.containment import containment
 from bot.seat.offers import rules_on_wire
 from bot.seat_text import LONGEST_NAME, parse_seat
 from engine.notation.cgp import read_cgp
@@ -270,12 +271,13 @@ def configure(
         control = _time_control(settings, hosts + ([] if guests_at is None else [guests_at]))
         check_time_control(control)
         _check_concurrency(concurrency, equipment.threads, specs, directed=guests_at is not None)
-        _check_fresh_starts(specs, settings)
+        contained = any(map(_is_users_bot, specs)) and containment().apart
+        _check_shared_draws(specs, settings, contained=contained)
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
             SeatMaker(spec, name, equipment).check(words)
     openings = _openings(settings.get("openings"), specs, words, rules)
-    if seed is None and sum(spec.starts_afresh for spec in specs) > 1:
+    if seed is None and sum(not it.may_remember(contained=contained) for it in specs) > 1:
         seed = secrets.randbits(63)
     _check_rounds(settings)
     test = _test(settings)
@@ -289,6 +291,7 @@ def configure(
         rules=equipment.rules,
         rules_in_play=rules_on_wire(rules),
         seed=seed,
+        contained=contained,
         test=test,
         anchors=_anchors(settings.get("anchor", []), names),
         format=settings.get("format", "round-robin"),
@@ -305,20 +308,37 @@ def configure(
     return config, words
 
 
-def _check_fresh_starts(specs: Sequence[SeatSpec], settings: Settings) -> None:
-    """Check that all seats start afresh for each game, if the settings need that, or fail."""
-    if all(spec.starts_afresh for spec in specs):
+def _is_users_bot(spec: SeatSpec) -> bool:
+    return spec.kind == "local" and not spec.built_in
+
+
+def _check_shared_draws(specs: Sequence[SeatSpec], settings: Settings, *, contained: bool) -> None:
+    """Check that all seats may share draws, if the settings need that, or fail."""
+    reasons = [(spec.text, spec.may_remember(contained=contained)) for spec in specs]
+    why = next((f"{text} could: {why}" for text, why in reasons if why), None)
+    if why is None:
         return
     if "seed" in settings:
         raise CommandFailed(
-            "--seed is only for seats that start afresh on this machine for each game; one "
-            "that goes on after a game could work out the draws"
+            f"--seed is only for seats that can carry nothing from a game to the next; {why}"
         )
     if settings.keys() & {"sprt", "sprt_spread"}:
         raise CommandFailed(
-            "a sequential test compares pairs of games with the same draws; both seats must start "
-            "afresh on this machine for each game"
+            "a sequential test compares pairs of games with the same draws, for which no seat may "
+            f"carry anything from a game to the next; {why}"
         )
+
+
+def warn_of_shared_draws(terms: TournamentConfig) -> None:
+    """Say which seats of a resumed match could now remember the draws that its pairs share."""
+    contained = any(_is_users_bot(parse_seat(seat)) for seat in terms.seats) and containment().apart
+    begun = terms.fresh_draws()
+    for name, why in terms.fresh_draws(contained).items():
+        if name not in begun and terms.seed is not None:
+            options.say(
+                f"{name} could remember the draws of a pair's first game ({why}); the pairs "
+                f"share them all the same, as when the {terms.kind} began"
+            )
 
 
 def _check_rounds(settings: Settings) -> None:

@@ -19,6 +19,7 @@ from typing import TypeAlias
 import structlog
 
 from bot.seat.compilation import compile_kernels
+from bot.seat.containment import containment
 from bot.seat.offers import rules_in_play
 from bot.seat.runtime import log_to_stderr, software
 from bot.seat_text import parse_seat
@@ -64,6 +65,11 @@ class _Tables:
 
     def __init__(self, config: TournamentConfig) -> None:
         log_to_stderr("warning")
+        if config.contained and not containment().apart:  # bots could remember a pair's draws
+            raise MatchError(
+                f"bots are contained where this {config.kind} began, but not on a worker of the "
+                f"cluster: {containment().why_not}"
+            )
         self._config = config
         self._lexicon = load_lexicon(
             config.lexicon, rules_in_play(config.rules_in_play).distribution

@@ -44,7 +44,10 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
     rules_in_play: RulesInPlay = RulesInPlay()
     """The rule set in full, as it was when the tournament began."""
     seed: int | None
-    """Seed of the draws in games between seats that start afresh; None: there are no such games."""
+    """Seed of the draws that paired games share; None: none do."""
+    contained: bool | None = None
+    """Whether users' bots were contained where it began, and so could share draws; None, in older
+    folders: all seats that start afresh share them."""
     format: Format = "round-robin"
     rounds: int = 1
     """Rounds of a Swiss, cycles of a round robin or gauntlet; a knockout has what it needs."""
@@ -84,9 +87,20 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
         """The word for it in messages: ``match`` or ``tournament``."""
         return "match" if self.is_match else "tournament"
 
-    def afresh(self) -> tuple[bool, ...]:
-        """Return for each seat whether it starts afresh, so that a pair may share its draws."""
-        return tuple(parse_seat(seat).starts_afresh for seat in self.seats)
+    def fresh_draws(self, contained: bool | None = None) -> dict[str, str]:
+        """Map the players whose games share no draws to the reasons.
+
+        ``contained`` replaces what the tournament began with.
+        """
+        contained = self.contained if contained is None else contained
+        reasons = {}
+        for name, text in zip(self.names, self.seats, strict=True):
+            spec = parse_seat(text)
+            if contained is not None:
+                reasons[name] = spec.may_remember(contained=contained)
+            elif not spec.starts_afresh:
+                reasons[name] = "it does not start afresh here for each game"
+        return {name: why for name, why in reasons.items() if why}
 
 
 def write_config(config: TournamentConfig, folder: Path) -> None:

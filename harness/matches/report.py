@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -343,6 +343,11 @@ def _cross_table(table: Sequence[Standing], results: Sequence[GameResult]) -> Ta
     return shown
 
 
+def _reasons(fresh_draws: Mapping[str, str]) -> str:
+    """Write who could remember draws, and how."""
+    return "; ".join(f"{plain(name)} could remember ({why})" for name, why in fresh_draws.items())
+
+
 def _note(text: str) -> Padding:
     return Padding(Text(text), (0, 0, 0, 1))
 
@@ -361,10 +366,14 @@ class MatchSummary:
     test: SequentialTest | None
     state: State | None
     """Of the test."""
+    fresh_draws: dict[str, str]
+    """Why pairs share no draws: players, and how each could remember them."""
 
     def further_rows(self) -> list[tuple[str, str]]:
-        """Return rows for what was asked for beyond the result: less luck, a sequential test."""
+        """Return rows beyond the result: less luck, draws that differ, a sequential test."""
         shown = luck_rows(self.less_luck) if self.less_luck else []
+        if self.fresh_draws:
+            shown.append(("draws", f"new in each game; {_reasons(self.fresh_draws)}"))
         if self.test is not None and self.state is not None:
             shown.append(("sequential test", test_sentence(self.test, self.state)))
         return shown
@@ -377,7 +386,8 @@ class MatchSummary:
         """Return a JSON object."""
         test = {} if self.state is None else {"test": vars(self.state)}
         luck = {} if self.less_luck is None else {"luck": asdict(self.less_luck)}
-        return as_json_object(self.stats) | test | luck
+        fresh = {"fresh_draws": self.fresh_draws} if self.fresh_draws else {}
+        return as_json_object(self.stats) | test | luck | fresh
 
 
 @dataclass(frozen=True)
@@ -390,18 +400,22 @@ class TournamentSummary:
     """Those that count."""
     table: list[Standing]
     ratings: Ratings
+    fresh_draws: dict[str, str]
+    """Players whose games share no draws, and how each could remember them."""
 
     def text(self, columns: int = WIDTH) -> str:
         """Return the standings with ratings, and points against each other, as text."""
         width = max(columns, 40)
         gone = ", ".join(plain(of.name) for of in self.table if of.withdrawn)
-        withdrawn = [f"withdrawn: {gone}"] if gone else []
+        notes = [f"withdrawn: {gone}"] if gone else []
+        if self.fresh_draws:
+            notes.append(f"draws are new in some games; {_reasons(self.fresh_draws)}")
         is_crossed = len(self.table) <= MOST_CROSSED and self.config.format != "knockout"
         parts: list[RenderableType] = [
             standings_table(self.config, self.table, width, self.ratings),
             *map(_note, rating_notes(self.ratings)),
             *([_cross_table(self.table, self.results)] if is_crossed else []),
-            *map(_note, withdrawn),
+            *map(_note, notes),
         ]
         return plain_text(Group(*parts), width)
 
@@ -411,6 +425,7 @@ class TournamentSummary:
             "format": self.config.format,
             "games": self.games,
             "void": len(self.results) - self.games,
+            **({"fresh_draws": self.fresh_draws} if self.fresh_draws else {}),
             "standings": [of.as_object() for of in self.table],
             "cross": [
                 {"name": a, "against": b, "points": points, "games": int(games)}
@@ -431,17 +446,18 @@ Summary: TypeAlias = MatchSummary | TournamentSummary
 def summarize(config: TournamentConfig, files: FolderContents) -> Summary:
     """Work out the result of a match or tournament so far."""
     config, results = with_joined(config, files.decisions), files.counting()
+    fresh = config.fresh_draws()
     if not config.is_match:
         ratings = rate_results(results, config.names, dict(config.anchors))
         table = standings(config, files)
-        return TournamentSummary(config, results, len(files.counted), table, ratings)
+        return TournamentSummary(config, results, len(files.counted), table, ratings, fresh)
     less_luck = None
     if files.lucks:
         lucks = [files.lucks.get(result.game) for result in results]
         less_luck = corrected(results, lucks, luck_weights())
     stats = match_statistics(results, (config.names[0], config.names[1]))
     state = None if config.test is None else state_of(config.test, results)
-    return MatchSummary(results, stats, less_luck, config.test, state)
+    return MatchSummary(results, stats, less_luck, config.test, state, fresh)
 
 
 def write_summary(config: TournamentConfig, files: MatchFolder) -> Summary:

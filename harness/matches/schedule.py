@@ -27,7 +27,7 @@ class Schedule:
         self._files = files
         self.config = with_joined(config, files.decisions)
         """The settings, including entrants that joined later."""
-        self._afresh = self.config.afresh()
+        self._fresh_draws = self.config.fresh_draws()
         self._games = self._pairs = 0
         self.rounds: list[Round] = []
         self._rounds_per_cycle = 1 if self.depends_on_results else len(self._cycle(0))
@@ -109,7 +109,7 @@ class Schedule:
         """Add a guest, who is paired from the next round on; in a Swiss only."""
         self._files.decide(decision)
         self.config = with_joined(self.config, self._files.decisions)
-        self._afresh = self.config.afresh()
+        self._fresh_draws = self.config.fresh_draws()
 
     def _fixed(self) -> Iterator[Round]:
         for cycle in range(self.config.rounds):
@@ -197,7 +197,8 @@ class Schedule:
         """Plan a pairing's games; every pairing has used ``pairs`` openings in earlier cycles."""
         openings = len(self.config.openings)
         sides = min(pairing), max(pairing)
-        shared = self.config.seed is not None and all(self._afresh[side] for side in sides)
+        names = (self.config.names[side] for side in sides)
+        shared = self.config.seed is not None and self._fresh_draws.keys().isdisjoint(names)
         for at in range(self.config.games):
             self._games += 1
             self._pairs += at % 2 == 0 or not shared

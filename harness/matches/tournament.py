@@ -1,7 +1,7 @@
 """A tournament: games between its seats, round by round, at one or several tables.
 
-A match is a tournament of two. If both players of a pairing are local and start afresh for each
-game, the two games of a pair have the same draws with the seats swapped, so luck evens out. Every
+A match is a tournament of two. If neither player of a pairing can carry anything from game to game,
+the two games of a pair have the same draws with the seats swapped, so luck evens out. Every
 game is in the journal of the folder from its first offer. A tournament that was killed can be
 resumed, and counts every game once.
 """

@@ -103,7 +103,7 @@ class SeatMaker:
     seed: int | None = None
     """For the player's random choices; None: new."""
     reception: Reception | None = None
-    """Where its processes report by WebSocket; None: talk over a pipe."""
+    """Where its processes report by WebSocket if they can; None: talk over a pipe."""
     notice: Callable[[str], None] | None = None
     kept: Path | None = None
     """The file in which what its player prints is kept; None: nowhere."""
@@ -181,14 +181,15 @@ class SeatMaker:
         if not self.spec.built_in:
             await asyncio.to_thread(self._say_what_is_contained)
         parent = await self._warm_parent()
-        token, coming = (None, None) if self.reception is None else self.reception.expect()
+        reception = self.reception if self._reaches_us() else None
+        token, coming = (None, None) if reception is None else reception.expect()
         try:
             process = await SeatProcess.start(
                 self.spec,
                 self.equipment,
                 name=self.name,
                 seed=seed,
-                connect=None if self.reception is None else self.reception.url,
+                connect=None if reception is None else reception.url,
                 token=token,
                 notice=self.notice,
                 printed=self.printed or (_Kept(self.kept, number).add if self.kept else None),
@@ -196,11 +197,16 @@ class SeatMaker:
             )
             channel = await self._welcome(process, coming)
         finally:
-            if self.reception is not None and token is not None:
-                self.reception.forget(token)
+            if reception is not None and token is not None:
+                reception.forget(token)
         # Without forks a user's player stays for games that are not of the same pair.
         lasts = self.spec.built_in or (parent is None and number > 0)
         return Worker(channel, process, idle if lasts else None)
+
+    def _reaches_us(self) -> bool:
+        """Return whether its processes have this machine's network."""
+        is_apart = not self.spec.built_in and containment.containment().apart
+        return self.spec.has_network or not is_apart
 
     def _say_what_is_contained(self) -> None:
         here = containment.containment()

@@ -259,3 +259,32 @@ def test_reading_a_seat_brings_in_nothing_heavy() -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True)
     assert done.stdout == b"[]\n"
+
+
+def test_the_network_is_asked_for_by_an_option_that_is_not_the_players() -> None:
+    text = "tests/hostile_bots.py:Pries?mark=x&network=yes"
+    spec = parse_seat(text)
+    assert (spec.has_network, dict(spec.options)) == (True, {"mark": "x"})
+    assert parse_seat(spec.anywhere).has_network
+    own = parse_seat(text.replace("yes", "net.npz"))
+    assert (own.has_network, own.options[1]) == (False, ("network", "net.npz"))
+    with pytest.raises(SeatError, match="'network'"):
+        parse_seat("static?network=yes")
+
+
+@pytest.mark.parametrize(
+    ("text", "contained", "how"),
+    [
+        ("greedy", False, ""),
+        ("tests/hostile_bots.py:Pries", True, ""),
+        ("tests/hostile_bots.py:Pries", False, "not contained"),
+        ("tests/hostile_bots.py:Pries?network=yes", True, "network"),
+        ("siu:/bin/true", True, "files"),
+        ("ws://h:1/bot", True, "elsewhere"),
+        ("guest:ann", True, "elsewhere"),
+    ],
+)
+def test_who_could_remember_draws(text: str, contained: bool, how: str) -> None:
+    told = parse_seat(text).may_remember(contained=contained)
+    assert how in told
+    assert bool(how) == bool(told)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import os
 import shutil
 import signal
 from collections import deque
@@ -63,7 +62,7 @@ class EngineProcess(ChildProcess):
         limits: Limits | None = None,
         one_stream: bool = False,
     ) -> EngineProcess:
-        """Start an engine; ``environment`` is added to ours, the rest is as for ``spawn``.
+        """Start an engine; ``environment`` is added to what it inherits, else as for ``spawn``.
 
         Raises:
             EngineFailed: the program does not exist or may not be run.
@@ -73,7 +72,7 @@ class EngineProcess(ChildProcess):
         spawned = await spawn(
             [program, *command[1:]],
             folder=folder,
-            environment={**os.environ, **(environment or {})},
+            environment={**containment.environment(), **(environment or {})},
             limits=limits,
             confinement=await asyncio.to_thread(containment.of_engine),
             one_stream=one_stream,

@@ -103,8 +103,11 @@ def _release() -> tuple[int, ...]:
 @apart
 @pytest.mark.parametrize("forked", [True, False])
 async def test_a_bot_that_pries_finds_nothing(
-    bots: Path, mark: str, table: TestArbiter, forked: bool
+    bots: Path, mark: str, table: TestArbiter, forked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("PGPASSWORD", "TILEWIRE_TOKEN", "AWS_SECRET_ACCESS_KEY", "KEY_OF_PYTHON"):
+        monkeypatch.setenv(name, "open sesame")
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
     journal, dotted, elsewhere = (
         bots.parent / "games.db",
         bots.parent / ".ssh" / "key",
@@ -125,6 +128,8 @@ async def test_a_bot_that_pries_finds_nothing(
     assert int(report["capabilities"], 16) == 0
     assert report["no_new_privileges"] == "1"
     assert report["namespaces"] == "-1"
+    assert "OMP_NUM_THREADS=2" in report["environment"]
+    assert "open sesame" not in report["environment"]
     assert journal.read_text() == "secret"
 
 

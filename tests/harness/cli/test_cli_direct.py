@@ -87,7 +87,7 @@ OPEN = 'open = true\nformat = "swiss"\n'
         ('seats = ["guest:", "static"]\n', (), "a guest's name is one word of 1 to 64"),
         ('seats = ["guest:dead:beef", "static"]\n', (), "doesn't read like an address"),
         (SWISS + "concurrency = 3\n", (), "concurrency is --max-games of the server; leave it out"),
-        (SWISS + "seed = 3\n", (), "--seed is only for seats that start afresh"),
+        (SWISS + "seed = 3\n", (), "--seed is only for seats that can carry nothing"),
         (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time; "),
     ],
 )

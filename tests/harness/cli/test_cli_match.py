@@ -7,14 +7,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+import hostile_bots
 import msgspec
 import pytest
 from command_line import CommandLine
 from match_samples import game, match_config
 
 from bot.equipment import tables_for
+from bot.seat.containment import Containment
 from bot.seat.offers import rules_on_wire
 from engine.rules.rule_sets import load_rules
+from harness.cli import match_settings
 from harness.cli.match import print_table
 from harness.cli.match_settings import MatchFile
 from harness.cli.options import fresh_folder
@@ -25,10 +28,12 @@ from harness.matches.sequential import SequentialTest, parse_hypotheses
 from lexicons.store import load_lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
+BOT = f"{hostile_bots.__file__}:Pries?mark=x"
 
-def finished(folder: Path, games: int = 4) -> TournamentConfig:
-    """Leave a match between two static players of which all games are played."""
-    config = match_config(games=games, lexicon_checksum=load_lexicon().checksum)
+
+def finished(folder: Path, games: int = 4, **others: Any) -> TournamentConfig:
+    """Leave a match, between two static players by default, of which all games are played."""
+    config = match_config(games=games, lexicon_checksum=load_lexicon().checksum, **others)
     with MatchFolder(folder) as files:
         write_config(config, folder)
         for number in range(1, games + 1):
@@ -318,3 +323,29 @@ def test_the_page_of_a_match_stays_and_its_code_is_in_no_address(
     assert "the match is over; its page stays until Ctrl-C" in tilewire.err
     assert happened == ["tells", "waits"], "the result is not kept back"
     assert "4 games" in tilewire.out
+
+
+@pytest.fixture
+def uncontained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system without namespaces."""
+    monkeypatch.setattr(match_settings, "containment", lambda: Containment(False, "as on others"))
+
+
+@pytest.mark.parametrize("option", [("--sprt", "0,10"), ("--seed", "3")])
+def test_what_needs_shared_draws_is_refused_where_bots_are_not_contained(
+    tilewire: CommandLine, tmp_path: Path, uncontained: None, option: tuple[str, str]
+) -> None:
+    assert tilewire("match", BOT, "static", *option, "--out", tmp_path / "out") == 2
+    assert option[0] in tilewire.err or "sequential test" in tilewire.err
+    assert "not contained" in tilewire.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("contained", [True, None, False])
+def test_a_match_goes_on_with_the_draws_that_it_began_with(
+    tilewire: CommandLine, tmp_path: Path, uncontained: None, contained: bool | None
+) -> None:
+    config = finished(tmp_path, seats=(BOT, "static"), contained=contained)
+    assert tilewire("match", "--resume", tmp_path) == 0
+    assert ("Old could remember the draws" in tilewire.err) == (contained is not False)
+    assert read_config(tmp_path) == config

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import resource
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,10 @@ from harness.matches.report import (
     write_summary,
 )
 from harness.matches.results import GameResult
+from harness.matches.schedule import Schedule
 from harness.matches.standings import standings
+
+BOT = "tests/hostile_bots.py:Pries"
 
 
 def a_match(games: int, a: str = "static", b: str = "monte carlo") -> list[GameResult]:
@@ -322,3 +326,21 @@ def test_a_game_to_which_one_did_not_come_tells_nothing_of_play(tmp_path: Path) 
             files.append(result)
         leader = standings(config, files)[0]
     assert (leader.games, leader.points, leader.mean_score) == (3, 2.0, 375.0)
+
+
+@pytest.mark.parametrize("seats", [("static", BOT), ("static", "static", BOT)])
+@pytest.mark.parametrize("contained", [True, False, None])
+def test_who_could_remember_draws_gets_new_ones_and_the_result_says_so(
+    tmp_path: Path, seats: tuple[str, ...], contained: bool | None
+) -> None:
+    names = ("Ann", "Ben", "Bot")[-len(seats) :]
+    config = match_config(seats=seats, names=names, contained=contained)
+    with MatchFolder(tmp_path) as files:
+        games = chain.from_iterable(iter(Schedule(config, files).next_round, None))
+        shared = {game.paired for game in games if len(seats) - 1 in game.players}
+        summary = summarize(config, files)
+    shares = contained is not False  # None: begun by an earlier version
+    assert shared == {shares}
+    found = summary.as_object()
+    assert ("Bot could remember" in summary.text(80)) == (not shares)
+    assert found.get("fresh_draws", {}).keys() == (set() if shares else {"Bot"})

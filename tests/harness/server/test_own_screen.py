@@ -221,7 +221,10 @@ async def test_a_bot_finds_nothing_of_the_page_of_its_own_match(tmp_path: Path) 
     bots = Path(shutil.copy(hostile_bots.__file__, tmp_path / "bots"))
     seat = f"{bots}:Looks?mark=own&secrets={folder / 'match.db'}:{folder / 'results.jsonl'}"
     config = match_config(
-        seats=(seat, seat), games=1, lexicon_checksum=words().checksum, transport="pipe"
+        seats=(seat, f"{seat}&network=yes"),
+        games=1,
+        lexicon_checksum=words().checksum,
+        transport="pipe",
     )
     with MatchFolder(folder) as files:
         tournament = Tournament(config, words(), files, lambda _result: None)
@@ -231,11 +234,12 @@ async def test_a_bot_finds_nothing_of_the_page_of_its_own_match(tmp_path: Path) 
             code = screen.code
             async with asyncio.timeout(120):
                 await tournament.play(screen)
-    kept = (folder / "seats" / "Old.log").read_text(encoding="utf-8").splitlines()
-    report = json.loads(next(line for line in kept if line.startswith("{")))
-    assert report["answers"] == "401 401 401 403"
-    assert report["secrets"] == "FileNotFoundError FileNotFoundError"
-    assert report["folder"] == ""
-    assert set(report["processes"].split()) == {"1", report["pid"]}, "the host is not among them"
-    assert (report["codes"], said) == ("", [])
-    assert code not in str(kept)
+    for name, answers in (("Old", "ConnectionRefusedError " * 4), ("New", "401 401 401 403")):
+        kept = (folder / "seats" / f"{name}.log").read_text(encoding="utf-8").splitlines()
+        report = json.loads(next(line for line in kept if line.startswith("{")))
+        assert report["answers"] == answers.strip()
+        assert report["secrets"] == "FileNotFoundError FileNotFoundError"
+        assert report["folder"] == ""
+        assert set(report["processes"].split()) == {"1", report["pid"]}, "the host is not there"
+        assert (report["codes"], said) == ("", [])
+        assert code not in str(kept)

@@ -96,17 +96,21 @@ async def test_what_can_not_be_started(tmp_path: Path) -> None:
     await it.kill()
 
 
-async def test_its_folder_environment_and_limits(tmp_path: Path) -> None:
+async def test_its_folder_environment_and_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", "open sesame")
     code = (
         "import os, resource\n"
-        "print(os.getcwd(), os.environ['COLOUR'], len(os.sched_getaffinity(0)))\n"
+        "print(os.getcwd(), os.environ['COLOUR'], os.environ.get('PGPASSWORD'), end=' ')\n"
+        "print(len(os.sched_getaffinity(0)))\n"
         "print(resource.getrlimit(resource.RLIMIT_AS)[0] >> 20)\n"
         "bytes(1 << 30)\n"
     )
     it = await started(
         code, folder=tmp_path, environment={"COLOUR": "red"}, limits=Limits(512, cores=1)
     )
-    assert await it.line() == f"{tmp_path} red 1"
+    assert await it.line() == f"{tmp_path} red None 1"
     assert await it.line() == "512"
     with pytest.raises(EngineFailed, match="MemoryError"):
         await it.line()
