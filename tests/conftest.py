@@ -39,6 +39,7 @@ if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":  # which has the real 
 App.console = property(lambda _: Console())  # type: ignore[assignment]
 
 REAL_CLOCKS = (
+    "tests/compatibility/",
     "tests/e2e/",
     "tests/bot/test_equipment.py",
     "tests/bot/seat/test_fork_server.py",
@@ -79,6 +80,7 @@ PROCESSES = (
             "tournaments",
         )
     ),
+    "tests/compatibility/",
     "tests/harness/cli/test_cli_train.py",
 )
 """Files among them whose tests count what processes have done, with a minute or two to spare.

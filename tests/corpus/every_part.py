@@ -5,7 +5,6 @@ from __future__ import annotations
 from corpus import (
     champion_games,
     formats,
-    journals,
     pages,
     positions,
     siu_conversation,
@@ -18,7 +17,6 @@ EVERY = (
     *champion_games.ARTEFACTS,
     *positions.ARTEFACTS,
     *tables_played.ARTEFACTS,
-    *journals.ARTEFACTS,
     *siu_conversation.ARTEFACTS,
     *pages.ARTEFACTS,
     *formats.ARTEFACTS,
@@ -27,6 +25,5 @@ EVERY = (
 MAKE_INPUTS = {
     "positions": positions.make_inputs,
     "wire": tables_played.make_inputs,
-    "journals": journals.make_inputs,
 }
 """What other inputs are made by; a game, a word list and a table were put there by hand."""

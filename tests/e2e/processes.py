@@ -199,9 +199,11 @@ def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str | None]) 
 
 
 @contextmanager
-def serving(folder: Path, *options: str | Path, settings: str = SETTINGS) -> Iterator[Server]:
+def serving(
+    folder: Path, *options: str | Path, settings: str = SETTINGS, database: str = ""
+) -> Iterator[Server]:
     """Have a server as long as the block lasts."""
-    server = Server(folder, *options, settings=settings)
+    server = Server(folder, *options, settings=settings, database=database)
     try:
         server.start()
         yield server
