@@ -322,10 +322,10 @@ def _check_shared_draws(specs: Sequence[SeatSpec], settings: Settings, *, contai
         raise CommandFailed(
             f"--seed is only for seats that can carry nothing from a game to the next; {why}"
         )
-    if settings.keys() & {"sprt", "sprt_spread"}:
+    if settings.keys() & {"sprt", "sprt_spread"} and not all(it.starts_afresh for it in specs):
         raise CommandFailed(
-            "a sequential test compares pairs of games with the same draws, for which no seat may "
-            f"carry anything from a game to the next; {why}"
+            "a sequential test counts games that are alike; both seats must start afresh on this "
+            "machine for each game"
         )
 
 

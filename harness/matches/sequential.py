@@ -140,7 +140,7 @@ def state_of(test: SequentialTest, results: Sequence[GameResult], undecided: int
     pairs: dict[int, dict[int, GameResult]] = defaultdict(dict)
     for result in results:
         if not result.void:
-            pairs[result.pair][result.number] = result
+            pairs[(result.number + 1) // 2][result.number] = result  # which may share no draws
     complete = takewhile(lambda pair: len(pairs[pair]) == 2, count(1))
     return state_of_pairs(
         test,

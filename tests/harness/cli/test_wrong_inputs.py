@@ -253,7 +253,7 @@ WRONG = [
     ("match static greedy --sprt 0,5 --sprt-spread 0,5", "give one of --sprt and --sprt-spread"),
     ("match static greedy --alpha 0.1", "give one of --sprt and --sprt-spread; --alpha"),
     ("match static greedy --sprt 0,5 --beta 0.7", "error rates must be above 0 and below 0.5"),
-    ("match static ws://127.0.0.1:1/bot --sprt 0,5", "compares pairs of games with the same draws"),
+    ("match static ws://127.0.0.1:1/bot --sprt 0,5", "must start afresh"),
     ("match 'siu:engine?memory=x' static", "memory (MiB) and cores are numbers"),
     ("match siu:/nope static", "'siu:/nope': /nope is no program that may be run"),
     ("match quackle:/nope static", "'quackle:/nope': /nope is no program that may be run"),

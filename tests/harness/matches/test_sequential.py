@@ -37,7 +37,7 @@ SPREAD_TEST = SequentialTest(*parse_hypotheses("0,20", "spread"), measure="sprea
 def test_a_bound_that_is_passed_early_decides_nothing_and_says_so() -> None:
     few = [game(n, (400 + n, 390) if n % 4 else (390, 400)) for n in range(2 * FEWEST_PAIRS - 2)]
     for results, more in ((few, f", at least {FEWEST_PAIRS} pairs"), (few * 2, "")):
-        told = [replace(result, number=n, pair=n // 2) for n, result in enumerate(results)]
+        told = [replace(result, number=n, pair=n) for n, result in enumerate(results, start=1)]
         state = state_of(ELO_TEST, told)
         bounds = f"(bounds {number(state.lower, 2)} and {number(state.upper, 2)}){more}"
         assert sentence(ELO_TEST, state).endswith(bounds)
