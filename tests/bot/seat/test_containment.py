@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -236,6 +237,20 @@ def test_only_what_is_there_is_hidden_and_a_closed_journal_no_longer(tmp_path: P
     assert f"{tmp_path}/nothing" not in of_engine().hidden
     journal.close()
     assert not any(path.startswith(f"{tmp_path}/games.db") for path in of_engine().hidden)
+
+
+@apart
+async def test_a_socket_in_a_bots_own_folder_leads_nowhere(tmp_path: Path) -> None:
+    """Somebody outside could keep there what the bot has seen."""
+    (tmp_path / "bots.py").write_text(
+        "import socket\nfrom pathlib import Path\nfrom bot.player import Player as Bot\n"
+        "socket.socket(socket.AF_UNIX).connect(str(Path(__file__).with_name('door')))\n"
+    )
+    with socket.socket(socket.AF_UNIX) as outside:
+        outside.bind(str(tmp_path / "door"))
+        outside.listen()
+        wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+    assert "ConnectionRefusedError" in wrong
 
 
 async def test_a_bot_is_asked_which_modules_with_kernels_it_imports(tmp_path: Path) -> None:
