@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .alphabet import TileDistribution
-from .arrays import DAMAGED, F32, I16, I32, I64, read_only
+from .arrays import DAMAGED, F32, I16, I32, I64, READ_ONLY, read_only
 from .cache import replacing
 from .files import read_bounded
 from .layout import BoardLayout
@@ -70,14 +70,16 @@ class NetArrays(NamedTuple):
     """A network for kernels."""
 
     sights: Sights
-    lines: Annotated[I16, 4]  # [kinds, places, contents, width + OUTPUTS] in parts of ``unit``
-    start: Annotated[I32, 2]  # [kinds, width + OUTPUTS] in parts of ``unit``
-    counts: Annotated[I16, 2]  # [rows, width + OUTPUTS] in parts of ``unit``
+    lines: Annotated[
+        I16, 4, READ_ONLY
+    ]  # [kinds, places, contents, width + OUTPUTS] in parts of ``unit``
+    start: Annotated[I32, 2, READ_ONLY]  # [kinds, width + OUTPUTS] in parts of ``unit``
+    counts: Annotated[I16, 2, READ_ONLY]  # [rows, width + OUTPUTS] in parts of ``unit``
     unit: float
-    second: Annotated[F32, 2]  # [width, hidden]
-    second_start: F32  # [hidden]
-    last: Annotated[F32, 2]  # [OUTPUTS, hidden]
-    last_start: F32  # [OUTPUTS]
+    second: Annotated[F32, 2, READ_ONLY]  # [width, hidden]
+    second_start: Annotated[F32, READ_ONLY]  # [hidden]
+    last: Annotated[F32, 2, READ_ONLY]  # [OUTPUTS, hidden]
+    last_start: Annotated[F32, READ_ONLY]  # [OUTPUTS]
 
 
 def sights_of(layout: BoardLayout, distribution: TileDistribution) -> Sights:

@@ -96,7 +96,9 @@ def _show_all(shown: dict[Path, Path], own: set[Path], *, writable: bool) -> Non
         if path.parent == Path("/") and _on_host(path).is_symlink():
             path.symlink_to(_on_host(path).readlink())  # such as /bin, which leads to /usr/bin
             continue
-        if path in own and _on_host(source).is_dir():  # a copy: sockets and pipes in it lead nowhere
+        if (
+            path in own and _on_host(source).is_dir()
+        ):  # a copy: sockets and pipes in it lead nowhere
             _copy(source, path, Path(f"/.own/{len(done)}"))
         else:
             _show(_on_host(source), path)

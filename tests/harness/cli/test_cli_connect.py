@@ -259,15 +259,11 @@ def test_a_bot_that_can_not_be_made_asks_no_server(tilewire: CommandLine) -> Non
     assert "temperature is a number of points, 0 or more, not 'hot'" in tilewire.err
 
 
-@pytest.mark.parametrize("_", range(5))
-def test_a_bot_that_fails_while_the_server_is_dialled_leaves_no_connection(
-    tilewire: CommandLine, tmp_path: Path, _: int
-) -> None:
+def test_a_bot_that_can_not_be_loaded_asks_no_server(tilewire: CommandLine, tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("raise RuntimeError('no')\n", encoding="utf-8")
-    with Scripted(Turning(Seeking(opponent="ann", games=1, absent=ABSENT))) as url:
-        assert tilewire("connect", url, "--bot", f"{bad}:Bad", "--wait") == 1
-    assert tilewire.err.startswith(f"tilewire: Bad: {bad}, line 1, in <module>: RuntimeError: no")
+    assert tilewire("connect", "ws://127.0.0.1:1", "--bot", f"{bad}:Bad") == 2
+    assert tilewire.err.startswith(f"tilewire: {bad}, line 1, in <module>: RuntimeError: no")
 
 
 def test_a_token_that_can_not_be_read(tilewire: CommandLine, tmp_path: Path) -> None:
