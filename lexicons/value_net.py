@@ -70,9 +70,8 @@ class NetArrays(NamedTuple):
     """A network for kernels."""
 
     sights: Sights
-    lines: Annotated[
-        I16, 4, READ_ONLY
-    ]  # [kinds, places, contents, width + OUTPUTS] in parts of ``unit``
+    lines: Annotated[I16, 4, READ_ONLY]
+    """[kinds, places, contents, width + OUTPUTS] in parts of ``unit``"""
     start: Annotated[I32, 2, READ_ONLY]  # [kinds, width + OUTPUTS] in parts of ``unit``
     counts: Annotated[I16, 2, READ_ONLY]  # [rows, width + OUTPUTS] in parts of ``unit``
     unit: float
