@@ -77,7 +77,8 @@ def holds(figure: Sequence[str], output: str) -> bool:
         if match is None or not all(is_printed(number, numbers(match)) for number in said):
             near = [match[0]] if match else get_close_matches(says, output.splitlines(), 1, 0.3)
             wrong += f"\n  printed: {' '.join(near) or output[:200]}\n  the document says: {says}"
-    print(f"{'no longer holds' if wrong else 'holds'}: {figure[0]}: {figure[1]}{wrong}", flush=True)
+    verdict = "no longer holds" if wrong else "holds"
+    print(f"{verdict}: {figure[0]}: {figure[1].strip()}{wrong}", flush=True)
     return not wrong
 
 
