@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
@@ -36,13 +35,13 @@ def numbers(match: re.Match[str]) -> list[Decimal]:
     return [Decimal(text.replace(",", "").replace("−", "-")) for text in texts]
 
 
-def is_printed(number: Decimal, printed: Sequence[Decimal]) -> bool:
+def is_printed(number: Decimal, printed: list[Decimal]) -> bool:
     """Return whether a printed number, rounded to this number's decimals, is this number."""
     half = Decimal("0.5").scaleb(int(number.as_tuple().exponent))
     return any(abs(number - other) <= half for other in printed)
 
 
-def expected(figure: Sequence[str]) -> list[tuple[str, str, list[Decimal]]]:
+def expected(figure: list[str]) -> list[tuple[str, str, list[Decimal]]]:
     """Return texts of a document, where to find each in the output, and the document's numbers."""
     text = (ROOT / figure[0]).read_text("utf-8")
     match = find(figure[1], text)
@@ -69,7 +68,7 @@ def output_of(command: dict[str, Any]) -> str:
     return ran.stdout.decode() if ran.returncode == 0 else f"exit status {ran.returncode}"
 
 
-def holds(figure: Sequence[str], output: str) -> bool:
+def holds(figure: list[str], output: str) -> bool:
     """Print whether a figure holds and, if not, what was printed; return whether it does."""
     wrong = ""
     for says, pattern, said in expected(figure):
@@ -77,12 +76,12 @@ def holds(figure: Sequence[str], output: str) -> bool:
         if match is None or not all(is_printed(number, numbers(match)) for number in said):
             near = [match[0]] if match else get_close_matches(says, output.splitlines(), 1, 0.3)
             wrong += f"\n  printed: {' '.join(near) or output[:200]}\n  the document says: {says}"
-    verdict = "no longer holds" if wrong else "holds"
-    print(f"{verdict}: {figure[0]}: {figure[1].strip()}{wrong}", flush=True)
+    about = f"{figure[0]}: {' '.join(figure[1].split())}"
+    print(f"{'no longer holds' if wrong else 'holds'}: {about}{wrong}", flush=True)
     return not wrong
 
 
-def main(texts: Sequence[str], listed: Path = LIST) -> int:
+def main(texts: list[str], listed: Path = LIST) -> int:
     """Run commands, all or those with such a text; return the exit status."""
     each = []
     for command in tomllib.loads(listed.read_text("utf-8"))["command"]:
