@@ -19,12 +19,10 @@ from typing import NamedTuple
 from .alphabet import TileDistribution, load_distribution
 from .formula_leaves import formula_leaves
 from .klv import parse_klv, read_klv
-from .layout import BoardLayout
 from .leaves import LeaveTable, cached_leaves
 from .manifest import Manifest, manifest_path, parse_manifest, read_manifest
 from .store import Lexicon
 from .text import embedded_names
-from .value_net import ValueNet, read_value_net
 from .win_probability import (
     WinProbabilities,
     formula_win_probabilities,
@@ -78,13 +76,6 @@ def load_win_probabilities(name_or_path: str, distribution: TileDistribution) ->
         return formula_win_probabilities(distribution.total)
     _check_there(_WINPROB, name_or_path)
     return _read_win_probabilities(name_or_path)
-
-
-@lru_cache(maxsize=4)
-def load_value_net(path: str, layout: BoardLayout, distribution: TileDistribution) -> ValueNet:
-    """Load a value net, once per process; raises as ``load_leaves``."""
-    _check_there("value net", path)
-    return read_value_net(path, layout, distribution)
 
 
 def table_name(named: str | None, distribution: TileDistribution) -> str:

@@ -97,12 +97,9 @@ from lexicons.store import load_lexicon
 compile_kernels(
     (
         "bot.players.champion",
-        "engine.movegen.position_value",
         "engine.simulation.selfplay",
         "harness.lab.bench.selfplay",
         "harness.lab.training.leaves",
-        "harness.lab.training.linear_value",
-        "harness.lab.training.value",
         "lexicons.build",
         "lexicons.statistics",
     ),

@@ -166,26 +166,15 @@ class Generator:
         if count < 1:
             raise ValueError(f"count is {count}; it must be at least 1")
         if count <= MAX_KEPT:
-            self.keep_best(position, count)
-            moves = self.kept(position)
+            turn = self._turn(position)
+            search_moves(self.state, self.words.words, self.leaves.arrays, turn, count)
+            top = self.state["top"][0]
+            arrays = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
+            moves = _ranked(_picked(arrays, slice(int(top["count"]))), position)
         else:
             every = self.everything(position, count + 1)
             moves = [candidate for candidate in every if candidate.move != PASS][:count]
         return moves or [passing(position)]
-
-    def keep_best(self, position: Position, count: int) -> Turn:
-        """Leave the best ``count`` moves in ``state.top``; raises as ``best``, and if over 128."""
-        if not 1 <= count <= MAX_KEPT:
-            raise ValueError(f"count is {count}; it must be 1 to {MAX_KEPT}")
-        turn = self._turn(position)
-        search_moves(self.state, self.words.words, self.leaves.arrays, turn, count)
-        return turn
-
-    def kept(self, position: Position) -> list[RankedMove]:
-        """Return the moves of ``state.top``; none if there is only a pass."""
-        top = self.state["top"][0]
-        arrays = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
-        return _ranked(_picked(arrays, slice(int(top["count"]))), position)
 
     def arrays(self, position: Position) -> MoveArrays:
         """Return all legal moves as arrays, in no particular order; raises as ``legal_moves``."""

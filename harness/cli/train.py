@@ -1,4 +1,4 @@
-"""``tilewire train``: leave tables, win probabilities, value nets and rack features."""
+"""``tilewire train``: leave tables, win probabilities and rack features."""
 
 from __future__ import annotations
 
@@ -45,16 +45,12 @@ from .study_run import (
 )
 
 if TYPE_CHECKING:
-    from engine.kernels.value_games import Listed
     from engine.rules.rules import Rules
-    from harness.lab.study_context import Field
     from harness.lab.training.leaves import LeaveTraining, RoundDone, TableMade
-    from harness.lab.training.value import Losses
     from lexicons.leaves import LeaveTable
     from lexicons.store import Lexicon
-    from lexicons.value_net import ValueNet
 
-app = App(name="train", help="Learn from self-play what leaves, leads and positions are worth.")
+app = App(name="train", help="Learn from self-play what leaves and leads are worth.")
 
 _SHOWN_LEAVES = ("?", "S", "Q", "QU", "EEIO", "AEINST")
 
@@ -198,93 +194,6 @@ def winprob(
 
 
 @app.command
-def value(
-    *,
-    out: Path,
-    leaves: _Leaves = None,
-    games: Many = 1_000_000,
-    linear: Annotated[bool, Parameter(negative="")] = False,
-    resume: Annotated[bool, Parameter(negative="")] = False,
-    playing: _Playing = _Playing(),
-) -> None:
-    """Learn what positions are worth after a move; write a net, its manifest and a picture.
-
-    What is known is kept beside the net from time to time, in OUT.checkpoint, until the net is
-    written.
-
-    Args:
-        out: The net to write, F.npz.
-        games: How many to learn from; their positions are not kept.
-        linear: Learn a few hundred weights that can be read, of hooks and letters near premiums.
-        resume: Go on with a training that was stopped.
-    """
-    check_writable("--out", out)
-    if linear and resume:
-        raise CommandFailed("--linear takes minutes and keeps nothing to --resume; begin anew")
-    from harness.lab.training.checkpoint import locked
-    from lexicons.value_net import write_value_net
-
-    checkpoint = out.with_name(f"{out.name}.checkpoint")
-    with explaining(), locked(out):
-        _check_checkpoint(checkpoint, resume)
-        lexicon, rules = playing.load(
-            "harness.lab.training.value", "harness.lab.training.linear_value"
-        )
-        field = load_field(lexicon, leaves, rules=rules)
-        learn = _learn_linear if linear else partial(_learn_net, checkpoint, resume)
-        net, played, learned = learn(field, games, playing, _picture(out))
-        write_value_net(out, net)
-        options = ("--linear",) * linear + ((f"--leaves {leaves}",) if leaves else ())
-        command = ("value", f"--games {games}", *options)
-        _describe(out, command, playing, lexicon, played, {**learned, "leaves": field.leaves_name})
-        checkpoint.unlink(missing_ok=True)
-
-
-def _learn_net(
-    checkpoint: Path, resume: bool, field: Field, games: int, playing: _Playing, picture: Path
-) -> tuple[ValueNet, int, dict[str, Any]]:
-    """Return a net, the games that it learned from, and its curve, which is drawn."""
-    from harness.lab.training.plots import draw_curve
-    from harness.lab.training.value import Goal, ValueTraining
-    from harness.workers import open_workers
-
-    training = ValueTraining(field, Goal(games, playing.seed), checkpoint)
-    if resume:
-        training.resume()
-        say(f"going on after {training.games:,} games")
-    with _stopping(checkpoint), open_workers(playing.workers, playing.cluster, say) as workers:
-        net = training.run(workers, _tell_losses, time.monotonic)
-    draw_beside(picture, draw_curve, training.curve)
-    curve = [(each.games, each.reply_told, each.told, each.final) for each in training.curve]
-    return net, training.games, {"curve": curve}
-
-
-def _learn_linear(
-    field: Field, games: int, playing: _Playing, picture: Path
-) -> tuple[ValueNet, int, dict[str, Any]]:
-    """Return a linear net, the games that it learned from, and what it explains; draw it."""
-    from harness.lab.training.linear_value import classes_of, learn_linear
-    from harness.lab.training.plots import draw_linear
-    from harness.lab.training.value import GAMES_A_SHARE, played, share_count
-    from harness.workers import open_workers
-
-    shares, told = share_count(games), telling(games, "games")
-    with open_workers(playing.workers, playing.cluster, say) as workers:
-
-        def listed() -> Iterator[Listed]:
-            seed = (playing.seed, 0)
-            for number, each in enumerate(played(workers, field, seed, range(shares)), 1):
-                told(min(number * GAMES_A_SHARE, games))
-                yield each
-
-        learned = learn_linear(field, listed())
-    draw_beside(picture, draw_linear, learned, classes_of(field), field)
-    explained = round(learned.explained, 5)
-    say(f"differences of moves over the next two turns: {figures.share(explained)} explained")
-    return learned.net, shares * GAMES_A_SHARE, {"explained": explained}
-
-
-@app.command
 def features(
     *,
     out: Path,
@@ -377,14 +286,6 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
         )
 
 
-def _tell_losses(losses: Losses) -> None:
-    say(
-        f"{losses.games:,} games, {figures.minutes(losses.seconds_left)} left; differences of "
-        f"moves explained: {figures.share(losses.reply_told)} over the next turn, "
-        f"{figures.share(losses.told)} over the next two; final leads: {losses.final:.4f} nats"
-    )
-
-
 def _values(leaves: LeaveTable) -> str:
     """Return what some leaves are worth, as far as there are such tiles."""
     written = []
@@ -405,7 +306,7 @@ def _picture(out: Path) -> Path:
 
 
 def _write_leaves(out: Path, table: LeaveTable, training: LeaveTraining, playing: _Playing) -> None:
-    from harness.lab.training.plots import draw_leaves
+    from harness.lab.training.leaves import draw_leaves
     from lexicons.klv import write_klv
 
     write_klv(out, table)

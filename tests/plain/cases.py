@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from lexicon_parts import shorter_leaves
 from memory_checks import check_memory
-from value_reference import random_net
 
 from engine.endgame.searcher import LEAST_MEMORY
 from engine.endgame.solver import EndgameSolver
@@ -23,20 +22,14 @@ from engine.inference.likelihood import MODELS, Style
 from engine.kernels.board import new_board, set_up
 from engine.kernels.crosses import cross_everywhere, play
 from engine.kernels.moves import EXCHANGE
-from engine.kernels.value_games import Listed
 from engine.movegen.evaluation import PLAIN, STANDARD
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack, unpack
-from engine.movegen.position_value import PositionValue
 from engine.rules.moves import Direction, Move, Place
 from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import Rules, rack_tiles, score_play
 from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
-from harness.lab.study_context import Field
-from harness.lab.training.linear_value import learn_linear
-from harness.lab.training.value import Goal, Share, ValueTraining, no_losses, play_share
-from harness.lab.training.value_kernels import learn
 from lexicons.alphabet import BLANK_FLAG, Alphabet, TileDistribution
 from lexicons.bits import bit_count, lowest_bit, mixed, next_random, random_below, wrapping_sub
 from lexicons.build import build_word_graph
@@ -231,40 +224,6 @@ def rolled(name: str, plies: int, belief: LeavePrior | None = None, rollouts: in
     return [repr(estimates), plies_of, repr(simulation.difference(*(c.move for c in candidates)))]
 
 
-# --- position values ------------------------------------------------------------------------------
-
-
-def valued(name: str) -> Any:
-    generator = Generator(lexicon(), RULES, leaves())
-    ranked = PositionValue(generator, random_net(RULES, lexicon())).best(POSITIONS[name], 9)
-    return [[pack(candidate.move), candidate.equity] for candidate in ranked]
-
-
-@cache
-def shared() -> Listed:
-    """Moves of two games, listed; nobody modifies them."""
-    return play_share(Field(lexicon(), RULES, leaves()), Share((3, 0, 0), 2))
-
-
-def listed() -> Any:
-    found = shared()
-    seen = digest(found.lines), digest(found.counts)
-    return [*seen, found.gains.tolist(), found.finals.tolist()]
-
-
-def learned() -> Any:
-    training = ValueTraining(Field(lexicon(), RULES, leaves()), Goal(128, width=4, hidden=3))
-    losses = no_losses()
-    for _ in range(2):
-        learn(training.weights, training.squares, training._sights, shared(), 0.01, losses)
-    return np.round(losses, 2).tolist()
-
-
-def linear() -> Any:
-    field = Field(lexicon(), RULES, leaves())
-    return np.round(learn_linear(field, [shared()]).weights, 6).tolist()
-
-
 # --- inference ------------------------------------------------------------------------------------
 
 
@@ -363,10 +322,6 @@ CASES: dict[str, Callable[[], Any]] = {
     **{f"packed moves, {name}": partial(coded, name) for name in POSITIONS},
     "static games": games,
     "mirrored pairs of games": partial(games, mirrored=True, pairs=True),
-    **{f"position values, {name}": partial(valued, name) for name in POSITIONS},
-    "positions listed": listed,
-    "steps of a value net": learned,
-    "a linear value": linear,
     **{f"rollouts of {plies} plies": partial(rolled, "middle", plies) for plies in (1, 2)},
     "rollouts to the end": partial(rolled, "late", 20),
     "rollouts of a belief": partial(rolled, "middle", 1, BELIEF),

@@ -23,9 +23,10 @@ import numpy as np
 
 from engine.rules.rules import Rules
 from harness.lab.study_context import Field, rules_mark
+from harness.pictures import picture
 from harness.workers import Workers
 from lexicons.arrays import F64
-from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable
+from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable, leave_places, possible_leaves
 from lexicons.store import Lexicon
 
 from .checkpoint import check_settings, read_checkpoint, write_checkpoint
@@ -322,3 +323,42 @@ class LeaveTraining:
 
     def _play_by(self, leaves: LeaveTable) -> None:
         self.field = replace(self.field, leaves=leaves)
+
+
+def draw_leaves(leaves: LeaveTable, path: str | Path) -> None:
+    """Draw into a PNG file the values of tiles, of pairs, and how all leaves are spread."""
+    letters = list(leaves.distribution.alphabet.letters)
+    counts = leaves.distribution.counts
+    with picture(path, 15, 9) as figure:
+        grid = figure.add_gridspec(2, 2, height_ratios=(2, 3))
+        axes = figure.add_subplot(grid[0, :])
+        worths = [leaves.value((tile,)) for tile in range(len(letters))]
+        colours = ["tab:blue" if worth > 0 else "tab:red" for worth in worths]
+        axes.bar(letters, worths, color=colours)
+        axes.set_title("one tile")
+        axes.grid(axis="y", alpha=0.3)
+
+        axes = figure.add_subplot(grid[1, 0])
+        joint = np.full((len(letters), len(letters)), np.nan)
+        for first in range(len(letters)):
+            for second in range(len(letters)):
+                if counts[first] >= 1 + (first == second):
+                    pair = leaves.value((first, second))
+                    joint[first, second] = pair - worths[first] - worths[second]
+        far = float(np.nanmax(np.abs(joint))) or 1.0
+        mesh = axes.pcolormesh(joint, cmap="RdBu", vmin=-far, vmax=far)
+        middles = np.arange(len(letters)) + 0.5
+        axes.set_xticks(middles, letters, fontsize=8)
+        axes.set_yticks(middles, letters, fontsize=8)
+        axes.set_title("two tiles, beyond what each is worth alone")
+        figure.colorbar(mesh, ax=axes)
+
+        axes = figure.add_subplot(grid[1, 1])
+        for size, matrix in enumerate(possible_leaves(leaves.distribution, leaves.rack_size)):
+            if size > 1:
+                values = leaves.values[leave_places(matrix, leaves.arrays)] / 1000
+                axes.hist(values, bins=80, density=True, histtype="step", label=f"{size} tiles")
+        axes.set_title("how leaves of a size are spread")
+        axes.legend()
+        axes.grid(alpha=0.3)
+        figure.suptitle("What leaves are worth, in points")

@@ -14,12 +14,10 @@ import pytest
 from command_line import CommandLine
 from e2e.processes import COMMAND, PATIENCE_S
 
-from engine.rules.rule_sets import rules_for
 from lexicons.alphabet import load_distribution
 from lexicons.klv import read_klv
 from lexicons.manifest import read_manifest
 from lexicons.rack_features import read_rack_weights
-from lexicons.value_net import read_value_net
 from lexicons.win_probability import read_win_probabilities
 
 WORDS = ["АД", "БАЛ", "БЕ", "БЕДА", "ВАБЕЛ", "ВАЛ", "ВЕДА", "ГАД", "ГЛАВА", "ДА", "ДЕ", "ДЕЛА"]
@@ -211,7 +209,7 @@ def test_options_that_make_no_sense(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("what", ["leaves", "winprob", "value", "features"])
+@pytest.mark.parametrize("what", ["leaves", "winprob", "features"])
 def test_no_place_to_write(tilewire: CommandLine, tmp_path: Path, what: str) -> None:
     games = ("--games", "500")
     out = tmp_path / "none" / "t"
@@ -335,37 +333,6 @@ def test_without_matplotlib_a_table_has_no_picture(
     assert {path.name for path in ground.glob("plain.csv*")} == {"plain.csv", "plain.csv.json"}
     assert f"tilewire: {out}.png is left out: pictures take matplotlib" in tilewire.err
     assert f"{out} is written, with {out.name}.json\n" in tilewire.err
-
-
-def test_value(tilewire: CommandLine, ground: Path, whole: Path) -> None:
-    out = ground / "v.npz"
-    options = ("--games", "192", "--seed", "3", "--leaves", whole, "--workers", "2")
-    assert tilewire("train", "value", "--out", out, *options, *on(ground)) == 0, tilewire.err
-    assert "192 games, 0:00 left" in tilewire.err
-    assert f"{out} is written, with {out.name}.json and {out.name}.png" in tilewire.err
-    assert not out.with_name(f"{out.name}.checkpoint").exists()
-    rules = rules_for(load_distribution(ground / "tiles.csv"))
-    net = read_value_net(out, rules.layout, rules.distribution)
-    manifest = read_manifest(out)
-    assert manifest is not None
-    assert manifest.is_of(out.read_bytes())
-    assert (manifest.kind, manifest.games, manifest.seed) == ("value", 192, 3)
-    assert manifest.lexicon_checksum == net.lexicon_checksum
-    assert [games for games, *_ in manifest.figures["curve"]] == [64, 128, 192]
-    assert (ground / "v.npz.png").read_bytes().startswith(PNG)
-    refused(tilewire, "128 or more", "value", "--out", ground / "few.npz", "--games", "10")
-
-
-def test_linear_value(tilewire: CommandLine, ground: Path) -> None:
-    out = ground / "linear.npz"
-    options = ("--out", out, "--games", "128", "--linear", *on(ground))
-    assert tilewire("train", "value", *options) == 0, tilewire.err
-    assert "differences of moves over the next two turns: " in tilewire.err
-    manifest = read_manifest(out)
-    assert manifest is not None
-    assert " --games 128 --linear " in manifest.command
-    assert (ground / "linear.npz.png").read_bytes().startswith(PNG)
-    refused(tilewire, "--linear takes minutes", "value", *options, "--resume")
 
 
 def test_features(tilewire: CommandLine, tmp_path: Path) -> None:
