@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -46,19 +45,12 @@ from .study_run import (
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
-    from harness.lab.training.leaves import LeaveTraining, RoundDone, TableMade
-    from lexicons.leaves import LeaveTable
+    from harness.lab.training.leaves import RoundDone, TableMade
     from lexicons.store import Lexicon
 
 app = App(name="train", help="Learn from self-play what leaves and leads are worth.")
 
 _SHOWN_LEAVES = ("?", "S", "Q", "QU", "EEIO", "AEINST")
-
-
-_Leaves = Annotated[
-    LeavesOption,
-    Parameter(help="What the players judge leaves by. [default: what built-in players have]"),
-]
 
 
 @Parameter(name="*")
@@ -129,22 +121,41 @@ def leaves(
     """
     check_writable("--out", out)
     from harness.lab.training.checkpoint import locked
-    from harness.lab.training.leaves import Goal, LeaveTraining
+    from harness.lab.training.leaves import Goal, LeaveTraining, draw_leaves
     from harness.workers import open_workers
+    from lexicons.klv import write_klv
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     with explaining():
         goal = Goal(games, minutes, playing.seed, floor)
     with explaining(), locked(out):
-        _check_checkpoint(checkpoint, resume)
+        if checkpoint.exists() and not resume:
+            raise CommandFailed(
+                f"{checkpoint} is of a training that was stopped: --resume goes on, or delete it"
+            )
+        if resume and not checkpoint.exists():
+            raise CommandFailed(f"--resume: there is no {checkpoint} to go on with")
+        for half_written in checkpoint.parent.glob(f".{checkpoint.name}.*"):
+            half_written.unlink()  # nobody else writes it now
         lexicon, rules = playing.load("harness.lab.training.leaves")
         training = LeaveTraining(lexicon, rules, goal, checkpoint)
         if resume:
             training.resume()
             say(f"going on after {training.games:,} games")
-        with _stopping(checkpoint), open_workers(playing.workers, playing.cluster, say) as workers:
-            table = training.run(workers, partial(_tell, training), time.monotonic)
-        _write_leaves(out, table, training, playing)
+        try:
+            with open_workers(playing.workers, playing.cluster, say) as workers:
+                table = training.run(workers, partial(_tell, floor), time.monotonic)
+        except KeyboardInterrupt:
+            if checkpoint.exists():
+                say(f"stopped; {checkpoint} has what is known, and --resume goes on with it")
+            raise
+        write_klv(out, table)
+        draw_beside(_picture(out), draw_leaves, table)
+        length = f"--games {games}" if games is not None else f"--minutes {minutes:g}"
+        command = ("leaves", length, f"--floor {floor}")
+        tables = training.progress.tables
+        learned = {"generations": tables, "fewest_samples": tables[-1]["fewest_samples"]}
+        _describe(out, command, playing, lexicon, training.games, learned)
         checkpoint.unlink(missing_ok=True)
 
 
@@ -152,7 +163,10 @@ def leaves(
 def winprob(
     *,
     out: Path,
-    leaves: _Leaves = None,
+    leaves: Annotated[
+        LeavesOption,
+        Parameter(help="What the players judge leaves by. [default: what built-in players have]"),
+    ] = None,
     games: Many = 500_000,
     check: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000,
     json_: JsonOption = False,
@@ -236,36 +250,10 @@ def features(
     say(f"{out} is written")
 
 
-# --- what goes wrong ----------------------------------------------------------------------------
-
-
-@contextmanager
-def _stopping(checkpoint: Path) -> Iterator[None]:
-    """Say after Ctrl-C where the checkpoint is."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if checkpoint.exists():
-            say(f"stopped; {checkpoint} has what is known, and --resume goes on with it")
-        raise
-
-
-def _check_checkpoint(checkpoint: Path, resume: bool) -> None:
-    """Check that --resume is given exactly if there is a checkpoint; remove half-written ones."""
-    if checkpoint.exists() and not resume:
-        raise CommandFailed(
-            f"{checkpoint} is of a training that was stopped: --resume goes on, or delete it"
-        )
-    if resume and not checkpoint.exists():
-        raise CommandFailed(f"--resume: there is no {checkpoint} to go on with")
-    for half_written in checkpoint.parent.glob(f".{checkpoint.name}.*"):
-        half_written.unlink()  # nobody else writes it now
-
-
 # --- what is told -------------------------------------------------------------------------------
 
 
-def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
+def _tell(floor: int, news: RoundDone | TableMade) -> None:
     from harness.lab.training.leaves import GENERATIONS, RoundDone
 
     if isinstance(news, RoundDone):
@@ -275,27 +263,20 @@ def _tell(training: LeaveTraining, news: RoundDone | TableMade) -> None:
             f"{figures.minutes(news.seconds_left)} left, {news.mean_score:.1f} points a player"
         )
         return
+    values = []
+    for text in _SHOWN_LEAVES:
+        with suppress(ValueError):  # there are no such tiles
+            tiles = news.leaves.distribution.alphabet.tiles(text)
+            values.append(f"{text} {figures.number(news.leaves.value(tiles))}")
     say(
         f"table {news.generation + 1}: {news.samples:,} racks in {news.games:,} games; leaves "
-        f"moved {news.movement:.2f} points on average; {_values(news.leaves)}"
+        f"moved {news.movement:.2f} points on average; {', '.join(values)}"
     )
     if news.generation + 1 == len(GENERATIONS):
         say(
             f"the leave seen least was in {news.fewest_samples:,} racks; {news.below_floor:,} were "
-            f"in fewer than {training.goal.floor:,}"
+            f"in fewer than {floor:,}"
         )
-
-
-def _values(leaves: LeaveTable) -> str:
-    """Return what some leaves are worth, as far as there are such tiles."""
-    written = []
-    for text in _SHOWN_LEAVES:
-        try:
-            tiles = leaves.distribution.alphabet.tiles(text)
-        except ValueError:
-            continue
-        written.append(f"{text} {figures.number(leaves.value(tiles))}")
-    return ", ".join(written)
 
 
 # --- what is written ----------------------------------------------------------------------------
@@ -303,24 +284,6 @@ def _values(leaves: LeaveTable) -> str:
 
 def _picture(out: Path) -> Path:
     return out.with_name(f"{out.name}.png")
-
-
-def _write_leaves(out: Path, table: LeaveTable, training: LeaveTraining, playing: _Playing) -> None:
-    from harness.lab.training.leaves import draw_leaves
-    from lexicons.klv import write_klv
-
-    write_klv(out, table)
-    draw_beside(_picture(out), draw_leaves, table)
-    goal, tables = training.goal, training.progress.tables
-    length = f"--games {goal.games}" if goal.games is not None else f"--minutes {goal.minutes:g}"
-    _describe(
-        out,
-        ("leaves", length, f"--floor {goal.floor}"),
-        playing,
-        training.field.lexicon,
-        training.games,
-        {"generations": tables, "fewest_samples": tables[-1]["fewest_samples"]},
-    )
 
 
 def _describe(

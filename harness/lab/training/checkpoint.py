@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,7 +105,13 @@ def locked(out: Path) -> Iterator[None]:
     """
     path = out.with_name(f".{out.name}.lock")
     with path.open("a+") as file:
-        if not _lock(file, path):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The lock's last holder may have removed the file since it was opened.
+            is_ours = os.path.samestat(os.fstat(file.fileno()), path.stat())
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        if not is_ours:
             file.seek(0)
             raise CheckpointError(
                 f"another training (process {file.read() or 'unknown'}) writes {out}; wait for it, "
@@ -118,13 +124,3 @@ def locked(out: Path) -> Iterator[None]:
             yield
         finally:
             path.unlink(missing_ok=True)
-
-
-def _lock(file: TextIO, path: Path) -> bool:
-    """Lock a file; return whether the lock is held and the path still leads to it."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # The lock's last holder may have removed the file since it was opened.
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except (BlockingIOError, FileNotFoundError):
-        return False

@@ -40,7 +40,7 @@ from harness.lab.in_process import play_game
 from harness.lab.study_context import Field
 from harness.pictures import picture
 from lexicons.alphabet import BLANK
-from lexicons.arrays import F64, I64, U64
+from lexicons.arrays import F64, I64
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import (
     RackWeights,
@@ -160,15 +160,13 @@ class _Learner:
         for _ in range(passes):
             order = self.chance.permutation(len(targets))
             for first in range(0, len(order), BATCH):
-                self._step(turns.features, targets, order[first : first + BATCH])
+                batch = order[first : first + BATCH]
+                rows = turns.features[batch]
+                off = rows @ self._weights - targets[batch]
+                step = FIRST_STEP / math.sqrt(1 + self._steps / STEPS_BEFORE_DECAY)
+                self._weights -= step / len(batch) * (off @ rows)
+                self._steps += 1
         return loss, float(np.mean(targets**2))
-
-    def _step(self, features: F64, targets: F64, batch: I64) -> None:
-        rows = features[batch]
-        off = rows @ self._weights - targets[batch]
-        step = FIRST_STEP / math.sqrt(1 + self._steps / STEPS_BEFORE_DECAY)
-        self._weights -= step / len(batch) * (off @ rows)
-        self._steps += 1
 
 
 def _static_turns(field: Field, games: int, seed: int, threads: int) -> Turns:
@@ -202,7 +200,11 @@ def observe(played: StaticGames, rules: Rules) -> Turns:
     )
     racks = results.racks[:, past][teaches][:, :full]
     kinds = len(rules.distribution.counts)
-    kept = tile_counts(racks, kinds) - _used(results.moves[:, past][teaches], kinds)
+    moves = results.moves[:, past][teaches]
+    codes = moves[:, np.newaxis] >> _SHIFTS & (LETTER_MASK | BLANK_CODE)
+    letters = np.where(codes, codes & LETTER_MASK, np.uint64(kinds))
+    used = tile_counts(np.where(codes & BLANK_CODE, np.uint64(BLANK), letters), kinds)
+    kept = tile_counts(racks, kinds) - used
     equities = results.equities[:, 2:][teaches] / POINT
     return _turns(kept, equities, len(results.turns), rules)
 
@@ -217,13 +219,6 @@ def _turns(kept: I64, equities: F64, games: int, rules: Rules) -> Turns:
         )
     features = leave_features(kept, rules.distribution)
     return Turns(np.column_stack((features, np.ones(len(features)))), equities)
-
-
-def _used(moves: U64, kinds: int) -> I64:
-    """Count the rack's tiles that packed moves use, [moves, kinds]."""
-    codes = moves[:, np.newaxis] >> _SHIFTS & (LETTER_MASK | BLANK_CODE)
-    letters = np.where(codes, codes & LETTER_MASK, np.uint64(kinds))
-    return tile_counts(np.where(codes & BLANK_CODE, np.uint64(BLANK), letters), kinds)
 
 
 # --- with simulation ------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from engine.rules.rules import Rules
 from harness.lab.study_context import Field, rules_mark
 from harness.pictures import picture
 from harness.workers import Workers
-from lexicons.arrays import F64
 from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable, leave_places, possible_leaves
 from lexicons.store import Lexicon
 
@@ -169,7 +168,8 @@ class LeaveTraining:
         while self.progress.generation < len(GENERATIONS):
             while (games := self._next_round()) > 0:
                 began = clock()
-                self._play(workers, games)
+                for _, tally in workers.work_through(play_share, self.field, self._shares(games)):
+                    self.totals.add(tally)
                 took = clock() - began
                 self.progress.seconds += took
                 self.progress.round += 1
@@ -215,10 +215,8 @@ class LeaveTraining:
         left = round(self.goal.games * until) - self.games
         if left > 0:
             return min(games, left)
-        return self._extra_games(games) if self._is_last else 0
-
-    def _extra_games(self, games: int) -> int:
-        assert self.goal.games is not None
+        if not self._is_last:
+            return 0
         behind = len(self._behind(self.goal.floor, games))
         room = round(self.goal.games * (1 + _EXTRA_ROUNDS)) - self.games
         # A game has room for several leaves, but some can't be dealt.
@@ -236,13 +234,15 @@ class LeaveTraining:
     def _is_last(self) -> bool:
         return self.progress.generation == len(GENERATIONS) - 1
 
-    def _play(self, workers: Workers, games: int) -> None:
-        for _, tally in workers.work_through(play_share, self.field, self._shares(games)):
-            self.totals.add(tally)
-
     def _shares(self, games: int) -> list[Share]:
         """Return the shares of a round; the leaves to be forced are dealt like cards."""
-        forced = self._forced(games)
+        forced = self.racks.by_size[self.racks.rack_size - 1][:0]
+        if self._is_last:
+            before = sum(GENERATIONS[:-1])
+            done = max(0.0, self.share_done - before) / GENERATIONS[-1]
+            round_share = games / (self.goal.games * GENERATIONS[-1]) if self.goal.games else 0.05
+            floor = self.goal.floor * min(1.0, _AHEAD * (done + round_share))
+            forced = self._behind(floor, games)
         count = max(1, min(_SHARES, games // _SMALLEST_SHARE))
         parts = [games // count + (nth < games % count) for nth in range(count)]
         return [
@@ -253,15 +253,6 @@ class LeaveTraining:
     @property
     def _seed(self) -> tuple[int, int, int]:
         return self.goal.seed, self.progress.generation, self.progress.round
-
-    def _forced(self, games: int) -> LeaveMatrix:
-        if not self._is_last:
-            return self.racks.by_size[self.racks.rack_size - 1][:0]
-        before = sum(GENERATIONS[:-1])
-        done = max(0.0, self.share_done - before) / GENERATIONS[-1]
-        round_share = games / (self.goal.games * GENERATIONS[-1]) if self.goal.games else 0.05
-        floor = self.goal.floor * min(1.0, _AHEAD * (done + round_share))
-        return self._behind(floor, games)
 
     def _behind(self, floor: float, games: int) -> LeaveMatrix:
         """List leaves below a floor, as many as can be forced in some games."""
@@ -288,7 +279,12 @@ class LeaveTraining:
     def _next_generation(self) -> TableMade:
         """Make the table from the generation's games, and reset the counts."""
         smoothed = smooth(self.totals.samples, self.racks)
-        leaves = self._table(self.racks.means(smoothed.worths))
+        means = self.racks.means(smoothed.worths)
+        values = np.zeros(len(means), np.int32)
+        for of_size in self.racks.places[1:-1]:
+            values[of_size] = np.rint(means[of_size] - means[0])  # above the empty leave's
+        limit = MAX_WORTH * 1000
+        leaves = replace(self.field.leaves, values=np.clip(values, -limit, limit))
         places = np.concatenate(self.racks.places[1:-1])
         samples = self.racks.samples(self.totals.counts)[places]
         moved = np.abs(leaves.values[places].astype(np.int64) - self.field.leaves.values[places])
@@ -312,14 +308,6 @@ class LeaveTraining:
         self.progress.generation += 1
         self.progress.round = 0
         return made
-
-    def _table(self, means: F64) -> LeaveTable:
-        """Return the table of values above the empty leave's."""
-        values = np.zeros(len(means), np.int32)
-        for places in self.racks.places[1:-1]:
-            values[places] = np.rint(means[places] - means[0])
-        limit = MAX_WORTH * 1000
-        return replace(self.field.leaves, values=np.clip(values, -limit, limit))
 
     def _play_by(self, leaves: LeaveTable) -> None:
         self.field = replace(self.field, leaves=leaves)

@@ -228,17 +228,15 @@ def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
         np.bincount(tenths.ravel(), cells.ravel(), 10).tolist()
         for cells in (tally.games, tally.games * values.astype(np.float64), tally.half_wins / 2)
     )
-    return [
-        _tenth(f"{10 * number}–{10 * number + 10} %", *sums)
-        for number, sums in enumerate(zip(positions, predicted, won, strict=True))
-    ]
-
-
-def _tenth(name: str, positions: float, predicted: float, won: float) -> Tenth:
-    if not positions:
-        return Tenth(name, 0, None, None, None)
-    more = 100 * (won / positions - predicted / positions)
-    return Tenth(name, int(positions), predicted / positions, won / positions, more)
+    rows = []
+    for number, (there, said, came) in enumerate(zip(positions, predicted, won, strict=True)):
+        name = f"{10 * number}–{10 * number + 10} %"
+        if there:
+            more = 100 * (came / there - said / there)
+            rows.append(Tenth(name, int(there), said / there, came / there, more))
+        else:
+            rows.append(Tenth(name, 0, None, None, None))
+    return rows
 
 
 def draw_win_probabilities(table: WinProbabilities, path: str | Path) -> None:
