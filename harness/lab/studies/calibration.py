@@ -18,12 +18,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from engine.inference.equity_loss import Judges
-from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, Style, stranger
 from engine.inference.rack_filter import RackFilter
@@ -33,7 +33,6 @@ from engine.rules.position import Rack
 from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.matches.significance import mean_and_error
-from lexicons.arrays import F64
 from lexicons.tables import leaves_for
 
 from .duel import Games, create
@@ -155,6 +154,7 @@ class Calibration(Study):
 
 
 def _watched(events: Iterable[Any], judges: Judges, racks: int) -> Iterator[Record]:
+    """Yield a record of each turn to infer from: each belief on the actual leave and rack."""
     trackers = {
         "paper": RackFilter(judges, Style.of(DETERMINISTIC), remembers=False, learns=False),
         "last": RackFilter(judges, stranger(), remembers=False),
@@ -163,34 +163,23 @@ def _watched(events: Iterable[Any], judges: Judges, racks: int) -> Iterator[Reco
     for event in events:
         posteriors = {name: take_in(tracker, event, racks) for name, tracker in trackers.items()}
         last = posteriors["last"]
-        if isinstance(event, Seen) and last is not None and event.hides:
-            kept = {"prior": _prior(last, event)}
-            yield _compared(
-                event,
-                kept | {name: belief_filter.prior for name, belief_filter in trackers.items()},
-            )
-
-
-def _prior(last: Posterior, seen: Seen) -> LeavePrior:
-    """Return the prior belief if the play placed tiles, else random tiles."""
-    if not isinstance(seen.play.move, Place):
-        return LeavePrior.nothing()
-    return LeavePrior(last.leaves, last.prior / last.prior.sum(), last.unseen)
-
-
-def _compared(seen: Seen, kept: dict[str, LeavePrior]) -> Record:
-    """Return the record of a turn: each belief on the actual leave and rack."""
-    rack = (*seen.leave, *seen.drawn)
-    return {
-        "turn": seen.number,
-        "size": len(seen.leave),
-        "placed": isinstance(seen.play.move, Place),
-        "random": random_share(seen.leave, seen.left),
-        "shares": {name: share_of(seen.leave, belief) for name, belief in kept.items()},
-        "doubts": {name: belief.doubt if belief.size else 1.0 for name, belief in kept.items()},
-        "leave": _tiles(kept, seen.leave, seen.left),
-        "rack": _tiles(kept, rack, seen.left),
-    }
+        if not isinstance(event, Seen) or last is None or not event.hides:
+            continue
+        placed = isinstance(event.play.move, Place)
+        prior = LeavePrior.nothing()  # random tiles, if none were placed
+        if placed:
+            prior = LeavePrior(last.leaves, last.prior / last.prior.sum(), last.unseen)
+        kept = {"prior": prior} | {name: tracker.prior for name, tracker in trackers.items()}
+        yield {
+            "turn": event.number,
+            "size": len(event.leave),
+            "placed": placed,
+            "random": random_share(event.leave, event.left),
+            "shares": {name: share_of(event.leave, belief) for name, belief in kept.items()},
+            "doubts": {name: belief.doubt if belief.size else 1.0 for name, belief in kept.items()},
+            "leave": _tiles(kept, event.leave, event.left),
+            "rack": _tiles(kept, (*event.leave, *event.drawn), event.left),
+        }
 
 
 def _tiles(kept: dict[str, LeavePrior], held: Rack, left: Sequence[int]) -> dict[str, list[int]]:
@@ -218,60 +207,50 @@ def _all_positions(records: Sequence[Record]) -> _Positions:
 
 def loss_rows(records: Sequence[Record]) -> list[LossRow]:
     """Return losses by belief and size."""
-    positions = _all_positions(records)
-    return [
-        _loss_row(belief, which, positions)
-        for which in _SIZES
-        for belief in BELIEFS
-        if which == "all" or any(_kind(seen) == which for _, seen in positions)
-    ]
+    positions, rows = _all_positions(records), list[LossRow]()
+    for which in _SIZES:
+        chosen = [(pair, seen) for pair, seen in positions if which in ("all", _kind(seen))]
+        if which != "all" and not chosen:
+            continue
+        pairs = np.array([pair for pair, _ in chosen], np.int64)
+        losses = {
+            belief: np.array(
+                [
+                    loss_of(
+                        seen["shares"][belief], seen["doubts"][belief], seen["random"], seen["size"]
+                    )
+                    for _, seen in chosen
+                ]
+            )
+            for belief in BELIEFS
+        }
+        for belief, own in losses.items():
+            against = _AGAINST.get(belief)
+            less = mean_and_error(own - losses[against], pairs) if against else (None, None)
+            mean = mean_and_error(own, pairs)
+            rows.append(LossRow(belief, which, len(chosen), *mean, against, *less))
+    return rows
 
 
 def _kind(seen: Record) -> str:
     return str(seen["size"]) if seen["placed"] else _SIZES[-1]
 
 
-def _loss_row(belief: str, which: str, positions: _Positions) -> LossRow:
-    chosen = [(pair, seen) for pair, seen in positions if which in ("all", _kind(seen))]
-
-    def losses(of: str) -> F64:
-        return np.array(
-            [
-                loss_of(seen["shares"][of], seen["doubts"][of], seen["random"], seen["size"])
-                for _, seen in chosen
-            ]
-        )
-
-    against = _AGAINST.get(belief)
-    own, pairs = losses(belief), np.array([pair for pair, _ in chosen], np.int64)
-    less = mean_and_error(own - losses(against), pairs) if against else (None, None)
-    return LossRow(belief, which, len(chosen), *mean_and_error(own, pairs), against, *less)
-
-
 def bin_rows(records: Sequence[Record]) -> list[BinRow]:
     """Return the tile chances in ten bins of equal count."""
-    positions = _all_positions(records)
-    return [
-        row
-        for of in ("rack", "leave")
-        for belief in TILE_BELIEFS
-        for row in _bins(belief, of, positions)
-    ]
-
-
-def _bins(belief: str, of: str, positions: _Positions) -> Iterator[BinRow]:
-    if not positions:
-        return
-    chances, there, pairs = [], [], []
-    for pair, seen in positions:
-        tiles, share = seen[of], seen["doubts"][belief]
-        mixed = (1 - share) * np.array(tiles[belief]) + share * np.array(tiles["random"])
-        chances.append(mixed / _FINE)
-        there.append(np.array(tiles["there"], np.float64))
-        pairs.append(np.full(len(mixed), pair))
-    predicted, observed, pair_of = map(np.concatenate, (chances, there, pairs))
-    for part in np.array_split(np.argsort(predicted, kind="stable"), BINS):
-        difference, error = mean_and_error(observed[part] - predicted[part], pair_of[part])
-        if difference is not None:
-            means = float(predicted[part].mean()), float(observed[part].mean())
-            yield BinRow(belief, of, len(part), *means, difference, error)
+    positions, rows = _all_positions(records), list[BinRow]()
+    for of, belief in product(("rack", "leave"), TILE_BELIEFS) if positions else ():
+        chances, there, pairs = [], [], []
+        for pair, seen in positions:
+            tiles, share = seen[of], seen["doubts"][belief]
+            mixed = (1 - share) * np.array(tiles[belief]) + share * np.array(tiles["random"])
+            chances.append(mixed / _FINE)
+            there.append(np.array(tiles["there"], np.float64))
+            pairs.append(np.full(len(mixed), pair))
+        predicted, observed, pair_of = map(np.concatenate, (chances, there, pairs))
+        for part in np.array_split(np.argsort(predicted, kind="stable"), BINS):
+            difference, error = mean_and_error(observed[part] - predicted[part], pair_of[part])
+            if difference is not None:
+                means = float(predicted[part].mean()), float(observed[part].mean())
+                rows.append(BinRow(belief, of, len(part), *means, difference, error))
+    return rows
