@@ -47,15 +47,14 @@ from .study_run import (
 )
 
 if TYPE_CHECKING:
-    from harness.lab.bench.deadlines import DeadlineBench
     from harness.lab.bench.selfplay import Bench
     from harness.lab.study_context import Field
 
 app = App(name="bench", help="Measure speed, deadlines, faults and load on this machine.")
 
 _T = TypeVar("_T")
-_SYNTHETIC = "synthetic"
 _SELFPLAY = "harness.lab.bench.selfplay"
+_SYNTHETIC = "synthetic"
 """The name of leaves that are made up."""
 _SEED = 1
 
@@ -290,17 +289,14 @@ def deadlines(
             _converse(ask_for_moves(settings, field, answers, tell))
     finally:
         if answers:
-            _print_deadlines(summary(settings, answers), playing.json_)
-
-
-def _print_deadlines(bench: DeadlineBench, as_json: bool) -> None:
-    if as_json:
-        show_figures(bench, as_json)
-        return
-    totals = {name: value for name, value in vars(bench).items() if name != "spans"}
-    print(table(("figure", "value"), figure_rows(totals)), end="\n\n")
-    show_rows({"spans": bench.spans}, as_json)
-    print("\nIn milliseconds; over is after the end of the budget, below 0 before it.")
+            bench = summary(settings, answers)
+            if playing.json_:
+                show_figures(bench, as_json_text=True)
+            else:
+                totals = {name: value for name, value in vars(bench).items() if name != "spans"}
+                print(table(("figure", "value"), figure_rows(totals)), end="\n\n")
+                show_rows({"spans": bench.spans}, as_json_text=False)
+                print("\nIn milliseconds; over is after the end of the budget, below 0 before it.")
 
 
 @app.command

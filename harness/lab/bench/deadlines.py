@@ -29,11 +29,11 @@ from bot.seat.worker_main import NICENESS
 from bot.seat_text import parse_seat
 from engine.rules.moves import PASS
 from harness.lab.asking import STDERR_S, Asker
-from harness.lab.positions import Situation, varied_situations
+from harness.lab.positions import varied_situations
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field
 from harness.seats.seat_factory import SeatMaker
-from protocol.channel import Channel, ChannelClosed
+from protocol.channel import ChannelClosed
 
 _ON_CLOCK_EVERY = 4
 _SPAN_ENDS_MS = (50, 100, 200, 500, 1_000)
@@ -129,14 +129,26 @@ async def ask_for_moves(
         ChannelClosed: the seat's process ended, or does not answer.
     """
     situations = varied_situations(field, settings.moves, settings.seed)
-    arbiter = _Arbiter(settings, field)
+    asker, generator = Asker(field), field.generator()
+    chance = random.Random(f"budgets {settings.seed}")
+    ends = math.log(settings.from_ms), math.log(settings.to_ms)
     spec = parse_seat(settings.bot)
     maker = SeatMaker(spec, spec.name, settings.equipment, seed=settings.seed)
     worker = await maker.worker()
     try:
         with _busy(settings.load):
             for number, situation in enumerate(situations):
-                answers.append(await arbiter.ask(worker.channel, number, situation))
+                budget_ms = round(math.exp(chance.uniform(*ends)))
+                on_clock = number % _ON_CLOCK_EVERY == _ON_CLOCK_EVERY - 1
+                game = f"deadline-{number}"
+                move = await asker.ask(
+                    worker.channel, game, situation, budget_ms, on_clock=on_clock
+                )
+                best = generator.best(situation.position, 2)
+                choices = 0 if best[0].move == PASS else len(best)
+                answers.append(
+                    Answer(budget_ms, move.took_ms, on_clock, situation.bag, choices, move.illegal)
+                )
                 tell(len(answers))
     except ChannelClosed as closed:
         await asyncio.sleep(STDERR_S)
@@ -150,6 +162,15 @@ async def ask_for_moves(
 def summary(settings: DeadlineSettings, answers: Sequence[Answer]) -> DeadlineBench:
     """Summarize answers."""
     illegal = [answer.illegal for answer in answers if answer.illegal]
+    a_turn = [answer for answer in answers if not answer.on_clock]
+    spans = {
+        "all": answers,
+        "of the clock": [answer for answer in answers if answer.on_clock],
+        "of a turn": a_turn,
+    }
+    for low, high in zip((0, *_SPAN_ENDS_MS), (*_SPAN_ENDS_MS, math.inf), strict=True):
+        name = f"of a turn, {low} to {high} ms" if high < math.inf else f"of a turn, from {low} ms"
+        spans[name] = [answer for answer in a_turn if low <= answer.budget_ms < high]
     return DeadlineBench(
         bot=settings.bot,
         moves=len(answers),
@@ -165,28 +186,8 @@ def summary(settings: DeadlineSettings, answers: Sequence[Answer]) -> DeadlineBe
         low_bag=sum(1 <= answer.bag <= 6 for answer in answers),
         one_move=sum(answer.choices == 1 for answer in answers),
         only_pass=sum(answer.choices == 0 for answer in answers),
-        spans=[_span(name, some) for name, some in _spans(answers) if some],
+        spans=[_span(name, some) for name, some in spans.items() if some],
     )
-
-
-class _Arbiter:
-    def __init__(self, settings: DeadlineSettings, field: Field) -> None:
-        self._settings, self._asker = settings, Asker(field)
-        self._generator = field.generator()
-        self._chance = random.Random(f"budgets {settings.seed}")
-
-    async def ask(self, channel: Channel, number: int, situation: Situation) -> Answer:
-        ends = (math.log(self._settings.from_ms), math.log(self._settings.to_ms))
-        budget_ms = round(math.exp(self._chance.uniform(*ends)))
-        on_clock = number % _ON_CLOCK_EVERY == _ON_CLOCK_EVERY - 1
-        game = f"deadline-{number}"
-        move = await self._asker.ask(channel, game, situation, budget_ms, on_clock=on_clock)
-        choices = self._choices(situation)
-        return Answer(budget_ms, move.took_ms, on_clock, situation.bag, choices, move.illegal)
-
-    def _choices(self, situation: Situation) -> int:
-        best = self._generator.best(situation.position, 2)
-        return 0 if best[0].move == PASS else len(best)
 
 
 @contextmanager
@@ -198,19 +199,6 @@ def _busy(load: int) -> Iterator[None]:
             process = stack.enter_context(subprocess.Popen(command, start_new_session=True))
             stack.callback(process.kill)
         yield
-
-
-# --- summary --------------------------------------------------------------------------------------
-
-
-def _spans(answers: Sequence[Answer]) -> Iterator[tuple[str, list[Answer]]]:
-    a_turn = [answer for answer in answers if not answer.on_clock]
-    yield "all", list(answers)
-    yield "of the clock", [answer for answer in answers if answer.on_clock]
-    yield "of a turn", a_turn
-    for low, high in zip((0, *_SPAN_ENDS_MS), (*_SPAN_ENDS_MS, math.inf), strict=True):
-        name = f"of a turn, {low} to {high} ms" if high < math.inf else f"of a turn, from {low} ms"
-        yield name, [answer for answer in a_turn if low <= answer.budget_ms < high]
 
 
 def _span(name: str, answers: Sequence[Answer]) -> Span:

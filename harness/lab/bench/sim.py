@@ -9,20 +9,18 @@ otherwise a rollout has no luck, and each candidate gets one.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
 from engine.movegen.candidates import best_candidates
-from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
-from engine.rules.position import Position, bag_count
+from engine.rules.position import bag_count
 from engine.simulation.simulation import Simulation
 from harness.lab.study_context import Field
 from lexicons.win_probability import WinProbabilities
 
-from .selfplay import Bench, about, timed
+from .selfplay import Bench, about
 
 MID_GAME: Final = (
     "15/5Q9/2V1AI9/2EMU3B6/2GIT3L6/3LOP2O6/3T1A2C6/3ZINCOS6/5D9/4KY9/3TE10/3WE10/3IF10/3N11/PREY11"
@@ -76,59 +74,47 @@ def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> Sim
             "the bag is empty in this position, so that one rollout of a candidate says it all; "
             "name one with tiles in the bag"
         )
-    compile_seconds, bench = timed(lambda: _Bench(field, settings, position, seed))
     began = time.perf_counter()
-    measured = {plies: bench.rates(plies) for plies in settings.plies}
-    seconds = time.perf_counter() - began
-    rates = {f"{plies}": round(all_threads, 1) for plies, (all_threads, _) in measured.items()}
-    ratios = {
-        f"{plies}": round(many / single, 2) for plies, (many, single) in measured.items() if single
-    }
+    generators = [field.generator() for _ in range(settings.threads)]
+    candidates = best_candidates(generators[0], position, settings.candidates)
+
+    def run(threads: int, plies: int, rollouts: int) -> float:
+        """Return rollouts a second."""
+        simulation = Simulation(
+            generators[:threads],
+            position,
+            candidates,
+            settings.win_probabilities,
+            plies=plies,
+            seed=seed,
+            rule="equal",
+            limit=rollouts,
+        )
+        start = time.perf_counter()
+        made = simulation.advance(rollouts)
+        return made / (time.perf_counter() - start)
+
+    run(settings.threads, 1, 2 * settings.threads)  # loads the kernels
+    loaded = time.perf_counter()
+    rates, ratios = dict[str, float](), dict[str, float]()
+    for plies in settings.plies:
+        every, alone = list[float](), list[float]()
+        for _ in range(_RUNS):
+            every.append(run(settings.threads, plies, settings.rollouts))
+            if settings.threads > 1:
+                alone.append(run(1, plies, settings.rollouts))
+        rates[f"{plies}"] = round(median(every), 1)
+        if alone:
+            ratios[f"{plies}"] = round(median(every) / median(alone), 2)
+    seconds = time.perf_counter() - loaded
     return SimBench(
-        **about(field, 1, settings.threads, seed, seconds, compile_seconds),
+        **about(field, 1, settings.threads, seed, seconds, loaded - began),
         iterations_per_s=rates[f"{settings.plies[0]}"],
         plies=settings.plies[0],
         position=cgp,
-        candidates=len(bench.candidates),
+        candidates=len(candidates),
         rollouts=settings.rollouts,
         runs=_RUNS,
         by_plies=rates,
         times_one_thread=ratios,
     )
-
-
-class _Bench:
-    """A position with its candidates, and a warm generator for each thread."""
-
-    def __init__(self, field: Field, settings: SimSettings, position: Position, seed: int) -> None:
-        self._settings, self._position, self._seed = settings, position, seed
-        self._generators = [field.generator() for _ in range(settings.threads)]
-        self.candidates = best_candidates(self._generators[0], position, settings.candidates)
-        self._run(self._generators, 1, 2 * settings.threads)
-
-    def rates(self, plies: int) -> tuple[float, float]:
-        """Return iterations a second of all threads, and of one thread: 0 if there is only one.
-
-        Each is the median of several runs, in alternation.
-        """
-        several, rollouts = len(self._generators) > 1, self._settings.rollouts
-        every, alone = list[float](), list[float]()
-        for _ in range(_RUNS):
-            every.append(self._run(self._generators, plies, rollouts))
-            alone.append(self._run(self._generators[:1], plies, rollouts) if several else 0.0)
-        return median(every), median(alone)
-
-    def _run(self, generators: Sequence[Generator], plies: int, rollouts: int) -> float:
-        simulation = Simulation(
-            generators,
-            self._position,
-            self.candidates,
-            self._settings.win_probabilities,
-            plies=plies,
-            seed=self._seed,
-            rule="equal",
-            limit=rollouts,
-        )
-        began = time.perf_counter()
-        made = simulation.advance(rollouts)
-        return made / (time.perf_counter() - began)
