@@ -61,9 +61,10 @@ def duel(
         games: How many. [default: 400; in kernels 40,000]
     """
     from harness.lab.studies.duel import JUDGES, Games, play_duel
+    from lexicons.tables import TABLE_NAMES
 
     names = player, opponent
-    tables = [name for name in names if _is_leave_table(name)]
+    tables = [name for name in names if name in TABLE_NAMES or name.endswith(".klv2")]
     is_kept = run.out is not None or run.cluster is not None
     if not tables and (is_kept or not set(names) <= set(JUDGES)):
         _check_cores(run, *names)
@@ -91,12 +92,6 @@ def _check_cores(run: StudyRun, *seats: str) -> None:
         timed = any(map(is_timed, seats))
     if timed:
         run.check_cores()
-
-
-def _is_leave_table(name: str) -> bool:
-    from lexicons.tables import TABLE_NAMES
-
-    return name in TABLE_NAMES or name.endswith(".klv2")
 
 
 def _judge(name: str, field: Field) -> Judge:

@@ -97,7 +97,9 @@ class StudyRun:
 
         The studies share a file; each has ``count`` units. The rows ``above`` are shown first.
         """
+        from engine.rules.rules import standard_rules
         from harness.lab.study import fill, open_records
+        from harness.lab.study_context import rules_mark
         from harness.workers import open_workers
 
         def show(file: RecordFile) -> Tables:
@@ -115,7 +117,11 @@ class StudyRun:
         with resumable(self.out):
             for study in studies:
                 study.check(count)
-            settings = studies[0].settings() | _rules_of(self.rules)
+            settings = studies[0].settings()
+            # A file says nothing of the usual rules.
+            mark = self.rules and rules_mark(load_rule_set(self.rules))
+            if mark and mark != rules_mark(standard_rules()):
+                settings["rules"] = mark
             with open_records(self.out, settings) as file:
                 try:
                     with open_workers(self.workers, self.cluster, say) as workers:
@@ -127,15 +133,6 @@ class StudyRun:
                     show(file)
                     raise
                 return show(file)
-
-
-def _rules_of(rules: str | None) -> dict[str, str]:
-    """Return what a file of results says of the rules: nothing if they are the usual ones."""
-    from engine.rules.rules import standard_rules
-    from harness.lab.study_context import rules_mark
-
-    mark = None if rules is None else rules_mark(load_rule_set(rules))
-    return {} if mark in (None, rules_mark(standard_rules())) else {"rules": mark}
 
 
 def load_words_and_rules(lexicon: str, rules: str | None) -> tuple[Lexicon, Rules | None]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -111,13 +110,19 @@ class Asker:
                 message="one move was asked for",
             )
         )
-        return Answered(move.move, took_ms, self._illegal(situation, move.move))
+        illegal, rules = "", self._field.rules
+        try:
+            choice = parse_move(move.move, position.board, self._alphabet)
+            check_move(position, choice, rules, self._words, situation.bag)
+        except (IllegalMove, ValueError) as error:
+            illegal = f"{move.move} in {write_cgp(position, rules)}: {error}"
+        return Answered(move.move, took_ms, illegal)
 
     def _offer(
         self, game: str, situation: Situation, limit_ms: int, clocks: tuple[int, int]
     ) -> NewGame:
         field, position = self._field, situation.position
-        seat = position.on_turn
+        view, seat = view_of(situation, field), position.on_turn
         cap_ms = None if clocks[seat] == limit_ms else limit_ms
         return NewGame(
             game=game,
@@ -130,34 +135,20 @@ class Asker:
             time=TimeControl(initial_ms=clocks[seat], move_cap_ms=cap_ms, max_overtime_ms=0),
             clocks=clocks,
             rack=self._alphabet.text(position.racks[seat]),
-            history=tuple(self._history(game, situation, clocks)),
+            history=tuple(
+                Played(
+                    game=game,
+                    seq=play.seq,
+                    seat=play.seat,
+                    move=view.text(play.move),
+                    score=play.score,
+                    scores=play.scores,
+                    bag=play.bag,
+                    clocks=clocks,
+                )
+                for play in view.history
+            ),
         )
-
-    def _history(
-        self, game: str, situation: Situation, clocks: tuple[int, int]
-    ) -> Iterator[Played]:
-        view = view_of(situation, self._field)
-        for play in view.history:
-            yield Played(
-                game=game,
-                seq=play.seq,
-                seat=play.seat,
-                move=view.text(play.move),
-                score=play.score,
-                scores=play.scores,
-                bag=play.bag,
-                clocks=clocks,
-            )
-
-    def _illegal(self, situation: Situation, text: str) -> str:
-        """Return the move, the position and why the move is illegal, or an empty string."""
-        position, rules = situation.position, self._field.rules
-        try:
-            move = parse_move(text, position.board, self._alphabet)
-            check_move(position, move, rules, self._words, situation.bag)
-        except (IllegalMove, ValueError) as error:
-            return f"{text} in {write_cgp(position, rules)}: {error}"
-        return ""
 
 
 async def _expect(channel: Channel, kind: type[M], patience_s: float) -> M:

@@ -93,9 +93,12 @@ def play_game(
         IllegalMove: a player's move is against the rules.
         ValueError: as the players' ``warm_up``.
     """
-    game, lexicon = dealt(field.rules, secret), field.lexicon
-    views = [_first_view(game, field, seat, _chance(secret, seat)) for seat in range(2)]
-    for player, view in zip(players, views, strict=True):
+    game, views = dealt(field.rules, secret), list[View]()
+    first = view_of(Situation(game.position, len(game.bag), ()), field)
+    for seat, player in enumerate(players):
+        seed = int.from_bytes(hashlib.sha256(secret + b"player %d" % seat).digest()[:8], "big")
+        seen = game.position.with_rack(1 - seat, ())
+        views.append(view := replace(first, seat=seat, position=seen, seed=seed))
         player.warm_up(view.lexicon, view.rules)
         player.make_room(view)
         player.new_game(view)
@@ -104,12 +107,21 @@ def play_game(
         player = players[seat]
         if isinstance(player, FullKnowledgePlayer):
             player.see(game.position.racks[1 - seat])
-        game = game.play(player.choose(views[seat], unhurried()).move, lexicon.graph.contains)
+        game = game.play(player.choose(views[seat], unhurried()).move, field.lexicon.graph.contains)
         for watching, player in enumerate(players):
-            views[watching] = _next_view(views[watching], game)
-            player.observe(views[watching], views[watching].history[-1])
+            view = views[watching]
+            views[watching] = view = replace(
+                view,
+                position=game.position.with_rack(1 - watching, ()),
+                bag=len(game.bag),
+                history=(*view.history, _as_seen(last_turn(game), watching)),
+            )
+            player.observe(view, view.history[-1])
+    one, other = game.position.scores
+    winner = None if one == other else int(other > one)
+    result = Result(game.over.reason, winner, (one, other), game.over.racks, "")
     for player, view in zip(players, views, strict=True):
-        player.game_over(view, _result_of(game))
+        player.game_over(view, result)
     return game
 
 
@@ -132,31 +144,9 @@ def view_of(situation: Situation, field: Field, seed: int = 0) -> View:
     )
 
 
-def _chance(secret: bytes, seat: int) -> int:
-    return int.from_bytes(hashlib.sha256(secret + b"player %d" % seat).digest()[:8], "big")
-
-
-def _first_view(game: Game, field: Field, seat: int, seed: int) -> View:
-    view = view_of(Situation(game.position.with_rack(1, ()), len(game.bag), ()), field, seed)
-    return replace(view, seat=seat, position=game.position.with_rack(1 - seat, ()))
-
-
-def _next_view(view: View, game: Game) -> View:
-    history = (*view.history, _as_seen(last_turn(game), view.seat))
-    seen = game.position.with_rack(1 - view.seat, ())
-    return replace(view, position=seen, bag=len(game.bag), history=history)
-
-
 def _as_seen(turn: Observed, viewer: int) -> Observed:
     """Hide which tiles the other seat exchanged."""
     move = turn.move
     if isinstance(move, Exchange) and turn.seat != viewer:
         return replace(turn, move=ExchangedCount(len(move.tiles)))
     return turn
-
-
-def _result_of(game: Game) -> Result:
-    assert game.over is not None
-    first, second = game.position.scores
-    winner = None if first == second else int(second > first)
-    return Result(game.over.reason, winner, (first, second), game.over.racks, "")

@@ -304,13 +304,10 @@ def row_of(puzzle: Record) -> PuzzleRow:
     if puzzle["kind"] == "endgame":
         result, loss = f"{puzzle['spread']:+}", f"{puzzle['loss']} points"
     else:
-        result, loss = f"wins {_wins(puzzle)}", f"{100 * puzzle['loss']:.1f} % wins"
+        best = next(text for text, moves in puzzle["moves"] if puzzle["best"] in moves.split(","))
+        cases = dict(puzzle["bag"])
+        total = sum(cases.values())
+        result = f"wins {share(best, cases) * total:g} of {total}"
+        loss = f"{100 * puzzle['loss']:.1f} % wins"
     names = ("id", "kind", "count", "best", "rank", "static")
     return PuzzleRow(**{name: puzzle[name] for name in names}, result=result, loss=loss)
-
-
-def _wins(puzzle: Record) -> str:
-    best = next(text for text, moves in puzzle["moves"] if puzzle["best"] in moves.split(","))
-    cases = dict(puzzle["bag"])
-    total = sum(cases.values())
-    return f"{share(best, cases) * total:g} of {total}"

@@ -176,7 +176,14 @@ class _Seat:
             )
         except ChannelClosed as closed:
             self.ends += 1
-            words = await self._last_words(closed)
+            if isinstance(closed, WorkerFailed):
+                words = f"{closed}; {closed.evidence}"
+            else:
+                assert self._worker is not None
+                await asyncio.sleep(STDERR_S)
+                why, printed = last_words(self._worker.stderr_tail, self._maker.name)
+                await self.close()
+                words = why or printed or str(closed)
             self._prints.pass_on(ended=True)
             return "", None, words
         self._prints.pass_on()
@@ -187,15 +194,6 @@ class _Seat:
         late = answer.took_ms > self._limit_ms
         problem = f"it took longer than {self._limit_ms:,} ms" if late else ""
         return answer.move, answer.took_ms, answer.illegal or problem
-
-    async def _last_words(self, closed: ChannelClosed) -> str:
-        if isinstance(closed, WorkerFailed):
-            return f"{closed}; {closed.evidence}"
-        assert self._worker is not None
-        await asyncio.sleep(STDERR_S)
-        why, printed = last_words(self._worker.stderr_tail, self._maker.name)
-        await self.close()
-        return why or printed or str(closed)
 
     async def close(self) -> None:
         worker, self._worker = self._worker, None
