@@ -15,6 +15,7 @@ from engine.rules.challenges import Ruling
 from engine.rules.game import Game
 from engine.rules.moves import Exchange
 from engine.rules.position import Position
+from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import Rules
 from protocol.messages import (
     Committed,
@@ -29,8 +30,6 @@ from protocol.messages import (
 )
 from protocol.nonces import digest_of
 from protocol.parts import UPHELD, WITHDRAWN
-
-from .offers import Declined, rules_in_play
 
 _JUDGED = (WITHDRAWN, UPHELD)
 
@@ -119,8 +118,8 @@ class DrawsWitness:
         self._check_nonces(over.nonces)
         try:
             rules = rules_in_play(self._offer.rules)
-        except Declined as declined:
-            return f"a bot elsewhere plays by rules that can't be checked here: {declined}"
+        except ValueError as error:
+            return f"a bot elsewhere plays by rules that can't be checked here: {error}"
         self._check_draws(over, bytes.fromhex(over.secret), over.nonces, rules)
         if not any(self._shown):
             return "the bot added no nonce, or the game was begun by another process"
