@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
+from protocol.link import Link
 from protocol.messages import (
     Error,
     GameMessage,
@@ -35,7 +36,6 @@ from protocol.messages import (
 from protocol.session import BotSession, FromArbiter, Side
 
 from .game_registry import GameRegistry
-from .link import Link
 from .player_thread import Bot
 from .runtime import software
 

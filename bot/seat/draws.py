@@ -1,23 +1,22 @@
-"""A seat's part in draws that nobody can choose, and its check of them at the end.
+"""A seat's check, at the end of a game, that nobody chose its draws.
 
-``SeatNonce`` decides when the seat's nonce may be shown. ``DrawsWitness`` hears the messages of a
-game in both directions, and checks the draws against them (``protocol/SPEC.md``, section 8).
+``DrawsWitness`` receives the messages of a game in both directions, and checks the draws against
+them (``protocol/SPEC.md``, section 8).
 """
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import replace
 
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import parse_move
-from engine.rules.bag import Bag, DrawError, DrawStream, check_secret, commitment
+from engine.rules.bag import Bag, DrawError, DrawStream, check_secret
 from engine.rules.challenges import Ruling
 from engine.rules.game import Game
 from engine.rules.moves import Exchange
 from engine.rules.position import Position
+from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import Rules
-from protocol.errors import PeerError
 from protocol.messages import (
     Committed,
     Drawn,
@@ -29,61 +28,10 @@ from protocol.messages import (
     Reveal,
     Started,
 )
+from protocol.nonces import digest_of
 from protocol.parts import UPHELD, WITHDRAWN
 
-from .offers import Declined, rules_in_play
-
 _JUDGED = (WITHDRAWN, UPHELD)
-
-
-def new_nonce() -> str:
-    """Return a nonce for a seat's draws."""
-    return secrets.token_hex(32)
-
-
-class SeatNonce:
-    """The nonce of one seat, fresh for a game and kept for the whole of it."""
-
-    def __init__(self, game: str, seat: int) -> None:
-        self._game, self._seat = game, seat
-        self._nonce = new_nonce()
-        self._other = ""
-        """The opponent's commitment, once received."""
-
-    def ready(self, offer: NewGame) -> Ready:
-        """Return the answer to an offer, with our nonce if the opponent's can't change any more.
-
-        Otherwise with the commitment to it, or with neither once the tiles are dealt.
-
-        Raises:
-            PeerError: as ``reveal``.
-        """
-        if offer.seq > 0:
-            return Ready(game=self._game)  # the tiles are dealt
-        if offer.commitments is not None:
-            self._note(offer.commitments[1 - self._seat])
-            if not self._other:
-                return Ready(game=self._game, commitment=digest_of(self._nonce))
-        return Ready(game=self._game, nonce=self._nonce)
-
-    def reveal(self, both: Committed) -> Reveal:
-        """Return the nonce, now that both are committed to.
-
-        Raises:
-            PeerError: the commitments are not those that were made.
-        """
-        if both.commitments[self._seat] != digest_of(self._nonce):
-            raise self._fault("the commitment of this seat is not the one that it made")
-        self._note(both.commitments[1 - self._seat])
-        return Reveal(game=self._game, nonce=self._nonce)
-
-    def _note(self, other: str) -> None:
-        if self._other and other != self._other:
-            raise self._fault("the opponent's commitment is not the one that was told before")
-        self._other = other
-
-    def _fault(self, reason: str) -> PeerError:
-        return PeerError("bad_message", reason, retry="no", game=self._game)
 
 
 class DrawsWitness:
@@ -170,8 +118,8 @@ class DrawsWitness:
         self._check_nonces(over.nonces)
         try:
             rules = rules_in_play(self._offer.rules)
-        except Declined as declined:
-            return f"a bot elsewhere plays by rules that can't be checked here: {declined}"
+        except ValueError as error:
+            return f"a bot elsewhere plays by rules that can't be checked here: {error}"
         self._check_draws(over, bytes.fromhex(over.secret), over.nonces, rules)
         if not any(self._shown):
             return "the bot added no nonce, or the game was begun by another process"
@@ -241,8 +189,3 @@ class DrawsWitness:
             held = told if told == game.rules.distribution.alphabet.text(stands) else held
         if told != held:
             raise DrawError(f"after event {number} we held {told}; the secret gives {held}")
-
-
-def digest_of(nonce: str) -> str:
-    """Return the commitment to a nonce; both in hexadecimal."""
-    return commitment(bytes.fromhex(nonce)).hex()

@@ -13,7 +13,7 @@ from protocol.messages import Decline, GameOver, NewGame
 from protocol.session import FromArbiter
 
 from .game_session import GameSession
-from .offers import Declined, resources_for, rules_in_play
+from .offers import Declined, resources_for, rules_of
 from .player_thread import Bot, ThreadPlayer
 from .player_view import MissedPlays
 
@@ -146,7 +146,7 @@ class GameRegistry:
             raise Declined("wrong_role", "a player plays; it does not watch")
         if self._bot.loaded is not None:
             await asyncio.shield(self._bot.loaded)
-        rules = rules_in_play(offer.rules)
+        rules = rules_of(offer)
         resources = await asyncio.to_thread(resources_for, self._bot.equipment, offer, rules)
         player = ThreadPlayer(self._bot, f"player of {offer.game}", self._failed)
         try:

@@ -46,6 +46,7 @@ from protocol.messages import (
     Started,
     YourTurn,
 )
+from protocol.nonces import SeatNonce
 from protocol.parts import (
     MAX_LEAVES,
     MAX_MOVE,
@@ -59,7 +60,6 @@ from protocol.parts import (
 )
 from protocol.session import FromArbiter
 
-from .draws import SeatNonce
 from .player_view import Watched
 
 log = structlog.get_logger(__name__)

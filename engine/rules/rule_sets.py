@@ -1,39 +1,27 @@
-"""Rule sets: tiles, board and the numbers of a game under a name, or in a TOML file.
+"""Rule sets: tiles, board and numbers of a game under a name, in a TOML file, or in a message.
 
 A file has ``tiles`` and ``board``, each the name of an embedded one or a file's path from the
-folder of the rule set, and may have ``rack_size``, ``bingo_bonus``, ``exchange_minimum``,
-``scoreless_limit``, ``pass_limit``, ``exchange_limit``, ``challenge`` and ``challenge_by``; keys
-left out are as in English tournaments.
+folder of the rule set, and may have the numbers and words of ``Rules``; keys left out are as in
+English tournaments.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import tomllib
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from lexicons.alphabet import TileDistribution, load_distribution
-from lexicons.layout import load_layout
+from lexicons.alphabet import TileDistribution, load_distribution, parse_distribution
+from lexicons.layout import BoardLayout, load_layout, parse_layout
 from lexicons.text import embedded_names, read_named
 
-from .challenges import CHALLENGE_RULES, CHALLENGE_UNITS
-from .rules import MAX_RACK, NO_LIMIT, Rules, check_points
+from .rules import MAX_RACK, NUMBERS, WORDS, Rules, check_points
 
-_NUMBERS = {
-    "rack_size": (1, MAX_RACK),
-    "bingo_bonus": (0, 1_000),
-    "exchange_minimum": (1, 1_000),
-    "scoreless_limit": (1, NO_LIMIT),
-    "pass_limit": (1, NO_LIMIT),
-    "exchange_limit": (0, NO_LIMIT),
-}
-_WORDS: dict[str, tuple[str, ...]] = {
-    "challenge": CHALLENGE_RULES,
-    "challenge_by": CHALLENGE_UNITS,
-}
-_KEYS = ("tiles", "board", *_NUMBERS, *_WORDS)
+_KEYS = ("tiles", "board", *NUMBERS, *WORDS)
 _FORM = 'a TOML file with tiles = "…", board = "…" and the numbers that differ'
 
 
@@ -78,27 +66,21 @@ def _read(name: str, said: dict[str, Any], source: str, folder: Path | None) -> 
     for key in said:
         if key not in _KEYS:
             raise ValueError(f"{source}: no key is called {key!r}; keys are {', '.join(_KEYS)}")
-    texts = {"tiles": "english", "board": "standard", "challenge": "void", "challenge_by": "turn"}
-    texts |= {key: value for key, value in said.items() if key in texts}
-    for key, value in texts.items():
-        if not isinstance(value, str):
+    for key, value in said.items():
+        if key not in NUMBERS and not isinstance(value, str):
             raise ValueError(f"{source}: {key} is a text in quotes, not {value!r}")
-    numbers: dict[str, Any] = {}
-    for key, (least, most) in _NUMBERS.items():
-        if key in said:
-            number = said[key]
-            if type(number) is not int or not least <= number <= most:
-                raise ValueError(f"{source}: {key} = {number!r}; it is {least} to {most}")
-            numbers[key] = number
-    words: dict[str, Any] = {key: texts[key] for key in _WORDS}
-    for key, known in _WORDS.items():
-        if words[key] not in known:
-            raise ValueError(f"{source}: {key} = {words[key]!r}; it is one of {', '.join(known)}")
+    given = said.copy()
+    tiles, board = given.pop("tiles", "english"), given.pop("board", "standard")
+    for key, value in given.items():
+        if key in WORDS and value not in WORDS[key]:
+            raise ValueError(f"{source}: {key} = {value!r}; it is one of {', '.join(WORDS[key])}")
+        least, most = NUMBERS.get(key, (0, 0))
+        if key in NUMBERS and (type(value) is not int or not least <= value <= most):
+            raise ValueError(f"{source}: {key} = {value!r}; it is {least} to {most}")
     return Rules(
-        load_distribution(_beside(texts["tiles"], folder)),
-        load_layout(_beside(texts["board"], folder)),
-        **numbers,
-        **words,
+        load_distribution(_beside(tiles, folder)),
+        load_layout(_beside(board, folder)),
+        **given,
         name=name,
     )
 
@@ -110,9 +92,67 @@ def _beside(name: str, folder: Path | None) -> str | Path:
     return name
 
 
+@lru_cache(maxsize=8)
+def rules_in_play(message: Any) -> Rules:
+    """Return the rules that a message describes, which has the fields of ``RulesInPlay``.
+
+    The engine knows no messages; it takes whatever has these attributes. Names come from outside,
+    so they stand for embedded data only, never for paths. Tiles or a board given in full override
+    embedded ones of the same name.
+
+    Raises:
+        ValueError: no game can be played by these rules here.
+    """
+    given = {name: getattr(message, name) for name in (*NUMBERS, *WORDS)}
+    rules = Rules(
+        _tiles_in_play(message),
+        _board_in_play(message),
+        # What is left out has a value of another type.
+        **{name: value for name, value in given.items() if isinstance(value, int | str)},
+        name=message.name,
+    )
+    check_rules(rules, "the rules")
+    return rules
+
+
+def _tiles_in_play(message: Any) -> TileDistribution:
+    name: str = message.distribution
+    if not message.tiles:
+        return load_distribution(_embedded(name, ".csv"))
+    table = io.StringIO()
+    csv.writer(table).writerows(
+        (tile.letter, tile.blanked, tile.count, tile.points, int(tile.vowel))
+        for tile in message.tiles
+    )
+    tiles = parse_distribution(name, table.getvalue(), f"the tiles {name[:40]!r}")
+    if len(tiles.counts) != len(message.tiles):
+        raise ValueError(
+            f"the tiles {name[:40]!r}: a tile's text has a character that tiles can't have"
+        )
+    return tiles
+
+
+def _board_in_play(message: Any) -> BoardLayout:
+    name: str = message.layout
+    if not message.board:
+        return load_layout(_embedded(name, ".txt"))
+    start = [] if message.start is None else [f"start {message.start}"]
+    return parse_layout(name, "\n".join((*message.board, *start)), f"the board {name[:40]!r}")
+
+
+def _embedded(name: str, suffix: str) -> str:
+    if name not in embedded_names(suffix):
+        raise ValueError(f"{name[:40]!r} is not known here")
+    return name
+
+
 def check_rules(rules: Rules, source: str) -> None:
     """Raise ValueError if a game can't be played by these rules."""
     layout, tiles = rules.layout, rules.distribution.total
+    if rules.rack_size > MAX_RACK:
+        raise ValueError(
+            f"{source}: racks of {rules.rack_size} tiles; at most {MAX_RACK} can be played"
+        )
     if layout.rows != layout.columns:
         raise ValueError(
             f"{source}: the board {layout.name} has {layout.rows} rows of {layout.columns} "

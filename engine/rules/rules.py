@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lexicons.alphabet import BLANK, BLANK_FLAG, EMPTY, TileDistribution, load_distribution
 from lexicons.layout import BoardLayout, load_layout
 
-from .challenges import ChallengeRule, ChallengeUnit, phonies
+from .challenges import CHALLENGE_RULES, CHALLENGE_UNITS, ChallengeRule, ChallengeUnit, phonies
 from .moves import PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from .position import Board, Position, Rack, unseen
 
@@ -34,28 +34,35 @@ Words: TypeAlias = Callable[[tuple[int, ...]], bool]
 """Whether tiles, without ``BLANK_FLAG``, are a word."""
 
 
+def _number(default: int, least: int, most: int) -> Any:
+    """Declare a number of the rules, and the range that the file of a rule set may give it."""
+    return field(default=default, metadata={"range": (least, most)})
+
+
 @dataclass(frozen=True)
 class Rules:
-    """Distribution, layout, and the numbers of the game."""
+    """Distribution, layout, and the numbers and words of the game.
+
+    Files (``rule_sets``) and messages (``protocol.parts.RulesInPlay``) have them by these names.
+    """
 
     distribution: TileDistribution
     layout: BoardLayout
-    rack_size: int = 7
-    bingo_bonus: int = 50  # for placing ``rack_size`` tiles in one turn
-    exchange_minimum: int = 7  # fewest tiles in the bag for an exchange
-    scoreless_limit: int = 6  # scoreless turns in a row that end the game
-    pass_limit: int = NO_LIMIT  # passes in a row that end the game
-    exchange_limit: int = NO_LIMIT  # exchanges that each player may make
-    challenge: ChallengeRule = "void"
-    challenge_by: ChallengeUnit = "turn"
+    rack_size: int = _number(7, 1, MAX_RACK)
+    bingo_bonus: int = _number(50, 0, 1_000)  # for placing ``rack_size`` tiles in one turn
+    exchange_minimum: int = _number(7, 1, 1_000)  # fewest tiles in the bag for an exchange
+    scoreless_limit: int = _number(6, 1, NO_LIMIT)  # scoreless turns in a row that end the game
+    pass_limit: int = _number(NO_LIMIT, 1, NO_LIMIT)  # passes in a row that end the game
+    exchange_limit: int = _number(NO_LIMIT, 0, NO_LIMIT)  # exchanges that each player may make
+    challenge: ChallengeRule = field(default="void", metadata={"words": CHALLENGE_RULES})
+    challenge_by: ChallengeUnit = field(default="turn", metadata={"words": CHALLENGE_UNITS})
     name: str = field(default="english", compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("rack_size", "exchange_minimum", "scoreless_limit", "pass_limit"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; it is 1 or more")
-        if self.exchange_limit < 0:
-            raise ValueError(f"exchange_limit is {self.exchange_limit}; it is 0 or more")
+        for name, (least, _) in NUMBERS.items():
+            # A message may have any bonus.
+            if getattr(self, name) < least and name != "bingo_bonus":
+                raise ValueError(f"{name} is {getattr(self, name)}; it is {least} or more")
 
     @property
     def limits_passes(self) -> bool:
@@ -71,6 +78,17 @@ class Rules:
     def most_passes(self) -> int:
         """Passes in a row, after a placement, that end the game."""
         return min(self.scoreless_limit, self.pass_limit)
+
+
+NUMBERS: dict[str, tuple[int, int]] = {
+    part.name: part.metadata["range"] for part in fields(Rules) if "range" in part.metadata
+}
+"""By the name of a number, the least and the most that a rule set's file may say."""
+
+WORDS: dict[str, tuple[str, ...]] = {
+    part.name: part.metadata["words"] for part in fields(Rules) if "words" in part.metadata
+}
+"""By the name of a word of the rules, what it may be."""
 
 
 @cache

@@ -25,8 +25,8 @@ from typing import Any, BinaryIO
 import msgspec
 
 from bot.equipment import tables_for
-from bot.seat.offers import rules_in_play
 from engine.movegen.generator import Generator
+from engine.rules.rule_sets import rules_in_play
 from lexicons.store import load_lexicon
 
 from .as_json import answer_json, progress_json, replies_json

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import structlog
 
-from bot.seat.draws import new_nonce
 from protocol.channel import now_ms
 from protocol.errors import PeerError
 from protocol.messages import Message
+from protocol.nonces import new_nonce
 from protocol.parts import Style
 
 from . import views

@@ -8,9 +8,9 @@ game, and those of other seats by their commitments before either is revealed
 
 from __future__ import annotations
 
-from bot.seat.draws import digest_of
 from protocol.errors import PeerError
 from protocol.messages import Ready
+from protocol.nonces import digest_of
 
 from .records import Commitments
 from .scorebook import Scorebook

@@ -13,12 +13,12 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from bot.seat.offers import rules_in_play
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move, parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.challenges import Ruling, judge
 from engine.rules.game import Game
+from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import IllegalMove, stalled
 from lexicons.store import Lexicon
 from protocol.parts import MAX_SENTENCE, UPHELD, WITHDRAWN, Accusation, Outcome, Style
@@ -65,7 +65,7 @@ def accusation(seat: int, code: str, message: str) -> Accusation:
 
 
 class Scorebook:
-    """One game, from its setup to its end; raises Declined if its rules can't be played here."""
+    """One game, from its setup to its end; raises ValueError if its rules can't be played here."""
 
     def __init__(self, opened: Opened, lexicon: Lexicon) -> None:
         self.opened = opened
@@ -100,8 +100,8 @@ class Scorebook:
         """Return the game of a journal; its clock stands still until ``start_clock``.
 
         Raises:
-            ValueError: the records are not those of a game, complete and in order.
-            Declined: the rules of the setup can't be played here.
+            ValueError: the records are not those of a game, complete and in order, or its rules
+                can't be played here.
         """
         opened, *rest = records
         if not isinstance(opened, Opened):

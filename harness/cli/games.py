@@ -107,7 +107,7 @@ def _local(utc: str) -> str:
 
 def _write(kept: Iterable[KeptGame], lexicon: str, folder: Path, *, by_month: bool) -> None:
     """Write the games that are over, and name those that can't be written."""
-    from bot.seat.offers import Declined, rules_in_play
+    from engine.rules.rule_sets import rules_in_play
     from harness.arbiter.scorebook import Scorebook
     from harness.matches.results import game_record
     from harness.server.retention import month_folder
@@ -132,7 +132,7 @@ def _write(kept: Iterable[KeptGame], lexicon: str, folder: Path, *, by_month: bo
                 say(f"{game.game}: {other}; name them by --lexicon")
                 continue
             book = Scorebook.restored(game.records, None, words)
-        except (Declined, ValueError) as wrong:
+        except ValueError as wrong:
             say(f"{game.game}: {wrong}")
             continue
         text = game_record(book, f"{opened.players[0]} against {opened.players[1]}")

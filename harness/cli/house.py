@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bot.equipment import Equipment
 from bot.registry import SeatSpec
-from bot.seat.offers import rules_in_play
+from engine.rules.rule_sets import rules_in_play
 from harness.analysis.task import MAIN
 from harness.arbiter.records import Opened
 from harness.server.tables import TableKind, Tables

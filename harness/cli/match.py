@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 from cyclopts import Parameter
 
 from bot.registry import SeatError
-from bot.seat.offers import rules_in_play, rules_on_wire
 from bot.seat_text import parse_seat
+from engine.rules.rule_sets import rules_in_play
 from harness.arbiter.database import JournalError
+from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.figures import counted
 from harness.matches.config import MatchError, TournamentConfig, write_config
 from harness.matches.folder import MatchFolder

@@ -20,12 +20,12 @@ from bot.equipment import tables_for
 from bot.players.options import parse_duration
 from bot.registry import SeatError, SeatSpec
 from bot.seat.containment import containment
-from bot.seat.offers import rules_on_wire
 from bot.seat_text import LONGEST_NAME, parse_seat
 from engine.notation.cgp import read_cgp
 from engine.rules.challenges import ChallengeRule
 from engine.rules.rules import Rules
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
+from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.config_file import read_config_file
 from harness.figures import counted, plain, some
 from harness.matches.config import (

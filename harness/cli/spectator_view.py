@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bot.seat.offers import Declined, beginning, rules_in_play
+from bot.seat.offers import Declined, beginning
 from engine.notation.move_text import NotationError, format_full_move, parse_told
 from engine.rules.moves import Move, Place
 from engine.rules.position import Board, bag_count, unseen
+from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import Rules
 from protocol.messages import GameOver, NewGame, Played, Started
 from protocol.parts import UPHELD, WITHDRAWN
@@ -55,7 +56,7 @@ class Followed:
         try:
             rules = rules_in_play(offer.rules)
             begun = beginning(offer, rules)
-        except Declined as error:
+        except (ValueError, Declined) as error:
             raise ValueError(f"this game can't be shown: {error}") from None
         time = offer.time.initial_ms
         known = cls(

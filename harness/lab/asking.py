@@ -11,10 +11,10 @@ import time
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from bot.seat.offers import rules_on_wire
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import parse_move
 from engine.rules.rules import IllegalMove, check_move
+from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.lab.in_process import view_of
 from harness.lab.positions import Situation
 from harness.lab.study_context import Field

@@ -20,9 +20,9 @@ import structlog
 
 from bot.seat.compilation import compile_kernels
 from bot.seat.containment import containment
-from bot.seat.offers import rules_in_play
 from bot.seat.runtime import log_to_stderr, software
 from bot.seat_text import parse_seat
+from engine.rules.rule_sets import rules_in_play
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_games

@@ -22,8 +22,8 @@ import structlog
 
 from bot.equipment import tables_for
 from bot.registry import SeatError
-from bot.seat.offers import Declined, rules_in_play
 from bot.seat.runtime import software
+from engine.rules.rule_sets import rules_in_play
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -536,7 +536,7 @@ def measure_luck(
 def _restored(kept: KeptGame, files: MatchFolder, lexicon: Lexicon) -> Scorebook:
     try:
         return Scorebook.restored(kept.records, kept.note, lexicon)
-    except (ValueError, Declined) as error:
+    except ValueError as error:
         raise JournalError(
             f"{files.path / 'match.db'}: game {kept.game} can't be played from its records: "
             f"{error}; go on from a copy of the folder"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.seat.link import Link
 from bot.seat.runtime import NOTICE, software
 from bot.seat.worker_handle import SeatProcess
 from harness.arbiter.seat import Came, Gone, Report, Said
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
+from protocol.link import Link
 from protocol.messages import Error, GameOver, Goodbye, Hello, Message, Ping, Welcome
 from protocol.parts import Role
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.seat.link import Link
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from protocol.channel import Channel
 from protocol.codec import of_a_frame
 from protocol.errors import PeerError, wrong_role
+from protocol.link import Link
 from protocol.messages import Administer, Error, Goodbye, Message, ServerState
 from protocol.parts import MAX_SENTENCE
 

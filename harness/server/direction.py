@@ -17,7 +17,6 @@ import structlog
 from msgspec.structs import replace
 
 from bot.registry import SeatError, did_you_mean
-from bot.seat.link import Link
 from bot.seat_text import parse_seat
 from harness.matches.config import TournamentConfig
 from harness.matches.folder import (
@@ -37,6 +36,7 @@ from harness.matches.tournament import Tournament
 from protocol.channel import Channel
 from protocol.codec import of_a_frame
 from protocol.errors import PeerError, wrong_role
+from protocol.link import Link
 from protocol.messages import (
     Direct,
     Error,

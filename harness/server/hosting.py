@@ -15,7 +15,6 @@ from typing import Any
 import structlog
 from msgspec.structs import replace
 
-from bot.seat.offers import rules_on_wire
 from harness.analysis.task import MAIN
 from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.host import GameHost
@@ -23,6 +22,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import KeptGame
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Draws, Ended, Opened, new_game, result_text
+from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.seats.seats import GuestSeat

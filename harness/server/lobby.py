@@ -15,7 +15,6 @@ import structlog
 from msgspec.structs import replace
 
 from bot.registry import did_you_mean
-from bot.seat.link import Link
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -27,6 +26,7 @@ from harness.arbiter.seat import Seat
 from harness.figures import counted
 from harness.seats.seats import GuestSeat
 from protocol.errors import PeerError
+from protocol.link import Link
 from protocol.messages import Error, GameMessage, Info, Resume, Seek, Seeking
 from protocol.parts import PlayerHere, TimeControl
 

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from bot.seat.link import Link
 from harness.seats.seats import GuestSeat
+from protocol.link import Link
 from protocol.messages import Message, Seek
 
 from .admission import block_of

@@ -10,8 +10,8 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-from bot.seat.link import Link
 from protocol.channel import Channel, ChannelClosed
+from protocol.link import Link
 from protocol.messages import Decline, GameOver, Goodbye, Message, NewGame
 
 PLAYED = "all games are over"

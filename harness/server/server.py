@@ -22,7 +22,6 @@ from msgspec.structs import replace
 from websockets.asyncio.server import Server, ServerConnection
 from websockets.http11 import Request
 
-from bot.seat.link import Link
 from bot.seat.runtime import software
 from harness.analysis.task import GameKind
 from harness.arbiter.database import JournalError
@@ -32,6 +31,7 @@ from harness.figures import plain
 from harness.seats.seats import Worker
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError, wrong_role
+from protocol.link import Link
 from protocol.messages import (
     Error,
     GameMessage,

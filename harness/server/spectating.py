@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bot.seat.link import Link
 from harness.arbiter.host import GameHost
 from harness.arbiter.views import Viewer
 from protocol.channel import Channel
 from protocol.errors import PeerError, wrong_role
+from protocol.link import Link
 from protocol.messages import (
     Error,
     Games,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.registry import did_you_mean
-from bot.seat.offers import rules_in_play, rules_on_wire
-from engine.rules.rule_sets import load_rules
+from engine.rules.rule_sets import load_rules, rules_in_play
 from engine.rules.rules import Rules
 from harness.analysis.task import MAIN, GameKind
 from harness.arbiter.records import Opened
+from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.arbiter.seat import Seat
 from lexicons.store import Lexicon
 from protocol.errors import PeerError
@@ -39,7 +39,7 @@ class TableKind:
         """Return whether a game can be played, or read, with the words of this table.
 
         Raises:
-            Declined: the game's rules make no sense.
+            ValueError: the game's rules make no sense.
         """
         if self.lexicon.checksum != opened.lexicon_checksum:
             return False
@@ -102,7 +102,7 @@ class Tables:
         with, whatever the tables are now.
 
         Raises:
-            Declined: the game's rules make no sense.
+            ValueError: the game's rules make no sense.
         """
         kinds = sorted((*self, *self._found), key=lambda kind: kind.name != began_at)
         suiting: list[TableKind] = [kind for kind in kinds if kind.suits(opened)]

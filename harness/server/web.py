@@ -16,7 +16,6 @@ import structlog
 from msgspec import Struct
 from websockets.http11 import Request
 
-from bot.seat.offers import Declined
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal_reading import (
@@ -232,7 +231,7 @@ class Web:
             return await self._read(tell, asked)
         except _Unknown as error:
             return wrong(404, str(error))
-        except (JournalError, Declined, ValueError, _Busy) as error:
+        except (JournalError, ValueError, _Busy) as error:
             return _failed(error)
 
     def _review(self, game: str) -> HttpAnswer:

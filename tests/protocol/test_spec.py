@@ -18,12 +18,13 @@ from msgspec import inspect
 
 import protocol.messages
 import protocol.parts
-from bot.seat.offers import rules_in_play, rules_on_wire
 from engine.notation.move_text import parse_move
 from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.moves import Place
 from engine.rules.position import Board
+from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import score_play, standard_rules
+from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.arbiter.scorebook import CHALLENGE_MS
 from harness.arbiter.table import REVEAL_MS
 from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from bot.seat.offers import rules_in_play
 from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move
+from engine.rules.rule_sets import rules_in_play
 from harness.lab.rows import Column, percent
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed, now_ms

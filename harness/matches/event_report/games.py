@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bot.seat.offers import rules_in_play
 from engine.notation.cgp import read_cgp
+from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import Rules
 from harness.arbiter.journal_reading import KeptGame
 from harness.arbiter.records import Ended, Opened, Turn

@@ -16,7 +16,7 @@ import structlog
 from bot.equipment import Resources
 from bot.player import Choice
 from bot.seat.game_session import GameSession
-from bot.seat.offers import Declined, rules_in_play
+from bot.seat.offers import Declined, rules_of
 from engine.rules.rules import IllegalMove, check_move
 from harness.arbiter.seat import Came, Gone, Noted, Said
 from lexicons.store import Lexicon
@@ -138,7 +138,7 @@ class EngineSeat(TaskSeat):
         try:
             session = self._session = GameSession(
                 offer,
-                rules_in_play(offer.rules),
+                rules_of(offer),
                 Resources(self._lexicon),
                 engine,
                 seed=0,

@@ -15,11 +15,11 @@ from typing import NamedTuple, get_args
 import msgspec
 
 from bot.equipment import Resources
-from bot.seat.offers import rules_in_play
 from bot.seat.player_view import Watched
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import Place
 from engine.rules.position import Rack
+from engine.rules.rule_sets import rules_in_play
 from lexicons.store import Lexicon
 from protocol.channel import Arrival, Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError

@@ -9,64 +9,16 @@ import msgspec
 import pytest
 from tables import DIGESTS, GAME, NONCES, SECRET, Play, book_of, random_policy, words
 
-from bot.seat.draws import DrawsWitness, SeatNonce
+from bot.seat.draws import DrawsWitness
 from engine.rules.bag import DrawError
 from harness.arbiter.records import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.views import Recipient
-from protocol.errors import PeerError
 from protocol.messages import Committed, GameOver, Message, NewGame, Ready
 from protocol.parts import TimeControl
 
 OTHER = "c3" * 16
 Tamper = Callable[[GameOver], GameOver]
-
-
-# --- when a nonce is shown ------------------------------------------------------------------------
-
-
-def an_offer(commitments: tuple[str, str] | None, *, seq: int = 0) -> NewGame:
-    return NewGame(
-        game="g", seq=seq, players=("a", "b"), you=0, lexicon="w", commitments=commitments
-    )
-
-
-def digest(nonce: str) -> str:
-    return sha256(bytes.fromhex(nonce)).hexdigest()
-
-
-def test_a_nonce_is_shown_once_the_opponents_is_fixed() -> None:
-    nonce = SeatNonce("g", 0)
-    ready = nonce.ready(an_offer(("", "")))
-    assert ready.nonce == ""
-    reveal = nonce.reveal(Committed(game="g", commitments=(ready.commitment, DIGESTS[1])))
-    assert len(bytes.fromhex(reveal.nonce)) == 32
-    assert digest(reveal.nonce) == ready.commitment
-    again = nonce.ready(an_offer((ready.commitment, DIGESTS[1])))
-    assert again == Ready(game="g", nonce=reveal.nonce), "the same in the whole game"
-    assert nonce.ready(an_offer((ready.commitment, DIGESTS[1]), seq=3)) == Ready(game="g")
-
-
-def test_a_nonce_is_shown_at_once_to_a_host_that_is_committed_or_can_not_be() -> None:
-    against_the_host = SeatNonce("g", 0).ready(an_offer(("", DIGESTS[1])))
-    of_version_1 = SeatNonce("g", 0).ready(an_offer(None))
-    for ready in (against_the_host, of_version_1):
-        assert len(bytes.fromhex(ready.nonce)) == 32
-        assert ready.commitment == ""
-    assert against_the_host.nonce != of_version_1.nonce
-
-
-def test_no_nonce_is_shown_if_a_commitment_has_changed() -> None:
-    nonce = SeatNonce("g", 0)
-    own = nonce.ready(an_offer(("", ""))).commitment
-    with pytest.raises(PeerError, match="not the one that it made"):
-        nonce.reveal(Committed(game="g", commitments=(digest(OTHER), DIGESTS[1])))
-    nonce.reveal(Committed(game="g", commitments=(own, DIGESTS[1])))
-    with pytest.raises(PeerError, match="not the one that was told before"):
-        nonce.ready(an_offer((own, digest(OTHER))))
-
-
-# --- what is found out ----------------------------------------------------------------------------
 
 
 class Watched(Play):
@@ -150,7 +102,8 @@ def test_a_host_in_league_with_a_stranger_is_found_out(changed: int, whose: str)
 def test_other_commitments_after_the_nonce_was_shown_are_found_out() -> None:
     play = strangers()
     play.reveal(0)
-    play.witnesses[0].hear(Committed(game=GAME, commitments=(DIGESTS[0], digest(OTHER))))
+    other = sha256(bytes.fromhex(OTHER)).hexdigest()
+    play.witnesses[0].hear(Committed(game=GAME, commitments=(DIGESTS[0], other)))
     play.reveal(1)
     with pytest.raises(DrawError, match="the commitment to the opponent's nonce has changed"):
         play_on(play).found(0)

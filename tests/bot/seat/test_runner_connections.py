@@ -15,10 +15,10 @@ from structlog.testing import capture_logs
 
 from bot.player import Budget, Choice, Observed, View
 from bot.seat.connection import TurnedAway
-from bot.seat.offers import rules_on_wire
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
+from harness.arbiter.rules_on_wire import rules_on_wire
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import (

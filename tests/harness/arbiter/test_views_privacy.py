@@ -14,7 +14,6 @@ import own_draws
 import pytest
 from tables import NONCES, Play, Policy, book_of, random_policy, words
 
-from bot.seat.offers import rules_on_wire
 from engine.notation.move_text import parse_move
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
@@ -24,6 +23,7 @@ from engine.rules.rule_sets import load_rules
 from engine.rules.rules import rack_tiles
 from harness.arbiter import views
 from harness.arbiter.records import Draws, Turn, new_game
+from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.arbiter.views import Recipient
 from protocol.codec import MSGPACK
 from protocol.messages import GameOver, Message, NewGame, Played, Refused, Started, YourTurn

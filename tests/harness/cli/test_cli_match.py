@@ -15,8 +15,8 @@ from match_samples import game, match_config
 
 from bot.equipment import tables_for
 from bot.seat.containment import Containment
-from bot.seat.offers import rules_on_wire
 from engine.rules.rule_sets import load_rules
+from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.cli import match_settings
 from harness.cli.match import print_table
 from harness.cli.match_settings import MatchFile

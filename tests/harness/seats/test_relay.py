@@ -6,9 +6,9 @@ import asyncio
 
 from bot_table import MemoryChannel
 
-from bot.seat.link import ERRORS_LIMIT
 from harness.server.relay import PLAYED, UNUSED, Relay
 from protocol.channel import Channel
+from protocol.link import ERRORS_LIMIT
 from protocol.messages import Error, GameOver, Goodbye, Ping, Pong
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from bot_table import MemoryChannel
 
-from bot.seat.link import Link
 from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
@@ -27,6 +26,7 @@ from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.errors import PeerError
+from protocol.link import Link
 from protocol.messages import Error, NewGame, Ready, Seek, Seeking, Started
 from protocol.parts import TimeControl
 

@@ -1,15 +1,17 @@
-"""Rules as a game's first message has them: a bot can play with tiles that it has no file of."""
+"""Rules in the engine, in files and in messages: bots play with tiles that they have no file of."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from bot.seat.offers import Declined, rules_in_play, rules_on_wire
-from engine.rules.rule_sets import load_rules, rule_set_names
-from engine.rules.rules import Rules, standard_rules
+from engine.rules.rule_sets import load_rules, rule_set_names, rules_in_play
+from engine.rules.rules import NUMBERS, WORDS, Rules, standard_rules
+from harness.arbiter.rules_on_wire import rules_on_wire
 from lexicons.alphabet import parse_distribution
 from lexicons.layout import parse_layout
 from protocol.parts import RulesInPlay, TileKind
@@ -26,6 +28,24 @@ def strange() -> Rules:
 
 def test_rules_that_every_bot_knows_are_told_by_name() -> None:
     assert rules_on_wire(standard_rules()) == RulesInPlay()
+
+
+def test_each_number_and_word_has_one_name_in_the_engine_on_the_wire_and_in_a_file(
+    tmp_path: Path,
+) -> None:
+    usual, file = standard_rules(), tmp_path / "other.toml"
+    others: dict[str, int | str] = {
+        **{name: least + (getattr(usual, name) == least) for name, (least, _) in NUMBERS.items()},
+        **{name: words[-1] for name, words in WORDS.items()},
+    }
+    for name, value in others.items():
+        told = rules_on_wire(replace(usual, **{name: value}))  # type: ignore[arg-type]
+        assert told == msgspec.structs.replace(RulesInPlay(), **{name: value})
+        assert getattr(rules_in_play(told), name) == value
+        file.write_text(f"{name} = {json.dumps(value)}\n")
+        load_rules.cache_clear()
+        assert rules_in_play(told) == load_rules(file)
+    assert rules_in_play(RulesInPlay()) == usual
 
 
 def test_other_tiles_and_boards_are_told_in_full() -> None:
@@ -68,6 +88,5 @@ def test_every_rule_set_comes_through(name: str) -> None:
     ],
 )
 def test_rules_that_make_no_sense_are_declined(changes: dict[str, object], says: str) -> None:
-    with pytest.raises(Declined, match=says) as declined:
+    with pytest.raises(ValueError, match=says):
         rules_in_play(msgspec.structs.replace(RulesInPlay(), **changes))
-    assert declined.value.code == "unsupported_rules"

@@ -10,10 +10,10 @@ from typing import Any
 
 import structlog
 
-from protocol.channel import Arrival, Channel, ChannelClosed, now_ms
-from protocol.errors import PeerError
-from protocol.messages import Goodbye, Message, Ping, Pong
-from protocol.parts import MAX_SENTENCE
+from .channel import Arrival, Channel, ChannelClosed, now_ms
+from .errors import PeerError
+from .messages import Goodbye, Message, Ping, Pong
+from .parts import MAX_SENTENCE
 
 log = structlog.get_logger(__name__)
 

@@ -9,9 +9,9 @@ from unittest.mock import AsyncMock
 import pytest
 from bot_table import MemoryChannel
 
-from bot.seat.link import Link
 from protocol.channel import Arrival
 from protocol.errors import PeerError
+from protocol.link import Link
 from protocol.messages import Error, Message, Ping, Pong, Standings
 
 
