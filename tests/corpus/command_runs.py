@@ -6,8 +6,8 @@ import io
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -27,25 +27,10 @@ _VOLATILE = (
 _LONG = re.compile(r"\d+\.\d{10,}(?:e-?\d+)?")
 
 
-@contextmanager
-def _in_folder(folder: Path | None) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder or before)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
-def answer_to(arguments: Sequence[str], folder: Path | None = None) -> Answer:
-    """Run ``tilewire`` with arguments, in a folder."""
+def answer_to(arguments: Sequence[str]) -> Answer:
+    """Run ``tilewire`` with arguments."""
     out, err, status = io.StringIO(), io.StringIO(), 0
-    with (
-        patch.dict(os.environ, PLAIN),
-        _in_folder(folder),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
+    with patch.dict(os.environ, PLAIN), redirect_stdout(out), redirect_stderr(err):
         time.tzset()  # local time is that of TZ
         try:
             status = run_command(arguments)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from corpus import (
     champion_games,
     formats,
-    pages,
     positions,
     siu_conversation,
     static_games,
@@ -18,7 +17,6 @@ EVERY = (
     *positions.ARTEFACTS,
     *tables_played.ARTEFACTS,
     *siu_conversation.ARTEFACTS,
-    *pages.ARTEFACTS,
     *formats.ARTEFACTS,
 )
 

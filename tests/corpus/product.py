@@ -23,7 +23,7 @@ from engine.simulation.selfplay import StaticGames, play_static_games
 from engine.simulation.simulation import Simulation
 from harness.arbiter.table import Effects, Table
 from harness.arbiter.views import Recipient, watched
-from harness.cli import COMMANDS, command_line, main, run_command
+from harness.cli import main, run_command
 from harness.lab.in_process import play_game
 from harness.lab.study_context import Field
 from lexicons.alphabet import load_distribution
@@ -38,7 +38,6 @@ from protocol.codec import JSON, MSGPACK
 from protocol.messages import MESSAGES, Message
 
 __all__ = [
-    "COMMANDS",
     "JSON",
     "MESSAGES",
     "MSGPACK",
@@ -63,7 +62,6 @@ __all__ = [
     "Table",
     "View",
     "champion",
-    "command_line",
     "format_move",
     "leaves_for",
     "load_distribution",

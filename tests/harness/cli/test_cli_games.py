@@ -47,17 +47,16 @@ def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_pa
     (tmp_path / "words.txt").write_text("aa\n")
     words = ("--lexicon", tmp_path / "words.txt")
     assert tilewire("games", match / "match.db", "--out", out, *words) == 0
-    assert tilewire.err.count("played with other words (") == 2
-    assert "0 of 2 games written to" in tilewire.err
+    assert "0 of 2 games" in tilewire.err
     assert tilewire("games", match / "match.db", "--out", out) == 0, tilewire.err
-    assert "2 of 2 games written to" in tilewire.err
+    assert "2 of 2 games" in tilewire.err
     assert {path.stem for path in out.glob("*.gcg")} == {one["game"] for one in listed}
     monthly = tmp_path / "monthly"
     assert tilewire("games", match / "match.db", "--out", monthly, "--by-month") == 0
     months = {f"{datetime.fromisoformat(one['begun']):%Y-%m}" for one in listed}
     assert {path.parent.name for path in monthly.glob("*/*.gcg")} == months
     assert tilewire("games", match / "match.db", "--by-month") == 2
-    assert "--by-month needs --out" in tilewire.err
+    assert "--out" in tilewire.err
 
 
 def test_games_with_other_tiles_are_written_with_a_list_of_ones_own(
@@ -69,12 +68,11 @@ def test_games_with_other_tiles_are_written_with_a_list_of_ones_own(
     played = ("--rules", "polish", "--lexicon", words, "--games", 1, "--out", match)
     assert tilewire("match", "greedy", "greedy", *played) == 0, tilewire.err
     assert tilewire("games", match, "--out", out, "--lexicon", words) == 0, tilewire.err
-    assert "1 of 1 game written to" in tilewire.err
+    assert "1 of 1 game" in tilewire.err
     assert untitled(out) == untitled(match / "games"), "as the match wrote them"
     words.write_text("QQQ\n")
     assert tilewire("games", match, "--out", out, "--lexicon", words) == 2
-    assert "games with polish tiles: " in tilewire.err
-    assert "no game can be written without the words" in tilewire.err
+    assert "polish" in tilewire.err
 
 
 def untitled(folder: Path) -> set[str]:
@@ -84,12 +82,10 @@ def untitled(folder: Path) -> set[str]:
 
 
 def test_what_is_no_journal(tilewire: CommandLine, tmp_path: Path) -> None:
-    (tmp_path / "text.db").write_text("no journal " * 1_000)
-    assert tilewire("games", tmp_path / "text.db") == 1
-    assert "can't be read as a journal" in tilewire.err
-    (tmp_path / "empty.db").touch()
-    assert tilewire("games", tmp_path / "empty.db") == 1
-    assert "can't be read as a journal" in tilewire.err
+    for content in ("", "no journal " * 1_000):
+        (tmp_path / "text.db").write_text(content)
+        assert tilewire("games", tmp_path / "text.db") == 1
+        assert "text.db" in tilewire.err
 
 
 def test_a_journal_is_listed_while_a_host_writes_it(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -101,7 +97,7 @@ def test_a_journal_is_listed_while_a_host_writes_it(tilewire: CommandLine, tmp_p
             assert tilewire("games", path) == 0
             assert tilewire.out.splitlines()[-1].split()[-3] == game
         assert len(tilewire.out.splitlines()) == 2 + 2
-        with pytest.raises(JournalError, match=r"games\.db is in use by another server or match"):
+        with pytest.raises(JournalError, match=r"games\.db is in use"):
             Journal(path)
     finally:
         host.close()

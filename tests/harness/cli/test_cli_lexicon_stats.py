@@ -22,8 +22,7 @@ def test_pictures_take_an_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert tilewire("lexicon", "stats", tmp_path / "none.txt", "--plots", tmp_path / "plots") == 2
-    assert tilewire.err.startswith("tilewire: --plots: ")
-    assert "pip install 'tilewire[plots]'" in tilewire.err
+    assert "tilewire[plots]" in tilewire.err
     assert not list(tmp_path.iterdir())
 
 
@@ -81,4 +80,4 @@ def test_statistics_of_other_tiles(tilewire: CommandLine, tmp_path: Path) -> Non
     assert tilewire("lexicon", "stats", words, "--rules", "elvish") == 2
     assert "elvish" in tilewire.err
     assert tilewire("lexicon", "stats", words, "--rules", rules, "--plots", words) == 2
-    assert "can't be used as a folder" in tilewire.err
+    assert str(words) in tilewire.err

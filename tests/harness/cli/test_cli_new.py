@@ -69,4 +69,4 @@ def test_a_folder_that_can_not_be_written_to(
 
     monkeypatch.setattr(Path, "mkdir", refuse)
     assert tilewire("new", "bot", "quick_three") == 1
-    assert "can't be written: Permission denied" in tilewire.err
+    assert "Permission denied" in tilewire.err

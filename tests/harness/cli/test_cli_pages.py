@@ -1,17 +1,11 @@
-"""``tilewire --help`` and the pages of commands: what they tell, and what they cost."""
+"""``tilewire --help`` and the pages of commands: what they name, and what they cost."""
 
 from __future__ import annotations
 
-import inspect
-import itertools
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import is_dataclass
-from typing import get_args, get_type_hints, is_typeddict
 
-import docstring_parser
 import pytest
 from command_line import CommandLine
 from cyclopts import App
@@ -32,61 +26,29 @@ EVERY = list(commands(command_line(*COMMANDS)))
 
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
-def test_a_page_tells_all_that_the_command_does(
-    tilewire: CommandLine, command: tuple[str, ...]
-) -> None:
+def test_a_page_names_all_options(tilewire: CommandLine, command: tuple[str, ...]) -> None:
     assert tilewire(*command, "--help") == 0
-    page = " ".join(tilewire.out.split())
-    function = command_line(*COMMANDS).parse_commands(command)[1][-1].default_command
-    if function is not None:
-        told = (inspect.getdoc(function) or "").partition("Args:")[0].replace("`", "")
-        for paragraph in told.split("\n\n"):
-            assert " ".join(paragraph.split()) in page
-    assert "default: False" not in tilewire.out
-    assert all(line.count("[default:") < 2 for line in tilewire.out.splitlines())
+    end = command_line(*COMMANDS).parse_commands(command)[1][-1]
+    assert tilewire.out.startswith(f"Usage: tilewire {' '.join(command)} ")
+    for argument in end.assemble_argument_collection() if end.default_command else ():
+        assert argument.name in tilewire.out or not argument.name.startswith("--")
 
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
 def test_an_option_that_there_is_not(tilewire: CommandLine, command: tuple[str, ...]) -> None:
     assert tilewire(*command, "--no-such-option") == 2
-    said = r'unknown (option: --no-such-option|command "--no-such-option"\. Available commands: .+)'
-    assert re.fullmatch(f"tilewire: {said}\n", tilewire.err)
+    assert "--no-such-option" in tilewire.err
     assert not tilewire.out
 
 
-@pytest.mark.parametrize("command", EVERY, ids=" ".join)
-def test_no_help_in_a_docstring_is_hidden_by_that_of_a_shared_option(
-    command: tuple[str, ...],
-) -> None:
-    end = command_line(*COMMANDS).parse_commands(command)[1][-1]
-    if (function := end.default_command) is None:
-        return
-    arguments = end.assemble_argument_collection(parse_docstring=True)
-    shown = {" ".join((argument.parameter.help or "").split()) for argument in arguments}
-    groups = {
-        name: [kind for kind in (hint, *get_args(hint)) if is_dataclass(kind) or is_typeddict(kind)]
-        for name, hint in get_type_hints(function).items()
-    }
-    written = [
-        param
-        for documented in (function, *itertools.chain.from_iterable(groups.values()))
-        for param in docstring_parser.parse_from_object(documented).params
-        if not groups.get(param.arg_name)
-    ]
-    for param in written:
-        assert " ".join((param.description or "").split()) in shown, param.arg_name
-
-
-def test_defaults_are_written_as_they_would_be_given(
+def test_a_default_is_written_as_it_would_be_given(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "500")
-    assert tilewire("match", "--help") == 0
-    assert "--time DURATION" in tilewire.out
-    assert "[default: 25m]" in tilewire.out
-    assert tilewire("endgame", "--help") == 0
-    assert "--memory MEMORY" in tilewire.out
-    assert "[default: 256M]" in tilewire.out
+    for command, option, default in (("match", "--time", "25m"), ("endgame", "--memory", "256M")):
+        assert tilewire(command, "--help") == 0
+        (line,) = (line for line in tilewire.out.splitlines() if f" {option} " in line)
+        assert default in line
 
 
 @pytest.mark.parametrize("ms", [0, 1, 250, 1_000, 1_500, 60_000, 90_000, 1_500_000, 5_400_000])

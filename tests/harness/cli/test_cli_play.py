@@ -54,7 +54,7 @@ def test_a_terminal_without_input_is_refused(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert tilewire("play", "--terminal", "--db", tmp_path / "play.db") == 2
-    assert tilewire.err == "tilewire: --terminal needs standard input\n"
+    assert "--terminal" in tilewire.err
     assert not list(tmp_path.iterdir())
 
 

