@@ -60,10 +60,10 @@ __all__ = [
     "Place",
     "Player",
     "Rack",
-    "RankedMove",
     "Refusal",
     "Result",
     "Searched",
+    "ValuedMove",
     "View",
 ]
 
@@ -124,7 +124,7 @@ class Result:
     message: str
 
 
-class RankedMove(NamedTuple):
+class ValuedMove(NamedTuple):
     """A legal move, what it scores and what it is worth, in points."""
 
     move: Move
@@ -262,7 +262,7 @@ class View:
         moves = self._generator().legal_moves(self.position)
         return [scored for scored in moves if scored.move not in refused] if refused else moves
 
-    def ranked_moves(self, count: int | None = None) -> list[RankedMove]:
+    def ranked_moves(self, count: int | None = None) -> list[ValuedMove]:
         """Return legal moves, the highest equity first, without refused moves; at least one.
 
         The pass is left out unless there is nothing else. The first ``count``, up to about 100, are
@@ -276,11 +276,11 @@ class View:
         wanted = sys.maxsize - 1 if count is None else count + len(refused)
         ranked = self._generator().best(self.position, wanted)
         moves = [
-            RankedMove(found.move, found.score, found.equity / POINT, found.leave)
+            ValuedMove(found.move, found.score, found.equity / POINT, found.leave)
             for found in ranked
             if found.move not in refused
         ]
-        return moves[:count] or [RankedMove(PASS, 0, PASS_EQUITY / POINT, self.rack)]
+        return moves[:count] or [ValuedMove(PASS, 0, PASS_EQUITY / POINT, self.rack)]
 
     def score(self, move: Move) -> int:
         """Return the points of a move, 0 for an exchange or a pass.

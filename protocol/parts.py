@@ -262,7 +262,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """Continuations that were looked at."""
 
 
-class Search(Struct, frozen=True, kw_only=True):
+class Search(Struct, frozen=True):
     """How a seat arrived at what it says about its candidates."""
 
     phase: Name

@@ -19,6 +19,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from msgspec import structs
+
 from bot.player import Budget, Choice, Considered, Player, View
 from bot.search.anytime import Anytime
 from bot.search.simulating import best_of, considered, simulated
@@ -151,4 +153,4 @@ def _considered(estimate: Estimate) -> Considered:
     # position without luck, which takes one.
     row = considered(estimate)
     error = row.equity_error if estimate.samples > 1 else None
-    return replace(row, win=None, win_error=None, equity_error=error)
+    return structs.replace(row, win=None, win_error=None, equity_error=error)

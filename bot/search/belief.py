@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
 from bot.player import Believed, Budget, ExchangedCount, Observed, View
 from engine.inference.equity_loss import Judges, Play
@@ -26,7 +27,7 @@ from engine.inference.rack_forecast import BingoForecast, tile_chances
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import may_exchange, rack_tiles
-from protocol.parts import MAX_LEAVES
+from protocol.parts import MAX_LEAVES, LeaveChance
 
 from .anytime import Anytime, time_until
 
@@ -200,7 +201,7 @@ class OpponentModel:
                     most = racks if ms is None else None
                     self._take_in(event, min(MOST_LISTED, listed), most, left_ms)
                     if event is last and self.told is not None:
-                        self.told = replace(self.told, bingo=self._bingo(event, bingo_ms))
+                        self.told = structs.replace(self.told, bingo=self._bingo(event, bingo_ms))
                 else:
                     event()
             except ValueError as error:
@@ -229,16 +230,21 @@ class OpponentModel:
         return self.tracker.style.named() if self.tracker.learns else {}
 
     def _believed(self, posterior: Posterior, seen: _Seen, seconds: float) -> Believed:
+        alphabet = self._before.rules.distribution.alphabet
+        tiles = tile_chances(self.tracker.prior, seen.left.tolist(), self._drawn(seen))
         return Believed(
-            considered=posterior.considered,
-            surviving=posterior.surviving,
-            top=tuple(posterior.top(MAX_LEAVES)),
+            leaves_considered=posterior.considered,
+            leaves_surviving=posterior.surviving,
+            top=tuple(
+                LeaveChance(leave=alphabet.text(leave), prior=prior, posterior=chance)
+                for leave, prior, chance in posterior.top(MAX_LEAVES)
+            ),
             mass_top10=posterior.mass_of_top(10),
             entropy_prior=posterior.entropy_prior,
             entropy=posterior.entropy,
             unseen=posterior.unseen,
             effective=posterior.effective,
-            tiles=tile_chances(self.tracker.prior, seen.left.tolist(), self._drawn(seen)).tolist(),
+            tiles={alphabet.tile_text(tile): chance for tile, chance in enumerate(tiles.tolist())},
             seconds=seconds,
             note=posterior.note,
             style=self._style(),

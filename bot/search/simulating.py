@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from bot.player import Budget, Choice, Considered, Searched, View
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.candidates import best_candidates
@@ -263,7 +265,7 @@ class Search:
         if not self.rollouts:
             return STATIC
         deepest = self._reached if self._is_new_stage else simulated(self.simulation)
-        return replace(deepest, rollouts=self.rollouts)
+        return structs.replace(deepest, rollouts=self.rollouts)
 
     def _estimates(self) -> list[Estimate]:
         if self._is_new_stage:

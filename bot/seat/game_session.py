@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import structlog
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from bot.equipment import Resources
 from bot.player import (
@@ -22,14 +22,12 @@ from bot.player import (
     Considered,
     Listener,
     Observed,
-    Searched,
     View,
     phonies,
 )
 from bot.search.time_plan import LagSeen, plan, pondering
 from engine.notation.move_text import format_move
 from engine.rules.rules import Rules
-from lexicons.alphabet import Alphabet
 from protocol.channel import now_ms
 from protocol.messages import (
     Accept,
@@ -47,17 +45,7 @@ from protocol.messages import (
     YourTurn,
 )
 from protocol.nonces import SeatNonce
-from protocol.parts import (
-    MAX_LEAVES,
-    MAX_MOVE,
-    MAX_NUMBER,
-    MAX_POINTS,
-    MAX_SENTENCE,
-    Belief,
-    Candidate,
-    LeaveChance,
-    Search,
-)
+from protocol.parts import MAX_MOVE, MAX_SENTENCE, Candidate
 from protocol.session import FromArbiter
 
 from .player_view import Watched
@@ -361,76 +349,24 @@ class GameSession(Generic[P]):
             self._pondering = None
 
 
-_LARGEST = {
-    "score": MAX_POINTS,
-    "samples": MAX_NUMBER,
-    **dict.fromkeys(("equity", "equity_error", "win_error"), float(MAX_NUMBER)),
-}
-"""The protocol's limits on a candidate's numbers."""
-
-
 def _has_thoughts(choice: Choice) -> bool:
     given = choice.text, choice.candidates, choice.search, choice.belief
     return choice.equity is not None or any(given)
 
 
 def _info_about(view: View, seq: int, choice: Choice) -> Info:
-    """Write a player's thoughts, with the first of its candidates."""
+    """Write a player's thoughts, with the first of its candidates and their moves as text."""
     considered = choice.candidates[:MAX_CANDIDATES] or (
         Considered(choice.move, score=choice.score, equity=choice.equity),
     )
-    believed, alphabet = choice.belief, view.rules.distribution.alphabet
     return Info(
         game=view.game,
         seq=seq,
         text=choice.text[:MAX_SENTENCE] if choice.text else None,
-        candidates=tuple(_candidate(move, view) for move in considered),
-        search=None if choice.search is None else _search(choice.search),
-        belief=None if believed is None else _belief(believed, alphabet),
-    )
-
-
-def _candidate(considered: Considered, view: View) -> Candidate:
-    given: dict[str, Any] = {
-        part.name: getattr(considered, part.name) for part in fields(Considered)
-    }
-    given["move"] = format_move(considered.move, view.rules.distribution.alphabet)
-    given["win"] = None if considered.win is None else _chance(considered.win)
-    for name, most in _LARGEST.items():
-        if given[name] is not None:
-            given[name] = max(-most, min(given[name], most))
-    return Candidate(**given)
-
-
-def _search(searched: Searched) -> Search:
-    return Search(**{part.name: getattr(searched, part.name) for part in fields(Searched)})
-
-
-def _belief(believed: Believed, alphabet: Alphabet) -> Belief:
-    return Belief(
-        leaves_considered=int(believed.considered),
-        leaves_surviving=int(believed.surviving),
-        top=tuple(
-            LeaveChance(leave=alphabet.text(leave), prior=_chance(prior), posterior=_chance(now))
-            for leave, prior, now in believed.top[:MAX_LEAVES]
+        candidates=tuple(
+            Candidate(**{**structs.asdict(each), "move": view.text(each.move)})
+            for each in considered
         ),
-        mass_top10=_chance(believed.mass_top10),
-        entropy_prior=_measure(believed.entropy_prior),
-        entropy=_measure(believed.entropy),
-        unseen=_chance(believed.unseen),
-        effective=_measure(believed.effective),
-        tiles={alphabet.tile_text(tile): _chance(p) for tile, p in enumerate(believed.tiles)},
-        bingo=None if believed.bingo is None else _chance(believed.bingo),
-        seconds=_measure(believed.seconds),
-        note=believed.note[:MAX_SENTENCE] or None,
-        style={name: _chance(odds) for name, odds in believed.style.items()},
+        search=choice.search,
+        belief=choice.belief,
     )
-
-
-def _chance(number: float) -> float:
-    """Clip a probability to 0 to 1, and convert numpy's numbers to floats."""
-    return float(min(max(number, 0.0), 1.0))
-
-
-def _measure(number: float) -> float:
-    return float(max(number, 0.0))

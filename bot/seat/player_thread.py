@@ -219,7 +219,7 @@ def _what_to_write(view: View, choice: object) -> tuple[str, str]:
         return "write Choice(move)", f"the move {view.text(what)} without Choice"
     if isinstance(what, str):
         return f"write Choice(view.move({what!r:.40}))", f"{wrapped}the text {what!r:.40}"
-    move = getattr(what, "move", None)  # as a ScoredMove or a RankedMove has
+    move = getattr(what, "move", None)  # as a ScoredMove or a ValuedMove has
     if isinstance(move, Move):
         given = f"{wrapped}{type(what).__name__} of {view.text(move)}"
         return "write .move behind it, as in Choice(best.move)", given

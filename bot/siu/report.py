@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from bot.choice import Considered
+from bot.player import Considered
 from engine.notation.cgp_moves import format_cgp_move
 from engine.rules.moves import Move, Place
 from engine.simulation.simulation import Estimate

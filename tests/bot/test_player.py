@@ -14,8 +14,8 @@ from bot.player import (
     ExchangedCount,
     Observed,
     Place,
-    RankedMove,
     Refusal,
+    ValuedMove,
     View,
     phonies,
 )
@@ -45,7 +45,7 @@ def test_every_phase_has_the_engines_own_values(field: Field) -> None:
         view = view_at(situation.position)
         everything = generator.everything(view.position)
         wanted = [
-            RankedMove(one.move, one.score, one.equity / POINT, one.leave)
+            ValuedMove(one.move, one.score, one.equity / POINT, one.leave)
             for one in everything
             if one.move != PASS or len(everything) == 1
         ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from hashlib import sha256
 
 from corpus import by_work
@@ -25,6 +24,7 @@ from corpus.product import (
     play_game,
     standard_rules,
 )
+from msgspec import structs
 
 GAMES = 8
 AGAINST_ITSELF = 4
@@ -76,14 +76,15 @@ def _said(choice: Choice) -> str:
     if choice.text:
         said.append(choice.text)
     if choice.search is not None:
-        parts = asdict(choice.search).items()
+        parts = structs.asdict(choice.search).items()
         said.append(", ".join(f"{name} {value}" for name, value in parts if value is not None))
     if choice.candidates:
         best, looked = choice.candidates[0], len(choice.candidates)
         said.append(f"{looked} candidates, win {best.win or 0:.6g}, {best.samples} samples")
     if choice.belief is not None:
         belief = choice.belief
-        said.append(f"{belief.considered} leaves, {belief.entropy:.6g} bits, {belief.note}")
+        leaves, note = belief.leaves_considered, belief.note or ""
+        said.append(f"{leaves} leaves, {belief.entropy:.6g} bits, {note}")
     return "; ".join(said)
 
 

@@ -20,7 +20,7 @@ import math
 import re
 from typing import TypeAlias
 
-from bot.choice import Considered
+from bot.player import Considered
 from engine.notation.move_text import NotationError, parse_move
 from engine.rules.moves import PASS, Move
 from engine.rules.position import Board
@@ -69,7 +69,8 @@ def parse_magpie_generated(line: str, board: Board, alphabet: Alphabet) -> _Line
     """
     if not (row := _GENERATED.fullmatch(line)):
         return None
-    return Considered(_leading_move(row[1], board, alphabet), int(row[2]), equity=_number(row[3]))
+    move = _leading_move(row[1], board, alphabet)
+    return Considered(move, score=int(row[2]), equity=_number(row[3]))
 
 
 def parse_magpie_simulated(line: str, board: Board, alphabet: Alphabet) -> _Line:
@@ -82,12 +83,12 @@ def parse_magpie_simulated(line: str, board: Board, alphabet: Alphabet) -> _Line
     win, win_error, equity, equity_error, _, samples, *_ = row[3].split()
     return Considered(
         _leading_move(row[1], board, alphabet),
-        int(row[2]),
-        _chance(win),
-        _error(win_error, 100),
-        _number(equity),
-        _error(equity_error, 1),
-        int(samples) if samples.isdecimal() else None,
+        score=int(row[2]),
+        win=_chance(win),
+        win_error=_error(win_error, 100),
+        equity=_number(equity),
+        equity_error=_error(equity_error, 1),
+        samples=int(samples) if samples.isdecimal() else None,
     )
 
 
@@ -109,7 +110,7 @@ def parse_magpie_endgame(line: str, board: Board, alphabet: Alphabet) -> _Line:
     if not (row := _ENDGAME.fullmatch(line)):
         return None
     move = parse_magpie_move(row[1], board, alphabet)
-    return Considered(move, None if row[2] is None else int(row[2]))
+    return Considered(move, score=None if row[2] is None else int(row[2]))
 
 
 def _leading_move(text: str, board: Board, alphabet: Alphabet) -> Move:

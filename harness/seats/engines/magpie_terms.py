@@ -8,6 +8,8 @@ from dataclasses import replace
 from random import Random
 from typing import TypeAlias
 
+from msgspec import structs
+
 from bot.player import Budget, Choice, Considered, View
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import NotationError, format_move
@@ -62,7 +64,7 @@ class Turn:
         refused = self.view.refused_moves
         scores = {listed.move: listed.score for listed in self._listed}
         moves = [
-            replace(each, score=scores.get(each.move)) if each.score is None else each
+            structs.replace(each, score=scores.get(each.move)) if each.score is None else each
             for each in (*self._found, *self._listed)
         ]
         best = next((each for each in moves if each.move not in refused), moves[0])

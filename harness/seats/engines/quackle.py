@@ -287,7 +287,7 @@ def _answer(
     if isinstance(best, str):
         return best
     candidates = tuple(
-        Considered(move, each.score, each.win if simulated else None, equity=each.equity)
+        Considered(move, score=each.score, win=each.win if simulated else None, equity=each.equity)
         for move, each in read[: len(heard.moves)]
         if not isinstance(move, str)
     )

@@ -197,10 +197,10 @@ class Found:
         generated = self._generated.get(said.move)
         score = generated.score if generated else None
         if isinstance(said, InfoGen):
-            return Considered(move, score, equity=said.equity)
+            return Considered(move, score=score, equity=said.equity)
         return Considered(
             move,
-            score,
+            score=score,
             win=_known(said.win, 100),
             win_error=_known(said.win_error, 100),
             equity=_known(said.equity),

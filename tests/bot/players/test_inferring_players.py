@@ -120,7 +120,7 @@ def test_the_players_own_exchange_is_no_news_of_the_opponents_rack() -> None:
     assert any(isinstance(turn.move, Exchange) for turn in game.turns)
     for _, opponent, chances in watcher.beliefs:
         assert sum(chances.values()) == pytest.approx(1)
-        assert opponent.told is None or not opponent.told.note.startswith("it contradicts")
+        assert not (opponent.told and (opponent.told.note or "").startswith("it contradicts"))
 
 
 def test_every_choice_says_what_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_every_choice_says_what_is_believed(monkeypatch: pytest.MonkeyPatch) -> 
     assert last.note == "the bag is empty"
     for choice in choices[:5]:
         assert choice.belief is not None
-        assert choice.belief.considered >= 1
+        assert choice.belief.leaves_considered >= 1
         assert choice.belief.bingo is not None
         assert len(choice.belief.tiles) == len(RULES.distribution.counts)
 
@@ -214,7 +214,7 @@ def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
     opponent.observe(replace(view, bag=80), Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0))
     opponent.think(racks=FEW)
     assert opponent.told is not None
-    assert "the opponent can't have" in opponent.told.note
+    assert "the opponent can't have" in (opponent.told.note or "")
     assert opponent.belief(begun()) is None
 
 
@@ -225,7 +225,7 @@ def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
     opponent.observe(view, Observed(1, view.opponent, zs, 60, (0, 60), view.bag - 3, 0))
     opponent.think(racks=FEW)
     assert opponent.told is not None
-    assert "tiles that it can't have had" in opponent.told.note
+    assert "tiles that it can't have had" in (opponent.told.note or "")
     assert opponent.belief(view) is None
 
 
@@ -270,7 +270,8 @@ def test_racks_that_there_was_no_time_for_are_unseen_and_have_no_bingo_odds() ->
     opponent = missing(1)
     opponent.think(racks=FEW, remaining_ms=lambda: 0.0)
     assert opponent.told is not None
-    assert (opponent.told.considered, opponent.told.unseen, opponent.told.bingo) == (0, 1.0, None)
+    assert (opponent.told.leaves_considered, opponent.told.unseen) == (0, 1.0)
+    assert opponent.told.bingo is None
 
 
 def missing(plays: int, clock: Callable[[], float] = lambda: 0.0) -> OpponentModel:
@@ -287,7 +288,7 @@ def test_racks_are_looked_at_only_while_time_remains() -> None:
     opponent._racks = 1_000_000
     opponent.take_in(begun(), Budget(0))
     assert opponent.told is not None
-    assert opponent.told.considered == 0
+    assert opponent.told.leaves_considered == 0
 
 
 def test_a_belief_about_an_earlier_play_is_told_no_longer() -> None:
@@ -329,7 +330,7 @@ def test_bingo_odds_take_no_more_than_the_time_of_the_belief() -> None:
     opponent.think(ms=300)
     assert 10 * next(looks) < 300 + 40
     assert opponent.told is not None
-    assert opponent.told.considered
+    assert opponent.told.leaves_considered
     assert opponent.told.bingo is None
 
 

@@ -114,15 +114,18 @@ async def test_candidates_are_told_while_it_thinks_and_with_the_move(table: Test
 
 
 BELIEVED = Believed(
-    considered=372,
-    surviving=2,
-    top=tuple(((0, tile), 0.125, 1 + 1e-12) for tile in range(1, 25)),
+    leaves_considered=372,
+    leaves_surviving=2,
+    top=tuple(
+        LeaveChance(leave=f"?{letter}", prior=0.125, posterior=1 + 1e-12)
+        for letter in "ABCDEFGHIJKLMNOPQRSTUVWX"
+    ),
     mass_top10=1 + 1e-12,
     entropy_prior=8.5,
     entropy=-1e-12,
     unseen=0.25,
     effective=1.5,
-    tiles=(0.5, *(0.0,) * 25, 0.75),
+    tiles={"?": 0.5, "A": 0.0, "Z": 0.75},
     bingo=0.125,
     seconds=0.5,
     style={"soft": 0.75, "greedy": 0.25},
@@ -180,10 +183,11 @@ async def test_what_it_believes_goes_out_with_the_move_once(table: TestArbiter) 
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"unseen": 1.5}, {"bingo": math.nan}, {"tiles": (-0.5,)}, {"style": {"soft": 2.0}}),
-        *({"top": (((1,), 0.5, 1.5),)}, {"entropy": math.inf}, {"seconds": -1.0}),
+        *({"unseen": 1.5}, {"bingo": math.nan}, {"tiles": {"A": -0.5}}, {"style": {"soft": 2.0}}),
+        *({"entropy": math.inf}, {"seconds": -1.0}),
+        {"top": (LeaveChance(leave="A", prior=0.5, posterior=1.5),)},
         *(
-            {"considered": -1},
+            {"leaves_considered": -1},
             {"style": {"": 1.0}},
             {"style": dict.fromkeys("abcdefghijklmnopq", 0)},
         ),
@@ -208,14 +212,9 @@ async def test_a_player_is_told_how_its_opponent_plays(
     assert seen == [known]
 
 
-@pytest.mark.usefixtures("reports_at_once")
-async def test_what_is_no_candidate_ends_the_conversation(table: TestArbiter) -> None:
-    def think(view: View, budget: Budget) -> None:
-        budget.offer(Choice(PASS, candidates=("8D WORD",)))  # type: ignore[arg-type]
-
-    async with asked(table, think) as talk:
-        with pytest.raises(AttributeError, match="move"):
-            await talk
+def test_what_is_no_candidate_is_said_where_it_is_given() -> None:
+    with pytest.raises(TypeError, match="8D WORD"):
+        Choice(PASS, candidates=("8D WORD",))  # type: ignore[arg-type]
 
 
 # --- limits ---------------------------------------------------------------------------------------

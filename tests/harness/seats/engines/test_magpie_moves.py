@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.choice import Considered
+from bot.player import Considered
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError, format_move, parse_move
 from engine.rules.moves import PASS, Exchange, Move
@@ -57,18 +57,30 @@ def test_a_move_means_what_it_means_with_us(text: str, ours: str | None) -> None
 def test_a_column_is_found_whether_or_not_there_is_a_leave() -> None:
     vac = "5:  I7 V(A)C       IIUUV 15 - 39.31 2.0625 -4.55 5.3213 -17.88 23 26.26 19.83 8.70"
     assert parse_magpie_simulated(vac, BOARD, ALPHABET) == Considered(
-        placed("I7 V.C"), 15, 0.3931, 0.020625, -4.55, 5.3213, 23
+        placed("I7 V.C"),
+        score=15,
+        win=0.3931,
+        win_error=0.020625,
+        equity=-4.55,
+        equity_error=5.3213,
+        samples=23,
     )
     all_tiles = (
         "10: (exch CIIUUVV)       0  X 100.00 -nan 3.72  inf 0.00   12 41.79 25.07 29.17 39.08 1 2"
     )
     seven = Exchange(ALPHABET.tiles("CIIUUVV"))
     assert parse_magpie_simulated(all_tiles, BOARD, ALPHABET) == Considered(
-        seven, 0, 1.0, None, 3.72, None, 12
+        seven, score=0, win=1.0, equity=3.72, samples=12
     )
     x_is_left = "1: K8 (O)X X 9 - 0.00 0.0000 -5.00  0.0000 3.00  1"
     assert parse_magpie_simulated(x_is_left, BOARD, ALPHABET) == Considered(
-        placed("K8 .X"), 9, 0.0, 0.0, -5.0, 0.0, 1
+        placed("K8 .X"),
+        score=9,
+        win=0.0,
+        win_error=0.0,
+        equity=-5.0,
+        equity_error=0.0,
+        samples=1,
     )
     for line, move, score, equity in (
         ("4:   K5 VIV(O)      CIUU 20 -0.68 ", placed("K5 VIV."), 20, -0.68),
@@ -76,7 +88,7 @@ def test_a_column_is_found_whether_or_not_there_is_a_leave() -> None:
         ("15:  pass           ABC  0  -1000.00", PASS, 0, -1000.0),
     ):
         assert parse_magpie_generated(line, BOARD, ALPHABET) == Considered(
-            move, score, equity=equity
+            move, score=score, equity=equity
         )
 
 
@@ -94,7 +106,8 @@ def test_solvers_print_tables_of_their_own() -> None:
         ("K5 VIV(O) 20 (AABE +12) 32 3 ", 20),
         ("K5 VIV(O) 30     5 5 | 6F (JOLE)s 17 (AERR +8) ", 30),
     ):
-        assert parse_magpie_endgame(line, BOARD, ALPHABET) == Considered(placed("K5 VIV."), score)
+        read = parse_magpie_endgame(line, BOARD, ALPHABET)
+        assert read == Considered(placed("K5 VIV."), score=score)
     passed = parse_magpie_endgame("pass           -5 -1 K1 VOID 9", BOARD, ALPHABET)
     assert passed == Considered(PASS)
 

@@ -120,8 +120,8 @@ async def test_it_is_told_how_long_to_search_and_then_to_stop(games: EngineGames
     assert games.heard()[-1] == "stop"
     no = parse_move("8D NO", Board.empty(RULES.layout), ALPHABET)
     assert answer.candidates == (
-        Considered(PASS, None, 0.612, 0.005, 7.1, 1.1, 400),
-        Considered(no, None, None, 0.001, 1.0, 1.0, 3),
+        Considered(PASS, win=0.612, win_error=0.005, equity=7.1, equity_error=1.1, samples=400),
+        Considered(no, win_error=0.001, equity=1.0, equity_error=1.0, samples=3),
     )
 
 
