@@ -90,19 +90,14 @@ def test_a_later_state_replaces_an_earlier_one(path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("length", [0, 1, 20, 60, 86, 87, 100, 500, -8, -1])
-def test_a_file_that_was_cut_short_is_refused(path: Path, length: int) -> None:
+def test_a_file_that_was_cut_short_or_is_something_else_is_refused(path: Path) -> None:
     whole = path.read_bytes()
-    path.write_bytes(whole[:length])
-    with pytest.raises(CheckpointError, match=f"^{path} is (damaged or was cut short|no check)"):
-        read_checkpoint(path)
-
-
-def test_a_file_with_more_behind_it_is_refused(path: Path) -> None:
-    with path.open("ab") as file:
-        file.write(b"\0")
-    with pytest.raises(CheckpointError, match=r"damaged or was cut short .* delete it"):
-        read_checkpoint(path)
+    short = (whole[:length] for length in (0, 1, 20, 60, 86, 87, 100, 500, -8, -1))
+    others = (whole + b"\0", b"\n", b"AA 3.5\n" * 99, b"\x89PNG\r\n\x1a\n", b"{}")
+    for content in (*short, *others):
+        path.write_bytes(content)
+        with pytest.raises(CheckpointError, match=f"^{path} is "):
+            read_checkpoint(path)
 
 
 def test_a_bit_that_is_flipped_anywhere_is_noticed(path: Path) -> None:
@@ -114,13 +109,6 @@ def test_a_bit_that_is_flipped_anywhere_is_noticed(path: Path) -> None:
         path.write_bytes(changed)
         with pytest.raises(CheckpointError, match=f"^{path} is "):
             read_checkpoint(path)
-
-
-@pytest.mark.parametrize("content", [b"", b"\n", b"AA 3.5\n" * 99, b"\x89PNG\r\n\x1a\n", b"{}"])
-def test_a_file_of_something_else_is_refused(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    with pytest.raises(CheckpointError, match=f"^{path} is no checkpoint of a training"):
-        read_checkpoint(path)
 
 
 def test_there_is_no_file(path: Path) -> None:
@@ -146,8 +134,8 @@ def test_a_full_disk_leaves_what_was_there(path: Path, is_first: bool) -> None:
     if is_first:
         path.unlink()
     said, _ = run(write_beyond_the_limit, path).communicate()
-    rest = "there is none yet" if is_first else "the last complete one is kept; --resume continues"
-    assert said.startswith(f"{path} can't be written: File too large; {rest}")
+    assert said.startswith(f"{path} can't be written: File too large")
+    assert ("--resume" in said) == (not is_first)
     assert list(path.parent.iterdir()) == ([] if is_first else [path])
     assert is_first or holds_what_was_written(path)
 
