@@ -23,7 +23,7 @@ from harness.figures import plain, some
 from lexicons.text import name_of, read_text
 from protocol.channel import now_ms
 
-from .failing import CommandFailed, sentences, take_time
+from .failing import CommandFailed, sentences
 from .options import TableOptions, compile_first, load_given, load_words, say
 
 if TYPE_CHECKING:
@@ -235,7 +235,6 @@ def interruptible(stop: Callable[[], None]) -> Iterator[None]:
     signal.signal(signal.SIGINT, hear)
     try:
         yield
-        take_time()  # what is left is to print what is known
     finally:
         signal.signal(signal.SIGINT, before)
 
