@@ -56,7 +56,20 @@ An error is a sentence on standard error. Exit status: 0 done, 1 failed while ru
 input, 130 stopped by Ctrl-C, 143 by SIGTERM, 141 nobody reads the output any longer.
 """
 
-_MODULES = {"endgame": "endings", "preendgame": "endings"}
+_MODULES = {
+    "admin": "asking",
+    "backup": "records",
+    "direct": "asking",
+    "endgame": "analyze",
+    "files": "connect",
+    "games": "records",
+    "generate": "analyze",
+    "infer": "analyze",
+    "preendgame": "analyze",
+    "report": "records",
+    "tournament": "match",
+    "warm": "preparing",
+}
 """Modules of the commands that share a module of another name."""
 
 _GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "puzzles", "train")

@@ -8,9 +8,12 @@ A command takes an alias (``threads: ThreadsOption = 1``) or a group whose field
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import signal
 import ssl
 import sys
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -87,6 +90,14 @@ def _positive_duration(_type: Any, tokens: Sequence[Token]) -> int:
     return ms
 
 
+def _memory(_type: Any, tokens: Sequence[Token]) -> int:
+    text = tokens[0].value
+    match = re.fullmatch(r"([0-9]{1,6})([KMG])(?:i?B)?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no amount of memory; write 256M or 1G")
+    return int(match[1]) << {"K": 10, "M": 20, "G": 30}[match[2]]
+
+
 def _default(ms: int | None) -> str | None:
     return None if ms is None else write_duration(ms)
 
@@ -104,6 +115,19 @@ Duration: TypeAlias = Annotated[
 
 PositiveDuration: TypeAlias = Annotated[Duration, Parameter(converter=_positive_duration)]
 """At least 1 ms."""
+
+USUAL_MEMORY = 256 << 20
+
+Memory: TypeAlias = Annotated[
+    int,
+    Parameter(
+        converter=_memory,
+        metavar="MEMORY",
+        show_default=lambda memory: f"{memory >> 20}M",
+        help="The most memory for results of positions, as 256M or 1G.",
+    ),
+]
+"""Bytes, given as ``256M`` or ``1G``."""
 
 
 # --- options --------------------------------------------------------------------------------------
@@ -441,14 +465,32 @@ def say(sentence: str) -> None:
 
 def compile_first(modules: Iterable[str]) -> None:
     """Compile the missing kernels of modules and of what they import, and show how far it is."""
-    from .compiling import compile_first
+    from .preparing import compile_first
 
-    compile_first(modules, say)
+    compile_first(modules)
 
 
 def say_once() -> Callable[[str], None]:
     """Return a function that prints each notice once, though many processes send it; 20 at most."""
     return once(say)
+
+
+def open_in_browser(url: str) -> None:
+    """Open an address in the default browser; in a text browser only if ``BROWSER`` is set.
+
+    Other processes can read the address, so nothing in it may be secret.
+    """
+
+    def open_it() -> None:
+        import webbrowser
+
+        with suppress(webbrowser.Error):
+            browser = webbrowser.get()
+            if "BROWSER" in os.environ or type(browser) is not webbrowser.GenericBrowser:
+                browser.open(url)
+
+    # This may block until the browser is closed.
+    threading.Thread(target=open_it, daemon=True).start()
 
 
 def log_to_stderr(verbose: bool) -> None:
