@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from errno import ENAMETOOLONG
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
 
-from cyclopts import (
-    App,
-    CycloptsError,
-    MissingArgumentError,
-    Parameter,
-    Token,
-    UnknownOptionError,
-    UnusedCliTokensError,
-)
+from cyclopts import App, CycloptsError, Parameter
 
 __all__ = ["COMMANDS", "command_line", "main", "run_command"]
 
@@ -61,29 +56,21 @@ An error is a sentence on standard error. Exit status: 0 done, 1 failed while ru
 input, 130 stopped by Ctrl-C, 143 by SIGTERM, 141 nobody reads the output any longer.
 """
 
-_MODULES = {"endgame": "endings", "preendgame": "endings"}
+_MODULES = {
+    "admin": "asking",
+    "backup": "records",
+    "direct": "asking",
+    "endgame": "analyze",
+    "files": "connect",
+    "games": "records",
+    "generate": "analyze",
+    "infer": "analyze",
+    "preendgame": "analyze",
+    "report": "records",
+    "tournament": "match",
+    "warm": "preparing",
+}
 """Modules of the commands that share a module of another name."""
-
-_USAGES = {
-    "match": "[OPTIONS] SEAT SEAT",
-    "tournament": "[OPTIONS] SEAT SEAT SEAT... | FILE.toml",
-    "direct": "[OPTIONS] URL ACTION [ARGUMENT...]",
-    "admin": "[OPTIONS] URL ACTION [ARGUMENT...]",
-    "play": "[OPTIONS] [BOT]",
-    "watch": "[OPTIONS] URL [GAME]",
-    "leaves": "[OPTIONS] [LEAVE...]",
-    "warm": "[OPTIONS] [SEAT...]",
-}
-"""Rest of the usage line, after the name, of commands whose arguments may be left out."""
-
-_A_CGP = "; a CGP stands in quotes"
-_MORE = {
-    "match": "; tilewire tournament plays three seats or more",
-    **dict.fromkeys(("show", "generate", "analyze", "endgame", "preendgame", "infer"), _A_CGP),
-}
-"""Hints for a command that got more arguments than it takes."""
-_OF_MATCHES = ("--alpha", "--beta", "--config", "--luck", "--sprt", "--sprt-spread")
-"""Options of ``tilewire match`` that ``tilewire tournament`` lacks."""
 
 _GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "puzzles", "train")
 """Commands with subcommands."""
@@ -101,8 +88,7 @@ def command_line(*asked: str) -> App:
     )
     for name, line in COMMANDS.items():
         target = f"harness.cli.{_MODULES.get(name, name)}:{'app' if name in _GROUPS else name}"
-        usage = {"usage": f"Usage: tilewire {name} {_USAGES[name]}"} if name in _USAGES else {}
-        app.command(target, name=name, help=None if name in asked else line, **usage)
+        app.command(target, name=name, help=None if name in asked else line)
     app.register_install_completion_command(
         help="Have the shell complete commands and options (bash, zsh, fish).", group="Shell"
     )
@@ -124,21 +110,29 @@ def _default(value: object) -> str | None:
 
 def main() -> None:
     """Run the command in ``sys.argv``, and exit with its status."""
-    from .failing import end_when_told, use_own_streams
+    for name in ("stdout", "stderr"):
+        if (stream := getattr(sys, name)) is None:  # closed by whoever started this
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        else:
+            stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGTERM, _terminate)
+    status = run_command(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError:  # which was told; the interpreter flushes again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
 
-    use_own_streams()
-    end_when_told()
-    sys.exit(run_command(sys.argv[1:]))
+
+def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:
+    from .failing import Terminated
+
+    raise Terminated
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run a command and return its exit status; print a failure as a sentence on stderr."""
-    for name in arguments[:1]:
-        if name not in COMMANDS and not name.startswith(("-", "_")):
-            near = get_close_matches(name, COMMANDS, 1)
-            meant = f"did you mean {near[0]}? " if near else ""
-            return _failed(f"no command is called {name!r}; {meant}tilewire --help lists them", 2)
-    from .failing import OUTPUT_GONE, CommandFailed, OutputLost, reason, stop_status, told_to_end
+    from .failing import OUTPUT_GONE, CommandFailed, reason, stop_status
 
     try:
         try:
@@ -146,6 +140,7 @@ def run_command(arguments: Sequence[str]) -> int:
                 list(arguments),
                 exit_on_error=False,
                 print_error=False,
+                verbose=False,
                 result_action="return_value",
             )
         finally:
@@ -153,18 +148,14 @@ def run_command(arguments: Sequence[str]) -> int:
     except CommandFailed as failure:
         return _failed(str(failure), failure.status)
     except CycloptsError as error:
-        return _failed(_sentence(error), 2)
-    except OutputLost as lost:
-        return _failed(str(lost), 1) if str(lost) else OUTPUT_GONE
+        return _failed(str(error), 2)
+    except (BrokenPipeError, SystemExit):  # the latter by rich
+        return OUTPUT_GONE
     except KeyboardInterrupt as stop:
         return stop_status(stop)
     except (OSError, MemoryError) as error:
         is_input = getattr(error, "errno", None) == ENAMETOOLONG
         return _failed(reason(error), 2 if is_input else 1)
-    except Exception:
-        if told := told_to_end():  # a compiler that is interrupted fails in its own ways
-            return 128 + told
-        raise
     return 0
 
 
@@ -174,28 +165,3 @@ def _failed(sentence: str, status: int) -> int:
     if sentence:
         say(sentence)
     return status
-
-
-def _sentence(error: CycloptsError) -> str:
-    """Return what is wrong with the arguments, in the form of all other failures."""
-    if isinstance(error, MissingArgumentError) and error.argument is not None:
-        for text in error.unused_tokens or ():
-            if text.startswith("--") and error.app is not None and not error.keyword:
-                options = error.app.assemble_argument_collection()
-                token = Token(keyword=text, source="cli")
-                return _sentence(
-                    UnknownOptionError(token=token, argument_collection=options, verbose=False)
-                )
-        if error.keyword:
-            return f"{error.keyword} needs a value"
-        return f"{error.argument.name} is missing"
-    if isinstance(error, UnknownOptionError) and error.command_chain == ("tournament",):
-        option = error.token.keyword or error.token.value if error.token else ""
-        if option in _OF_MATCHES:
-            return f"unknown option: {option}; it is for tilewire match"
-    if isinstance(error, UnusedCliTokensError):
-        more = " ".join(error.unused_tokens or ())
-        meant = _MORE.get(" ".join(error.command_chain or ()), "")
-        return f"{more}: more arguments than the command takes{meant}"
-    sentence = str(error).removeprefix("Invalid value for ").removesuffix(".")
-    return sentence[:1].lower() + sentence[1:]

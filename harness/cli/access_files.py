@@ -1,19 +1,24 @@
-"""Who may enter a server, and how: tokens, admins, certificate."""
+"""Who may enter a server, and how: tokens, admins, certificate; SIGHUP, which reads them again."""
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
 
 from harness.arbiter.clock import is_loopback
 from harness.server.admission import check_admission
 from harness.server.certificate import Certificate
+from harness.server.server import MatchServer
 from harness.server.tokens import KnownTokens
 
 from . import options
 from .failing import CommandFailed, sentences
+
+_AT_ONCE = ("max_games", "time", "admission")
+"""Settings that take effect without a restart; games that are on keep their clocks."""
 
 
 class AccessFiles(NamedTuple):
@@ -48,18 +53,80 @@ def read_access_files(settings: Mapping[str, Any], tell: Callable[[str], None]) 
         check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
         tokens = KnownTokens(settings["tokens"], tell) if has_tokens else None
         admins = KnownTokens(settings["admins"], tell) if "admins" in settings else None
-    return AccessFiles(
-        tokens, admins, _certificate(settings.get("tls_cert"), settings.get("tls_key"))
-    )
-
-
-def _certificate(cert: Path | None, key: Path | None) -> Certificate | None:
-    if cert is None and key is None:
-        return None
-    if cert is None:
+    cert, key = settings.get("tls_cert"), settings.get("tls_key")
+    if key is not None and cert is None:
         raise CommandFailed("--tls-key needs --tls-cert")
-    with sentences():
-        certificate = Certificate(cert, key)
-    if warning := certificate.warning():
-        options.say(warning)
-    return certificate
+    certificate = None
+    if cert is not None:
+        with sentences():
+            certificate = Certificate(cert, key)
+        if warning := certificate.warning():
+            options.say(warning)
+    return AccessFiles(tokens, admins, certificate)
+
+
+def rereading(
+    server: MatchServer,
+    access: AccessFiles,
+    settings: Mapping[str, Any],
+    read: Callable[[], Mapping[str, Any]],
+    tell: Callable[[str], None],
+) -> Callable[[], None]:
+    """Return a function that reads a server's files again, for SIGHUP.
+
+    It reports what is wrong, and leaves that part as it was.
+
+    Args:
+        settings: those in effect, by name.
+        read: returns the settings as they are said now; raises CommandFailed.
+        tell: takes a sentence about each thing that was read.
+    """
+    in_effect = dict(settings)
+
+    def reread() -> None:
+        for tokens in (access.tokens, access.admins):
+            if tokens is not None:
+                tokens.reread()
+        if access.certificate is not None:
+            renew(access.certificate, tell)
+        try:
+            said = read()
+            passes_on = said.get("standby", False)
+            with sentences():
+                check_admission(said["admission"], said["max_games"], passes_on=passes_on)
+        except CommandFailed as failure:
+            tell(f"{failure}; until that is corrected, the old settings stay")
+            return
+        old, new = _flat(in_effect), _flat(said)
+        changed = sorted(name for name in old | new if old.get(name) != new.get(name))
+        at_once = {name: said[name] for name in _AT_ONCE}
+        server.change(**at_once)
+        in_effect.update(at_once)
+        now = [name for name in changed if name.partition(".")[0] in _AT_ONCE]
+        tell(f"the settings were read again: {', '.join(now) or 'nothing'} changed")
+        if later := [name for name in changed if name not in now]:
+            tell(f"{', '.join(later)}: a change takes effect at the next start")
+
+    return reread
+
+
+def renew(certificate: Certificate, tell: Callable[[str], None]) -> None:
+    """Read a certificate again; if something is wrong, report it and keep the old one."""
+    try:
+        certificate.renew()
+    except ValueError as error:
+        tell(f"{error}; until that is corrected, the old certificate stays")
+        return
+    tell(certificate.warning() or "the certificate was read again")
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by name, those in a table as ``table.key``."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        table = msgspec.structs.asdict(value) if isinstance(value, msgspec.Struct) else value
+        if isinstance(table, dict):
+            flat |= {f"{name}.{key}": inner for key, inner in table.items()}
+        else:
+            flat[name] = value
+    return flat

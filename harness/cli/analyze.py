@@ -1,10 +1,21 @@
-"""``tilewire analyze``."""
+"""Questions about a position: ``generate``, ``analyze``, ``endgame``, ``preendgame``, ``infer``."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from cyclopts import Parameter
+from msgspec import Meta
+
+from engine.inference.likelihood import MODELS, Model, margin, soft
+from engine.notation.gcg import EventKind
+from engine.notation.move_text import parse_told
+from engine.notation.replaying import LOST_TURN
+from engine.rules.moves import Move
+from engine.rules.position import Position, bag_count
 from engine.rules.rules import Rules
 
 from . import options
@@ -16,10 +27,69 @@ from .positions import (
     note_unknown_words,
     read_game,
     read_position,
+    time_to_think,
 )
+from .study_run import check_drawable, check_writable
 
 if TYPE_CHECKING:
-    from harness.analysis.review import Turn
+    from engine.endgame.solver import EndgameSolver
+    from lexicons.store import Lexicon
+
+MOST_RACKS = 200_000
+"""The default of ``--racks``."""
+
+ModelName = Literal["deterministic", "margin", "soft"]
+
+
+def generate(
+    what: PositionArgument,
+    /,
+    *,
+    lexicon: options.RulesLexiconOption = "scowl",
+    leaves: options.LeavesOption = None,
+    top: options.Count | None = None,
+    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    plain: Annotated[bool, Parameter(negative="")] = False,
+    opening: bool = True,
+    going_out: bool = True,
+    late_bag: bool = True,
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
+) -> None:
+    """List the moves of a position, the highest equity first.
+
+    Equity is the score, the worth of the leave, and adjustments, each of which can be switched.
+
+    Args:
+        what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
+            a line of the score sheet as `tilewire show` numbers them.
+        top: How many moves. [default: 15]
+        all_: Every move.
+        plain: Score and leave alone, no adjustment.
+        opening: Count vowels that the first play puts beside premium squares.
+        going_out: Count tiles that are left when the bag is empty.
+        late_bag: Count how many tiles the bag is left with, when they are few.
+        json_: Print one JSON object.
+    """
+    if top is not None and all_:
+        raise CommandFailed("give either --top or --all")
+    rules = board.load()
+    lexicon = options.lexicon_for(lexicon, rules.distribution)
+    position = read_position(what, rules, lexicon)
+    if not position.racks[position.on_turn]:
+        raise CommandFailed("the rack of the player on turn is not given")
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "engine.movegen.generator")
+    note_unknown_words(judge.words, position.board)
+    from engine.movegen.evaluation import PLAIN, Evaluation
+    from harness.analysis.questions import rank_moves
+
+    from .answer_text import print_answer
+
+    adjusted = Evaluation(opening=opening, going_out=going_out, late_bag=late_bag)
+    generator = judge.generator(PLAIN if plain else adjusted)
+    with sentences():
+        ranked = rank_moves(generator, position, None if all_ else top or 15)
+    print_answer(ranked, rules, as_json=json_)
 
 
 def analyze(
@@ -59,7 +129,21 @@ def analyze(
         raise CommandFailed("give either --time or --rollouts")
     rules = board.load()
     tables = tables.for_rules(rules)
-    turns, is_review = _turns(what, rules, tables.lexicon)
+    from harness.analysis.review import Turn, turn_before, turns_of
+
+    game = read_game(what, rules)
+    is_review = game is not None and game.line is None
+    if game is None:
+        turns = [Turn(read_position(what, rules, tables.lexicon, has_choice=True))]
+    elif game.line is None:
+        with sentences(f"{game.path}: "):
+            turns = turns_of(game.gcg, game.played, rules)
+    else:
+        turns = [turn_before(game.gcg, game.played, game.line, rules)]
+        if turns[0].obstacle:
+            raise CommandFailed(f"{what}: {turns[0].obstacle}")
+    if game is not None:
+        game.compare_words(tables.lexicon)
     judge = Judge.load(tables, rules, "harness.analysis.findings")
     note_unknown_words(judge.words, *(turn.position.board for turn in turns))
     from harness.analysis.findings import Settings
@@ -85,19 +169,275 @@ def analyze(
             show_position(turns[0], settings, stop.is_set, as_json=json_)
 
 
-def _turns(what: str, rules: Rules, lexicon: str) -> tuple[list[Turn], bool]:
-    """Return the turns to analyse, and whether they are those of a whole game."""
-    from harness.analysis.review import Turn, turn_before, turns_of
+def endgame(
+    what: PositionArgument,
+    /,
+    *,
+    time: options.PositiveDuration = 5_000,
+    memory: options.Memory = options.USUAL_MEMORY,
+    threads: options.ThreadsOption = 1,
+    first_win: Annotated[bool, Parameter(negative="")] = False,
+    lexicon: options.RulesLexiconOption = "scowl",
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
+) -> None:
+    """Work out the best play of a position with an empty bag, and prove it if there is time.
 
+    The value is what the player on turn gains in spread from here to the end of the game, the
+    settlement of the racks included. Ctrl-C ends it with what is known by then.
+
+    Args:
+        what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
+            a line of the score sheet as `tilewire show` numbers them. The opponent's rack may be
+            left out: it is what is unseen.
+        time: How long at most; it ends before if the value is proven.
+        first_win: Prove who wins, and not by how much.
+        json_: Print one JSON object: value, with --first-win a bound of it; proven; outcome, won,
+            lost or drawn if that is proven, else null; floor and ceiling, what is proven of the
+            value, or null; depth, in turns; nodes; seconds; pv, the best play of both; scores, what
+            each of its moves scores; spread, at the end of the game, a bound like the value.
+    """
+    rules = board.load()
+    lexicon = options.lexicon_for(lexicon, rules.distribution)
+    position = read_position(what, rules, lexicon, has_choice=True)
+    if bag := bag_count(position, rules):
+        from engine.preendgame import MOST_IN_BAG
+
+        tiles = "1 tile is" if bag == 1 else f"{bag} tiles are"
+        command = "preendgame" if bag <= MOST_IN_BAG else "analyze"
+        raise CommandFailed(
+            f"{tiles} in the bag; an endgame has an empty bag: use tilewire {command}"
+        )
+    words = options.load_words(lexicon, rules.distribution)
+    from engine.endgame.solver import with_both_racks
+    from harness.analysis.endings import proof_so_far, spend
+
+    from .answer_text import print_answer
+
+    options.compile_first(["harness.analysis.endings"])
+    solver = _solver(words, rules, memory, threads)
+    with sentences():
+        position = with_both_racks(position, rules)
+        solver.begin(position, first_win=first_win)
+    note_unknown_words(words, position.board)
+    with time_to_think(time) as budget:
+        seconds = spend(budget, solver)
+    proof = proof_so_far(solver, position, rules, first_win=first_win, seconds=seconds)
+    print_answer(proof, rules, as_json=json_)
+
+
+def preendgame(
+    what: PositionArgument,
+    /,
+    *,
+    time: options.PositiveDuration = 10_000,
+    model: Literal["rational", "pessimistic", "static"] = "rational",
+    candidates: Annotated[int, Meta(ge=1, le=300)] | None = None,
+    top: options.Count = 15,
+    memory: options.Memory = options.USUAL_MEMORY,
+    threads: options.ThreadsOption = 1,
+    lexicon: options.RulesLexiconOption = "scowl",
+    leaves: options.LeavesOption = None,
+    seed: options.SeedOption = 0,
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
+) -> None:
+    """Compare the moves of a position with few tiles in the bag by how often they win.
+
+    Each candidate is followed to the end of the game with whatever may be in the bag and on the
+    other rack. Ctrl-C ends it with what is known by then.
+
+    Args:
+        what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
+            a line of the score sheet as `tilewire show` numbers them. The opponent's rack counts
+            where it is given in full.
+        time: How long at most; it ends before if more would change nothing.
+        model: The opponent: rational (the best by what it can know), pessimistic (as if it knew
+            the bag too), static (the best by static equity).
+        candidates: How many moves, the best by static equity, and the pass. [default: 24 with one
+            tile in the bag, fewer with more]
+        top: How many of them are shown.
+        json_: Print one JSON object: cases, of bag and other rack, and the mass of them, 1 where
+            they are all that there are; seconds; moves, the best first, with win (a draw counts
+            half), wins, draws and losses, and the spread that is gained to the end of the game;
+            null where no case was looked at.
+    """
+    rules = board.load()
+    lexicon = options.lexicon_for(lexicon, rules.distribution)
+    position = read_position(what, rules, lexicon, has_choice=True)
+    from engine.preendgame import MOST_IN_BAG
+    from engine.preendgame.solver import PreEndgame, likely_candidates
+
+    if not (bag := bag_count(position, rules)):
+        raise CommandFailed("the bag is empty: use tilewire endgame")
+    if bag > MOST_IN_BAG:
+        raise CommandFailed(
+            f"{bag} tiles are in the bag, but a pre-endgame has 1 to {MOST_IN_BAG}: use tilewire "
+            "analyze"
+        )
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "harness.analysis.endings")
+    note_unknown_words(judge.words, position.board)
+    generator = judge.generator()
+    solver = _solver(judge.words, rules, memory, threads)
+    from harness.analysis.endings import compare_moves
+
+    from .answer_text import print_answer
+
+    with sentences():
+        moves = likely_candidates(generator, position, candidates)
+        solving = PreEndgame(solver, generator, position, moves, model=model, seed=seed)
+    with time_to_think(time) as budget:
+        compared = compare_moves(solving, position, rules, budget, model=model)
+    print_answer(compared, rules, as_json=json_, top=top)
+
+
+def _solver(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
+    """Make a solver, or fail with a sentence; load the kernels."""
+    from engine.endgame.solver import EndgameSolver
+    from lexicons.jit import load
+
+    try:
+        with sentences():
+            solver = EndgameSolver(words, rules, memory=memory, threads=threads)
+    except MemoryError:
+        raise CommandFailed(f"{memory:,} bytes of memory are not free; lower --memory") from None
+    load()
+    return solver
+
+
+def infer(
+    what: PositionArgument,
+    /,
+    *,
+    play: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    model: ModelName = "soft",
+    margin: float | None = None,
+    temperature: float | None = None,
+    top: options.Count = 20,
+    racks: options.Count | None = None,
+    time: options.Duration | None = None,
+    plot: Path | None = None,
+    lexicon: options.RulesLexiconOption = "scowl",
+    leaves: str | None = None,
+    seed: options.SeedOption = 0,
+    board: options.BoardOptions = options.BoardOptions(),
+    json_: options.JsonOption = False,
+) -> None:
+    """Work out what the player on turn keeps after a play, as the opponent sees it.
+
+    A leave is as likely as a rack of it and the tiles shown is to be drawn ("before"), times how
+    likely this play is with it ("after": Bayes). An exchange shows no tiles: before is then how
+    often a random rack keeps these, the best tiles of it by --leaves. Tiles and bingos before are
+    those of a random rack.
+
+    Args:
+        what: A CGP in quotes or a file that holds one (.cgp), before the play: the rack of the
+            player on turn unknown, ours next, as in '/GLORRTU'. GAME.gcg@LINE is the position
+            before a line of the score sheet as `tilewire show` numbers them. The rack on turn, if
+            it is given, only serves to rank the leave that was really kept.
+        play: The play: '8D WORD', '-3' (three tiles exchanged), or '-' (a pass). [default: that
+            line of the game]
+        model: Which plays the player makes: deterministic (only the best by static equity), margin
+            (any that gives up no more than --margin), soft (the less likely, the more it gives
+            up).
+        margin: Points, for the margin model. [default: 3]
+        temperature: Points over which the chance of a play falls to 1/e, for the soft model.
+            [default: several, as of a player who simulates]
+        top: How many of the likeliest leaves.
+        racks: How many are looked at, at most: leaves, if there are 200,000 or fewer, else racks
+            that are drawn, as for exchanges and passes. [default: 200,000]
+        time: How long to look, instead of --racks, as 300ms.
+        leaves: What leaves are worth to the player: trained, formula, or a leave table (KLV2).
+            [default: the players' own]
+        plot: A picture (PNG) of the likeliest leaves and of each tile.
+        json_: Print one JSON object: leaves_considered (or racks drawn) and leaves_surviving;
+            top, the likeliest leaves with prior and posterior; mass_top10; entropy_prior and
+            entropy, in bits; seconds, of the inference alone, once kernels are compiled and warm;
+            model, margin, temperatures (points, and the share of turns); play, score; unseen_mass,
+            the prior of what was not looked at; effective, the effective sample size; tiles, the
+            chance of each on the rack now; bingo, the chance that the static choice on the board
+            after the play is one, by 400 racks each, with standard errors; true, the leave that
+            was really kept, if the rack is given, and its rank; note, what went wrong.
+    """
+    if racks is not None and time is not None:
+        raise CommandFailed("give either --time or --racks")
+    if plot is not None:
+        check_drawable("--plot")
+        check_writable("--plot", plot)
+    player = _model(model, margin, temperature)
+    rules = board.load()
+    lexicon = options.lexicon_for(lexicon, rules.distribution)
+    asked = _asked(what, play, rules, lexicon)
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "harness.analysis.inferred")
+    from engine.inference.equity_loss import Judges
+    from harness.analysis.inferred import infer, observe
+
+    from .answer_text import draw_inference, print_answer
+
+    with sentences():
+        judges = Judges(judge.words, rules, judge.leaves)
+    with sentences(asked.where):
+        observed = observe(asked.position, asked.move, rules, judge.words)
+        most, seconds = racks or MOST_RACKS, None if time is None else time / 1_000
+        inferred = infer(judges, observed, player, racks=most, seconds=seconds, seed=seed)
+    note_unknown_words(judge.words, asked.position.board)
+    if plot is not None:
+        with sentences(f"--plot {plot} can't be written: ", (OSError,)):
+            draw_inference(inferred, rules, plot, top=top, line=asked.line, nick=asked.nick)
+    print_answer(inferred, rules, as_json=json_, top=top, line=asked.line, nick=asked.nick)
+
+
+def _model(name: ModelName, points: float | None, temperature: float | None) -> Model:
+    for option, value, of in (("margin", points, "margin"), ("temperature", temperature, "soft")):
+        if value is not None and name != of:
+            raise CommandFailed(f"--{option} is for --model {of}, and this is {name}")
+    with sentences():
+        if points is not None:
+            return margin(points)
+        return replace(MODELS[name], name=name) if temperature is None else soft(temperature)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A play that is asked about, and where it is from."""
+
+    position: Position
+    move: Move | int  # a number: that many tiles are exchanged
+    where: str = ""  # what errors begin with
+    line: int = 0
+    nick: str = ""
+
+
+def _asked(what: str, play: str | None, rules: Rules, lexicon: str) -> _Asked:
+    """Read a position and a play; a line of a game has both."""
     game = read_game(what, rules)
     if game is None:
-        return [Turn(read_position(what, rules, lexicon, has_choice=True))], False
-    if game.line is None:
-        with sentences(f"{game.path}: "):
-            turns = turns_of(game.gcg, game.played, rules)
+        position = read_position(what, rules, lexicon)
+        if play is None:
+            raise CommandFailed(
+                "which play? A position has none: give --play '8D WORD', '-3' (three tiles "
+                "exchanged) or '-' (a pass)"
+            )
+        return _Asked(position, _read(play, position, rules))
+    line, steps = game.named_line, game.played.steps
+    where = f"{game.path}@{line}: "
+    if line > len(steps):
+        raise CommandFailed(f"{where}no play is recorded after the last line")
+    step = steps[line - 1]
+    if not step.event.kind.is_turn:
+        raise CommandFailed(f"{where}a line '{step.event.kind.value}' is no turn")
+    if play is not None:
+        move = _read(play, step.before, rules)
+    elif LOST_TURN in step.event.note.split("\n"):
+        raise CommandFailed(f"{where}the turn was lost by a challenge")
+    elif line < len(steps) and steps[line].event.kind is EventKind.WITHDRAWN:
+        raise CommandFailed(f"{where}the play was taken back, and its player holds what it showed")
     else:
-        turns = [turn_before(game.gcg, game.played, game.line, rules)]
-        if turns[0].obstacle:
-            raise CommandFailed(f"{what}: {turns[0].obstacle}")
+        move = int(step.event.detail) if step.move is None else step.move
     game.compare_words(lexicon)
-    return turns, game.line is None
+    return _Asked(step.before, move, where, line, game.gcg.players[step.seat].nick)
+
+
+def _read(play: str, position: Position, rules: Rules) -> Move | int:
+    with sentences("--play: "):
+        return parse_told(play.strip(), position.board, rules.distribution.alphabet)

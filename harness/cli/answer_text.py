@@ -112,17 +112,7 @@ def _move_cells(
 
 
 def _endgame(proof: EndgameProof, rules: Rules, width: int | None) -> Iterator[str]:
-    yield heading(proof.position, rules)
-    yield ""
-    yield _line_table(proof, rules, width)
-    yield ""
-    yield _endgame_verdict(proof)
-    depth = counted(proof.solution.depth, "turn")
-    yield f"{depth} deep, {_pace(proof.solution.nodes, proof.seconds)}"
-
-
-def _line_table(proof: EndgameProof, rules: Rules, width: int | None) -> str:
-    board, spread, rows = proof.position.board, proof.before, []
+    solution, board, spread, rows = proof.solution, proof.position.board, proof.before, []
     for turn, (move, score) in enumerate(zip(proof.pv, proof.scores, strict=True)):
         side, gain = ("opponent", -score) if turn % 2 else ("on turn", score)
         spread += gain
@@ -132,29 +122,27 @@ def _line_table(proof: EndgameProof, rules: Rules, width: int | None) -> str:
     if not proof.first_win:
         rest = "tiles that are left" if proof.ends_game else "what comes after"
         rows.append(("", rest, _points(proof.spread - spread), _points(proof.spread)))
-    return table(("", "move", "score", "spread"), rows, width, ("score",))
-
-
-def _endgame_verdict(proof: EndgameProof) -> str:
-    solution = proof.solution
-    if proof.first_win and solution.proven:
-        return f"proven: {_winner(proof)}"
     value = f"value {_points(solution.value)}, spread at the end {_points(proof.spread)}"
-    if solution.proven:
-        return f"{value}: proven"
-    bounds = (("at least", solution.floor), ("at most", solution.ceiling))
-    known = " and ".join(f"{name} {_points(bound)}" for name, bound in bounds if bound is not None)
-    more = "--memory" if proof.is_over else "--time"
-    return f"{value}: not proven{f' ({known} is)' * bool(known)}; more {more} may change it"
-
-
-def _winner(proof: EndgameProof) -> str:
-    floor, ceiling = proof.solution.floor, proof.solution.ceiling
-    if proof.outcome == "won" and floor is not None:
-        return f"a win, by {proof.before + floor} at least"
-    if proof.outcome == "lost" and ceiling is not None:
-        return f"a loss, by {-(proof.before + ceiling)} at least"
-    return "a draw"
+    if proof.first_win and solution.proven:
+        verdict = "proven: a draw"
+        if proof.outcome == "won" and solution.floor is not None:
+            verdict = f"proven: a win, by {proof.before + solution.floor} at least"
+        if proof.outcome == "lost" and solution.ceiling is not None:
+            verdict = f"proven: a loss, by {-(proof.before + solution.ceiling)} at least"
+    elif solution.proven:
+        verdict = f"{value}: proven"
+    else:
+        bounds = (("at least", solution.floor), ("at most", solution.ceiling))
+        known = " and ".join(f"{at} {_points(bound)}" for at, bound in bounds if bound is not None)
+        more = "--memory" if proof.is_over else "--time"
+        known = f" ({known} is)" * bool(known)
+        verdict = f"{value}: not proven{known}; more {more} may change it"
+    yield heading(proof.position, rules)
+    yield ""
+    yield table(("", "move", "score", "spread"), rows, width, ("score",))
+    yield ""
+    yield verdict
+    yield f"{counted(solution.depth, 'turn')} deep, {_pace(solution.nodes, proof.seconds)}"
 
 
 def _pace(nodes: int, seconds: float) -> str:
@@ -183,15 +171,12 @@ def _preendgame(
     head = ("move", "score", "leave", "win %", "wins", "draws", "losses", "spread", "cases", "")
     yield table(head, rows, width, ("wins", "draws", "losses", "cases", "leave"))
     yield ""
-    yield _covered(compared)
-    yield _pace(sum(row.nodes for row in compared.moves), compared.seconds)
-
-
-def _covered(compared: PreEndgameComparison) -> str:
     cases = f"{counted(compared.cases, 'case')} of bag and other rack"
     if compared.mass < ALL:
-        return f"{cases}: {number(100 * compared.mass, 1, unit=' %')} of what there can be"
-    return f"{cases}, {'all that there are' if compared.cases > 1 else 'the only one'}"
+        yield f"{cases}: {number(100 * compared.mass, 1, unit=' %')} of what there can be"
+    else:
+        yield f"{cases}, {'all that there are' if compared.cases > 1 else 'the only one'}"
+    yield _pace(sum(row.nodes for row in compared.moves), compared.seconds)
 
 
 # --- an inference ---------------------------------------------------------------------------------
@@ -212,10 +197,43 @@ def _inference(
         kept = counted(inferred.observed.play.kept, "tile")
         yield f"before: how often these are the best {kept} to keep of a random rack"
     yield ""
-    yield from _summary(inferred, rules)
+    # How much was looked at.
+    listed, size = len(known.leaves), f"effective size {number(known.effective, 0)}"
+    survive = f"{known.surviving:,} survive{'s' * (known.surviving == 1)}"
+    weight = f", {share(1 - known.unseen)} by weight" if known.unseen else ""
+    if known.is_drawn:
+        drawn = f"{counted(known.considered, 'rack')} drawn, {counted(listed, 'leave')}"
+        yield f"{drawn}{weight}; {survive}; {size}"
+    elif known.unseen:
+        yield f"{listed:,} of {known.considered:,} leaves looked at{weight}; {survive}; {size}"
+    else:
+        yield f"{counted(known.considered, 'leave')} considered; {survive}"
+    yield f"the ten likeliest: {share(known.mass_of_top(10))}"
+    yield f"entropy: {number(known.entropy_prior, 2)} bits before, {number(known.entropy, 2)} after"
+    before, after = inferred.bingo
+    yield (
+        f"a bingo in the next turn: {share(before.chance)} before, ± {number(100 * before.error)}; "
+        f"{share(after.chance)} after, ± {number(100 * after.error)}"
+    )
+    if (truth := inferred.truth) is not None:
+        leave = alphabet.text(truth.leave) or "nothing"
+        rank = "is not among them" if truth.rank is None else f"ranks {truth.rank:,}"
+        chances = f"{_percent(truth.prior)} before, {_percent(truth.posterior)} after"
+        yield f"it kept {leave}, which {rank}: {chances}"
     yield ""
     yield "one or more of a tile on the rack now"
-    yield _tiles_table(inferred, rules, width)
+    # Tiles are in columns side by side, as many as fit, reading down.
+    cells = [
+        (tile, *map(share, chances))
+        for tile, *chances in zip(alphabet.letters, *inferred.tiles, strict=True)
+    ]
+    fitting = (width or WIDTH) // _TILE_COLUMN
+    height = -(-len(cells) // min(max(fitting, 1), _TILE_COLUMNS))
+    columns = [cells[at : at + height] for at in range(0, len(cells), height)]
+    tables = ([("tile", "before", "after"), *column] for column in columns)
+    side_by_side = zip_longest(*tables, fillvalue=("", "", ""))
+    head, *lines = [[text for cell in row for text in (*cell, "")][:-1] for row in side_by_side]
+    yield table(head, lines)
     yield ""
     yield f"{duration(1_000 * inferred.seconds)} for the inference, {_player(inferred.model)}"
     if known.note:
@@ -247,52 +265,6 @@ def _player(model: Model) -> str:
 
 def _percent(chance: float) -> str:
     return number(100 * chance, 2, unit=" %")
-
-
-def _summary(inferred: Inferred, rules: Rules) -> Iterator[str]:
-    known, (before, after) = inferred.posterior, inferred.bingo
-    yield _effort(inferred)
-    yield f"the ten likeliest: {share(known.mass_of_top(10))}"
-    yield f"entropy: {number(known.entropy_prior, 2)} bits before, {number(known.entropy, 2)} after"
-    yield (
-        f"a bingo in the next turn: {share(before.chance)} before, ± {number(100 * before.error)}; "
-        f"{share(after.chance)} after, ± {number(100 * after.error)}"
-    )
-    if (truth := inferred.truth) is not None:
-        leave = rules.distribution.alphabet.text(truth.leave) or "nothing"
-        rank = "is not among them" if truth.rank is None else f"ranks {truth.rank:,}"
-        chances = f"{_percent(truth.prior)} before, {_percent(truth.posterior)} after"
-        yield f"it kept {leave}, which {rank}: {chances}"
-
-
-def _effort(inferred: Inferred) -> str:
-    known, listed = inferred.posterior, len(inferred.posterior.leaves)
-    survive = f"{known.surviving:,} survive{'s' * (known.surviving == 1)}"
-    size = f"effective size {number(known.effective, 0)}"
-    weight = f", {share(1 - known.unseen)} by weight" if known.unseen else ""
-    if known.is_drawn:
-        drawn = f"{counted(known.considered, 'rack')} drawn, {counted(listed, 'leave')}"
-        return f"{drawn}{weight}; {survive}; {size}"
-    if known.unseen:
-        return f"{listed:,} of {known.considered:,} leaves looked at{weight}; {survive}; {size}"
-    return f"{counted(known.considered, 'leave')} considered; {survive}"
-
-
-def _tiles_table(inferred: Inferred, rules: Rules, width: int | None) -> str:
-    """Write tiles in columns side by side, as many as fit, reading down."""
-    cells = [
-        (tile, share(before), share(after))
-        for tile, before, after in zip(
-            rules.distribution.alphabet.letters, *inferred.tiles, strict=True
-        )
-    ]
-    fitting = (width or WIDTH) // _TILE_COLUMN
-    height = -(-len(cells) // min(max(fitting, 1), _TILE_COLUMNS))
-    columns = [cells[at : at + height] for at in range(0, len(cells), height)]
-    tables = ([("tile", "before", "after"), *column] for column in columns)
-    side_by_side = zip_longest(*tables, fillvalue=("", "", ""))
-    head, *rows = [[text for cell in row for text in (*cell, "")][:-1] for row in side_by_side]
-    return table(head, rows)
 
 
 def draw_inference(

@@ -1,23 +1,38 @@
-"""Asking a server one thing: log in, ask, and return the answer or fail with a sentence."""
+"""Asking a server one thing: log in, ask, print the answer; ``tilewire admin`` and ``direct``."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
 
-from harness.figures import counted, plain
+import msgspec
+from cyclopts import Parameter
+
+from bot.players.options import parse_duration
+from harness.figures import counted, number, plain, table
 from harness.seats.seats import greeted
 from lexicons.text import read_text
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import Error, Message, Ping, Pong
+from protocol.messages import (
+    Administer,
+    Direct,
+    Error,
+    Message,
+    Ping,
+    Pong,
+    ServerState,
+    StandingList,
+    Standings,
+)
 from protocol.parts import Role
 from protocol.websocket import dial
 
 from . import options
-from .failing import CommandFailed, sentences
+from .failing import CommandFailed, print_json, sentences
 
 _A = TypeVar("_A", bound=Message)
 
@@ -103,3 +118,223 @@ async def answered(channel: Channel, asked: Message, kind: type[_A]) -> _A:
             return answer
     except TimeoutError:
         raise ChannelClosed(f"{channel.peer} does not answer") from None
+
+
+def admin(
+    url: str,
+    action: str,
+    /,
+    *arguments: str,
+    name: str,
+    token_file: Path,
+    for_: Annotated[options.Duration | None, Parameter(name="--for")] = None,
+    why: Annotated[str, Parameter(show_default=False)] = "",
+    ca: Path | None = None,
+    json_: options.JsonOption = False,
+) -> None:
+    """Administer a server while it runs, and print who is there and what is on.
+
+    ``list`` only asks. ``kick NAME``: close a player's connection; its clock runs on. ``ban WHOM``:
+    don't let in a name, an address or a network, until ``unban WHOM``. ``pause``: no game begins,
+    until ``resume``. ``void GAME``: end a game without a result. ``adjust GAME NAME TIME``: give a
+    player time. ``invite``: print a token for somebody who chooses a name with it.
+
+    Args:
+        url: The server, ws://host:port or wss://host:port.
+        action: list, kick, ban, unban, pause, resume, void, adjust or invite.
+        arguments: What the action needs.
+        name: The admin's name.
+        token_file: A file with the admin's token.
+        for_: How long a ban lasts, in whole minutes; without it, for good.
+        why: The reason, for the record; who is kicked or banned is told.
+        ca: Certificates (PEM) to trust for wss, instead of the system's.
+        json_: Print one JSON object.
+    """
+    arguments_of = {
+        "list": (),
+        "kick": ("NAME",),
+        "ban": ("WHOM",),
+        "unban": ("WHOM",),
+        "pause": (),
+        "resume": (),
+        "void": ("GAME",),
+        "adjust": ("GAME", "NAME", "TIME"),
+        "invite": (),
+    }
+    if action not in arguments_of:
+        known = ", ".join(arguments_of)
+        raise CommandFailed(f"no action is called {plain(action)!r}; there are {known}")
+    needed = arguments_of[action]
+    if len(arguments) != len(needed):
+        raise CommandFailed(
+            f"write: tilewire admin URL {' '.join([action, *needed])} --name … --token-file …"
+        )
+    if for_ is not None and (action != "ban" or not for_ or for_ % 60_000):
+        raise CommandFailed("--for is how long a ban lasts, in whole minutes, at least 1m")
+    fields: dict[str, Any] = {"action": action, "why": why}
+    if for_ is not None:
+        fields["minutes"] = for_ // 60_000
+    with sentences():
+        for field, text in zip(needed, arguments, strict=True):
+            key = {"NAME": "whom", "WHOM": "whom", "GAME": "game", "TIME": "ms"}[field]
+            fields[key] = parse_duration(text) if field == "TIME" else text
+        act = msgspec.convert(fields, Administer)
+    state = ask(url, "admin", name, token_file, ca, act, ServerState)
+    if json_:
+        print_json(state)
+    else:
+        print(state.token or state_text(state))
+
+
+def state_text(state: ServerState) -> str:
+    """Return what is on at a server as tables of players, games and bans, below what is wrong."""
+    notes = []
+    if state.paused is not None:
+        notes.append(f"no game begins: {plain(state.paused)}")
+    if state.trouble is not None:
+        notes.append(plain(state.trouble))
+    if state.invitations:
+        notes.append(f"{counted(state.invitations, 'invitation')} not used yet")
+    players = [
+        (
+            plain(player.name),
+            plain(player.address) or "away",
+            "yes" if player.seeking else "",
+            plain(" ".join(player.games)),
+        )
+        for player in state.players
+    ]
+    games = [
+        (
+            plain(game.game),
+            plain(" – ".join(game.players)),
+            " – ".join(map(str, game.scores)),
+            str(game.turns),
+        )
+        for game in state.games
+    ]
+    bans = [
+        (plain(ban.whom), "good" if ban.minutes is None else f"{ban.minutes} min", plain(ban.why))
+        for ban in state.bans
+    ]
+    tables = [
+        table(head, rows)
+        for head, rows in (
+            (("player", "address", "seeks", "game"), players),
+            (("game", "players", "scores", "turns"), games),
+            (("banned", "for", "why"), bans),
+        )
+        if rows
+    ]
+    return "\n\n".join([*notes, *(tables or ["nobody is here"])])
+
+
+def direct(
+    url: str,
+    action: str,
+    /,
+    *arguments: str,
+    name: str | None = None,
+    token_file: Path | None = None,
+    why: Annotated[str, Parameter(show_default=False)] = "",
+    ca: Path | None = None,
+    json_: options.JsonOption = False,
+) -> None:
+    """Direct a tournament on a server, and print how it stands.
+
+    ``standings`` only asks, and needs no name. ``pause``: no game begins, until ``resume``, which
+    also begins the first round without waiting for entrants. ``withdraw NAME``: an entrant
+    leaves. ``join NAME``: one comes, or comes back. ``correct GAME SCORE SCORE``: give a game, by
+    its number, another result; the first score is of the entrant that moved first. ``correct GAME
+    void``: have it played again.
+
+    Args:
+        url: The server, ws://host:port or wss://host:port.
+        action: standings, pause, resume, withdraw, join or correct.
+        arguments: What the action needs.
+        name: The director's name.
+        token_file: A file with the director's token.
+        why: The reason, for the record.
+        ca: Certificates (PEM) to trust for wss, instead of the system's.
+        json_: Print one JSON object.
+    """
+    asked = _direction(action, arguments, why)
+    if isinstance(asked, Direct) and (name is None or token_file is None):
+        raise CommandFailed(f"{action} is a director's act: give --name and --token-file")
+    if token_file is not None and name is None:
+        raise CommandFailed("--token-file needs --name, the director's name")
+    role: Role = "spectator" if token_file is None else "director"
+    listed = ask(url, role, name, token_file, ca, asked, StandingList)
+    if json_:
+        print_json(listed)
+    else:
+        print(standings_text(listed))
+
+
+def _direction(action: str, arguments: Sequence[str], why: str) -> Message:
+    """Return the message of a director's action, or fail with a sentence."""
+    arguments_of = {
+        "standings": "",
+        "pause": "",
+        "resume": "",
+        "withdraw": "NAME",
+        "join": "NAME",
+        "correct": "GAME SCORE SCORE, or GAME void",
+    }
+    fields: dict[str, object] = {}
+    match action, list(arguments):
+        case "standings", []:
+            return Standings()
+        case (("pause" | "resume"), []):
+            pass
+        case (("withdraw" | "join"), [name]):
+            fields = {"name": name}
+        case "correct", [game, "void"]:
+            fields = {"number": game}
+        case "correct", [game, first, second]:
+            fields = {"number": game, "scores": (first, second)}
+        case known, _ if known in arguments_of:
+            write = f"tilewire direct URL {action} {arguments_of[action]}"
+            raise CommandFailed(f"write: {write.rstrip()}")
+        case _:
+            raise CommandFailed(
+                f"no action is called {plain(action)!r}; there are {', '.join(arguments_of)}"
+            )
+    with sentences():
+        return msgspec.convert({"action": action, "why": why, **fields}, Direct, strict=False)
+
+
+def standings_text(listed: StandingList) -> str:
+    """Return how a tournament stands: a table of entrants, and the games of the round."""
+    rounds = f" of {listed.rounds}" if listed.rounds else ""
+    heading = f"round {listed.round}{rounds}" if listed.round else "no round has begun"
+    heading += ", over" * listed.over + ", paused" * listed.paused
+    entrants = [
+        (
+            str(place),
+            plain(row.name),
+            str(row.games),
+            f"{row.points:g}",
+            number(row.spread, 0, sign=True),
+            str(row.byes or ""),
+            "" if row.presence == "here" else row.presence,
+        )
+        for place, row in enumerate(listed.rows, start=1)
+    ]
+    parts = [
+        heading,
+        table(("", "name", "games", "points", "spread", "byes", ""), entrants),
+    ]
+    games = [
+        (
+            str(game.number),
+            plain(game.players[0]),
+            *(("", "") if game.scores is None else map(str, game.scores)),
+            plain(game.players[1]),
+            game.outcome or ("on" if game.game else "to come"),
+        )
+        for game in listed.games
+    ]
+    if games:
+        parts.append(table(("game", "moves first", "", "", "moves second", ""), games))
+    return "\n\n".join(parts)

@@ -13,13 +13,14 @@ from msgspec import Meta
 
 from harness.figures import figure_rows, table
 
-from .endings import USUAL_MEMORY, Memory
 from .failing import CommandFailed, sentences
 from .options import (
     MOST_THREADS,
+    USUAL_MEMORY,
     Count,
     JsonOption,
     LeavesOption,
+    Memory,
     PositiveDuration,
     RulesLexiconOption,
     SeedOption,

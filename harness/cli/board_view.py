@@ -23,8 +23,6 @@ from harness.figures import minutes, plain, plain_text
 from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
 from lexicons.layout import BoardLayout
 
-from .spectator_view import MoveView
-
 WIDTH = 80
 """Columns that a view fits into; its width where there is no terminal."""
 PANEL = 30
@@ -61,6 +59,18 @@ class SideView:
     on_turn: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class MoveView:
+    """A move of a game; ``move`` is text for people."""
+
+    number: int
+    name: str
+    move: str
+    score: int
+    totals: tuple[int, int] = (0, 0)
+    clock_ms: int = 0
+
+
 # --- texts --------------------------------------------------------------------------------------
 
 
@@ -93,7 +103,11 @@ def board_text(
     A tile of several characters is shown without brackets, in a square wide enough for it.
     """
     layout = board.layout
-    width = _square_width(layout, alphabet)
+    # A square has three columns, more for long tiles, less where the board must fit.
+    tile_width = max(map(cell_len, (*alphabet.letters, *alphabet.blanked)))
+    widths = max(tile_width + 1, 3), tile_width + 1
+    fitting = (width for width in widths if LABELS + width * layout.columns <= WIDTH)
+    width = next(fitting, tile_width)
     text = Text(no_wrap=True, overflow="crop")
     text.append(" " * LABELS)
     for column in range(layout.columns):
@@ -101,39 +115,25 @@ def board_text(
     for row in range(layout.rows):
         text.append(f"\n{row + 1:>{LABELS - 1}} ", "dim")
         for column in range(layout.columns):
-            tile = board.at(row, column)
+            tile, is_fresh = board.at(row, column), (row, column) in fresh
             if tile == EMPTY:
-                mark, style = _mark(layout, row, column)
+                at = row * layout.columns + column
+                letter, word = layout.letter_multipliers[at], layout.word_multipliers[at]
+                mark = _WORD_MARKS.get(word) or _LETTER_MARKS.get(letter) or "."
+                style = _MARK_STYLES[mark]
+                mark = "*" if (row, column) == layout.start else mark
+            elif tile & BLANK_FLAG:
+                mark = alphabet.blanked[tile & ~BLANK_FLAG]
+                style = _FRESH_BLANK if is_fresh else _TILE_BLANK
             else:
-                mark, style = _tile(tile, alphabet, (row, column) in fresh)
+                mark, style = alphabet.letters[tile], _FRESH if is_fresh else _TILE
             text.append(_centred(mark, width), style)
     return text
-
-
-def _square_width(layout: BoardLayout, alphabet: Alphabet) -> int:
-    """Return the width of a square: three columns, more for long tiles, less where it must fit."""
-    tile = max(map(cell_len, (*alphabet.letters, *alphabet.blanked)))
-    widths = max(tile + 1, 3), tile + 1
-    return next((width for width in widths if LABELS + width * layout.columns <= WIDTH), tile)
 
 
 def _centred(text: str, width: int) -> str:
     space = max(width - cell_len(text), 0)
     return " " * (space // 2) + text + " " * (space - space // 2)
-
-
-def _tile(tile: int, alphabet: Alphabet, fresh: bool) -> tuple[str, str]:
-    if tile & BLANK_FLAG:
-        return alphabet.blanked[tile & ~BLANK_FLAG], _FRESH_BLANK if fresh else _TILE_BLANK
-    return alphabet.letters[tile], _FRESH if fresh else _TILE
-
-
-def _mark(layout: BoardLayout, row: int, column: int) -> tuple[str, str]:
-    at = row * layout.columns + column
-    letter, word = layout.letter_multipliers[at], layout.word_multipliers[at]
-    mark = _WORD_MARKS.get(word) or _LETTER_MARKS.get(letter) or "."
-    style = _MARK_STYLES[mark]
-    return ("*", style) if (row, column) == layout.start else (mark, style)
 
 
 def _legend(layout: BoardLayout) -> Text:

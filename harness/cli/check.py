@@ -81,9 +81,9 @@ def _print(found: SeatCheck, *, as_json: bool, time_ms: int) -> None:
         where = next(asked.phase for asked in found.problems if asked.problem == problem)
         others = f", and {figures.counted(count - 1, 'other position')}" if count > 1 else ""
         print(f"{where}{others}:\n{problem}\n")
-    fine = len(found.asked) - len(found.problems)
-    asked_for = figures.counted(len(found.asked), "position")
-    print(f"{fine} legal moves in time, of {asked_for}; {write_duration(time_ms)} for each.")
+    fine, asked_for = len(found.asked) - len(found.problems), len(found.asked)
+    positions = figures.counted(asked_for, "position")
+    print(f"{fine} legal moves in time, of {positions}; {write_duration(time_ms)} for each.")
     if found.left_out:
         left_out = figures.counted(found.left_out, "position")
         print(f"Its process ended too often; {left_out} were not asked.")

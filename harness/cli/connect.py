@@ -1,4 +1,4 @@
-"""``tilewire connect``."""
+"""Playing for somebody else's host: ``tilewire connect`` and ``tilewire files``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ from harness.figures import counted, plain
 from harness.matches.report import table_text
 from harness.matches.results import GameResult, SeatResult, counted_challenges
 from harness.matches.statistics import as_json_object, match_statistics
-from harness.seats.seat_factory import open_remote
+from harness.seats.engines.files import BOT_FILE, HOST_FILE, FileExchange
+from harness.seats.engines.files_host import FilesHost
+from harness.seats.seat_factory import SeatMaker, open_remote
 from harness.seats.seats import greeted
 from harness.server.relay import PLAYED, Relay
 from lexicons.store import lexicon_names
@@ -98,14 +100,32 @@ def connect(
         if spec.built_in and spec.options:
             create_player(spec)  # a wrong value is told before an opponent waits for it
     tls = options.client_tls(url, ca)
-    token = _token(token_file)
+    token = os.environ.pop(TOKEN, None)  # hidden from the player's code
+    if token_file is not None:
+        token = read_token(token_file)
     options.warn_of_readers(url, token)
-    equipment = _checked(spec, rules, tables, threads, seed, ponder=ponder)
-    wish = Seek(opponent=opponent, games=games, table=table)
-    lexicon = None if equipment is None else equipment.lexicon
-    if equipment is not None:
+    equipment = None
+    if spec.kind != "remote":
+        if ponder:
+            options.check_pondering(1, threads, "--threads")
+        equipment = tables.for_rules(options.load_rule_set(rules)).equipment(
+            threads, ponder=ponder, rules=rules
+        )
+        if equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
+            options.load_equipped(equipment)  # what is embedded is known to be sound
         prepare([("", spec.name, spec)], equipment)  # before it asks for a game
-    played = _Games(name or _usual_name(spec), games, wait, lexicon, table)
+    elif (rules, tables, threads) != ("english", options.TableOptions(), 1) or (
+        ponder or seed is not None
+    ):
+        raise CommandFailed(
+            f"{spec.text} is elsewhere and has words and tables of its own: leave out --rules, "
+            "--lexicon, --leaves, --winprob, --threads, --ponder and --seed"
+        )
+    wish = Seek(opponent=opponent, games=games, table=table)
+    # A server's own bots have the known names.
+    name_there = name or (f"my-{spec.name}" if spec.name in known_bots() else spec.name)
+    lexicon = None if equipment is None else equipment.lexicon
+    played = _Games(name_there, games, wait, lexicon, table)
 
     async def join() -> Channel:
         return await dial(url, token=token, tls=tls)
@@ -123,45 +143,15 @@ def connect(
         raise CommandFailed(f"{misdealt} not dealt as {url} had committed to", status=1)
 
 
-def _checked(
-    spec: SeatSpec,
-    rules: str,
-    tables: options.TableOptions,
-    threads: int,
-    seed: int | None,
-    *,
-    ponder: bool,
-) -> Equipment | None:
-    """Return the equipment of a bot on this machine, None for a bot elsewhere; or fail."""
-    if spec.kind == "remote":
-        given = (rules, tables, threads, ponder, seed)
-        if given != ("english", options.TableOptions(), 1, False, None):
-            raise CommandFailed(
-                f"{spec.text} is elsewhere and has words and tables of its own: leave out --rules, "
-                "--lexicon, --leaves, --winprob, --threads, --ponder and --seed"
-            )
-        return None
-    if ponder:
-        options.check_pondering(1, threads, "--threads")
-    equipment = tables.for_rules(options.load_rule_set(rules)).equipment(
-        threads, ponder=ponder, rules=rules
-    )
-    if equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
-        options.load_equipped(equipment)  # what is embedded is known to be sound
-    return equipment
-
-
-def _usual_name(spec: SeatSpec) -> str:
-    """Return a bot's default name on a server, where its own bots have the known names."""
-    return f"my-{spec.name}" if spec.name in known_bots() else spec.name
-
-
 @contextmanager
 def _failing(spec: SeatSpec, name: str, *, has_token: bool, is_named: bool) -> Iterator[None]:
     """Turn what ends a bot's games too early into a failure of the command."""
     try:
-        with sentences(kinds=(SeatError,)):
-            yield
+        yield
+    except CommandFailed:
+        raise
+    except SeatError as error:
+        raise CommandFailed(str(error)) from None
     except TurnedAway as away:
         hint = ""
         if away.code == "forbidden" and not has_token and "token" in str(away):
@@ -173,17 +163,10 @@ def _failing(spec: SeatSpec, name: str, *, has_token: bool, is_named: bool) -> I
         raise CommandFailed(f"{plain(str(away))}{hint}", status=1) from None
     except ChannelClosed as closed:
         raise CommandFailed(plain(str(closed)), status=1) from None
-    except CommandFailed:
-        raise
     except Exception as error:
         if spec.kind == "remote" or spec.built_in:
             raise
         raise CommandFailed(f"{name}: {in_words(error)}", status=1) from None
-
-
-def _token(path: Path | None) -> str | None:
-    secret = os.environ.pop(TOKEN, None)  # hidden from the player's code
-    return secret if path is None else read_token(path)
 
 
 async def _play(
@@ -210,34 +193,100 @@ async def _relay(
     join: Callable[[], Awaitable[Channel]], spec: SeatSpec, name: str, wish: Seek, played: _Games
 ) -> None:
     """Pass messages between a bot elsewhere and a server elsewhere."""
-    ours = await open_remote(spec)
+    ours, server = await open_remote(spec), None
     try:
         server = await greeted(await join(), "player", name)
-        await _seek(server, wish, played)
-    except BaseException:
-        await ours.close()
-        raise
-    if (why := await Relay(server, ours, wish.games, played.hear).run()) != PLAYED:
-        raise ChannelClosed(why)
-
-
-async def _seek(server: Channel, wish: Seek, played: _Games) -> None:
-    """Ask for games, and wait until the server has noted it."""
-    await server.send(wish)
-    try:
-        while True:
+        await server.send(wish)
+        is_noted = False
+        while not is_noted:
             match (await server.receive()).content:
                 case Seeking() as seeking:
                     played.hear(seeking)
-                    return
+                    is_noted = True
                 case Ping(id=number):
                     await server.send(Pong(id=number))
                 case Error() | PeerError() as refusal:
                     why = refusal.message if isinstance(refusal, Error) else str(refusal)
                     raise TurnedAway(f"{server.peer}: {why}")
-    except TurnedAway:
-        await server.close()
+    except BaseException:
+        await ours.close()
+        if server is not None:
+            await server.close()
         raise
+    if (why := await Relay(server, ours, wish.games, played.hear).run()) != PLAYED:
+        raise ChannelClosed(why)
+
+
+def files(
+    folder: Path,
+    /,
+    *,
+    bot: options.BotOption,
+    in_: Annotated[str, Parameter(name="--in")] = HOST_FILE,
+    out: str = BOT_FILE,
+    games: options.GamesOption = 1,
+    tables: options.TableOptions = options.TableOptions(),
+    threads: options.ThreadsOption = 1,
+    seed: options.BotSeedOption | None = None,
+    verbose: options.VerboseOption = False,
+) -> None:
+    """Play for somebody else's host, through two files in a folder.
+
+    The lines are those of a seat ``files:FOLDER``, which is the other side of this;
+    ``docs/engines.md`` describes them.
+
+    Args:
+        folder: Where the files are, or will be.
+        in_: The name of the file that the host writes.
+        out: The name of the file that the bot writes.
+    """
+    options.log_to_stderr(verbose)
+    with sentences():
+        spec = parse_seat(bot)
+        exchange = FileExchange(folder, out, in_)
+    if spec.kind in ("engine", "guest"):
+        raise CommandFailed(f"--bot {bot}: only a bot can play through files; name one")
+    given = tables.leaves, tables.winprob, threads, seed
+    if spec.kind == "remote" and given != (None, None, 1, None):
+        raise CommandFailed(
+            f"{spec.text} is elsewhere and has tables of its own: leave out --leaves, --winprob, "
+            "--threads and --seed"
+        )
+
+    def shown(over: str) -> None:
+        how, own, other, text = [*over.split(maxsplit=3), ""][:4]
+        print(plain(f"{own}–{other}  {how}: {text}"), flush=True)
+
+    equipment = tables.equipment(threads)
+    words = options.load_equipped(equipment)
+    with sentences(kinds=(OSError, SeatError), status=1):
+        try:
+            exchange.open()
+        except BlockingIOError:
+            raise CommandFailed(f"another bot already plays through {exchange.out}") from None
+        options.run(_exchange(FilesHost(exchange, words, games, shown), spec, equipment, seed))
+
+
+async def _exchange(
+    host: FilesHost, spec: SeatSpec, equipment: Equipment, seed: int | None
+) -> None:
+    """Pass messages between the bot and the host until all games are played."""
+    last_words = ""
+    maker = SeatMaker(spec, spec.name, equipment, seed, notice=options.say_once())
+    try:
+        bot = await maker.worker()
+        try:
+            options.say(f"{spec.name} waits for a host to write {host.peer}")
+            why = await Relay(host, bot.channel).run()
+            last_words = bot.stderr_tail.strip()
+        finally:
+            await bot.kill()
+    except ChannelClosed as closed:
+        why = str(closed)
+    finally:
+        await maker.close()
+    if host.games:
+        raise CommandFailed(f"{why}{chr(10) * bool(last_words)}{last_words}", status=1)
 
 
 # --- results --------------------------------------------------------------------------------------

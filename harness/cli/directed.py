@@ -9,7 +9,7 @@ from typing import cast
 
 from msgspec.structs import fields, replace
 
-from bot.seat_text import is_name
+from bot.seat_text import is_name, parse_seat
 from harness.matches.config import MatchError, TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
 from harness.server.direction import Plan
@@ -25,9 +25,9 @@ from .match_settings import (
     TournamentFile,
     check_cores,
     configure,
-    prepare_seats,
     read_settings,
 )
+from .preparing import prepare
 
 WAIT_MS = 10 * 60_000
 NO_SHOW_MS = 5 * 60_000
@@ -70,7 +70,8 @@ def plan_of(
     time = replace(config.time, ready_ms=no_show)
     config = replace(config, time=time)
     check_cores(config, directed=True)
-    prepare_seats(config)
+    seats_here = zip(config.names, map(parse_seat, config.seats), strict=True)
+    prepare([("", name, spec) for name, spec in seats_here], config.equipment)
     folder = options.make_folder(out) if out else options.fresh_folder("tournaments")
     with sentences(kinds=(MatchError, *UNREADABLE), status=1), ExitStack() as opened:
         files = opened.enter_context(MatchFolder(folder))

@@ -16,7 +16,6 @@ from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator
 from engine.notation.move_text import format_full_move
 from engine.rules.rules import Rules
-from engine.simulation.simulation import Estimate
 from harness.analysis.as_json import answer_json
 from harness.analysis.findings import Findings, Settings
 from harness.analysis.review import Turn, analyse_turn, review
@@ -131,7 +130,20 @@ def _view(findings: Findings, rules: Rules, above: str, width: int) -> Renderabl
     parts: list[RenderableType] = [Text(plain(above), "bold")]
     parts += [_candidates(findings, rules, width), ""]
     if findings.after:
-        parts += [_after(findings, rules, width), ""]
+        board = findings.question.position.board
+        best = format_full_move(findings.best.move, board, rules.distribution.alphabet)
+        rows = [
+            (
+                f"ply {at + 1}, {'own turn' if at % 2 else 'the opponent'}",
+                number(ply.score),
+                number(ply.score_deviation),
+                share(ply.bingos),
+                f"{ply.turns:,}",
+            )
+            for at, ply in enumerate(findings.after[:_PLIES_SHOWN])
+        ]
+        head = (f"after {best}", "mean score", "deviation", "bingos", "rollouts")
+        parts += [_table(head, rows, width, ("deviation", "rollouts"), gap=2), ""]
     return Group(*parts, Text(_effort(findings), "dim"))
 
 
@@ -139,49 +151,21 @@ def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
     alphabet, board = rules.distribution.alphabet, findings.question.position.board
     rows = []
     for rank, row in enumerate(findings.estimates, start=1):
-        sampled = row.samples > 0
-        mark = "*" if findings.is_phony(row.move) else ""
-        win = plus_minus(number(100 * row.win), row.win_error, 100)
-        equity = plus_minus(number(row.equity, sign=True), row.equity_error)
-        rows.append(
-            (
-                str(rank),
-                format_full_move(row.move, board, alphabet) + mark,
-                str(row.score),
-                alphabet.text(row.leave),
-                number(row.static / POINT),
-                win if sampled else DASH,
-                equity if sampled else DASH,
-                _proven(row, findings) if findings.worths else f"{row.samples:,}",
-            )
-        )
+        win = equity = last = DASH
+        if row.samples:
+            win = plus_minus(number(100 * row.win), row.win_error, 100)
+            equity = plus_minus(number(row.equity, sign=True), row.equity_error)
+        if not findings.worths:
+            last = f"{row.samples:,}"
+        elif row.move in findings.worths:
+            last = "proven" if findings.is_proven(row.move) else "not proven"
+        text = format_full_move(row.move, board, alphabet) + "*" * findings.is_phony(row.move)
+        leave, static = alphabet.text(row.leave), number(row.static / POINT)
+        rows.append((str(rank), text, str(row.score), leave, static, win, equity, last))
     head = _SOLVED if findings.worths else _CANDIDATES
     bold = [row.move for row in findings.estimates].index(findings.best.move)
     drop = ("static", "leave", "score", "value") if findings.worths else _DROPPED
     return _table(head, rows, width, drop, bold)
-
-
-def _proven(row: Estimate, findings: Findings) -> str:
-    if row.move not in findings.worths:
-        return DASH
-    return "proven" if findings.is_proven(row.move) else "not proven"
-
-
-def _after(findings: Findings, rules: Rules, width: int) -> Table:
-    board = findings.question.position.board
-    best = format_full_move(findings.best.move, board, rules.distribution.alphabet)
-    rows = [
-        (
-            f"ply {at + 1}, {'own turn' if at % 2 else 'the opponent'}",
-            number(ply.score),
-            number(ply.score_deviation),
-            share(ply.bingos),
-            f"{ply.turns:,}",
-        )
-        for at, ply in enumerate(findings.after[:_PLIES_SHOWN])
-    ]
-    head = (f"after {best}", "mean score", "deviation", "bingos", "rollouts")
-    return _table(head, rows, width, ("deviation", "rollouts"), gap=2)
 
 
 def _table(

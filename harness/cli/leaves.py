@@ -46,8 +46,8 @@ def leaves(
         asked = asked or [(tile,) for tile in range(len(alphabet) + 1)]
         rows = [(alphabet.text(leave), loaded.value(leave)) for leave in asked]
     best, worst = _ends(loaded, top) if top else ([], [])
+    lists = {"leaves": rows, "best": best, "worst": worst}
     if json_:
-        lists = {"leaves": rows, "best": best, "worst": worst}
         known = {
             name: [{"leave": leave, "worth": worth} for leave, worth in listed]
             for name, listed in lists.items()

@@ -32,8 +32,6 @@ from .study_run import check_drawable
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
     from lexicons.full_words import FullStatistics
-    from lexicons.hooks import Chains
-    from lexicons.opening_plays import OpeningPlays
     from lexicons.statistics import Length, Letter, LexiconStatistics
 
 NameOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]
@@ -78,7 +76,10 @@ def stats(
             lexicon, played.layout, played.rack_size, played.bingo_bonus, top
         )
     if plots is not None:
-        _draw(found, played, plots)
+        from .lexicon_plots import draw_statistics
+
+        with sentences("the plots can't be written: ", (OSError,), 1):
+            draw_statistics(found, played.rack_size, plots)
     words = sum(length.words for length in found.lengths)
     if json_:
         about = {"name": lexicon.name, "rules": played.name, "words": words}
@@ -89,23 +90,22 @@ def stats(
     print_view(Group(Text(heading, "bold"), *_tables(found, played, width)))
 
 
-def _draw(found: LexiconStatistics, rules: Rules, folder: Path) -> None:
-    from .lexicon_plots import draw_statistics
-
-    with sentences("the plots can't be written: ", (OSError,), 1):
-        draw_statistics(found, rules.rack_size, folder)
-
-
 def _tables(found: LexiconStatistics, rules: Rules, width: int) -> Iterator[RenderableType]:
     size = rules.rack_size
     yield _letters(found.letters, size, width)
     yield _lengths(found.lengths, width)
     hooks = [(hooked.front, hooked.word, hooked.back) for hooked in found.hooks]
     yield _table("Most hooks", ("in front>", "word", "behind"), hooks)
-    yield _chains(found.chains)
+    chains = found.chains
+    ends = "word ends" if chains.count == 1 else "words end"
+    longest = counted(chains.length, "word")
+    title = f"Longest chains of hooks: {longest}; {chains.count:,} {ends} one"
+    yield _table(title, ("words",), [(" ".join(chain),) for chain in chains.chains])
     sets = [(str(len(words)), " ".join(words)) for words in found.anagrams]
     yield _table("Largest anagram sets", (">", "words"), sets)
-    yield _openings(found.openings)
+    plays = [(str(play.score), play.play, " ".join(play.squares)) for play in found.openings.plays]
+    more = [f"{found.openings.more:,} more with {plays[-1][0]}"] if found.openings.more else []
+    yield _table("Best openings", ("score>", "play", "squares"), plays, more)
     yield from _full(found.full, size)
 
 
@@ -140,20 +140,6 @@ def _lengths(lengths: Sequence[Length], width: int) -> RenderableType:
     return _table("Words by length", head, rows, [_HOOKS], width)
 
 
-def _chains(chains: Chains) -> RenderableType:
-    ends = "word ends" if chains.count == 1 else "words end"
-    title = (
-        f"Longest chains of hooks: {counted(chains.length, 'word')}; {chains.count:,} {ends} one"
-    )
-    return _table(title, ("words",), [(" ".join(chain),) for chain in chains.chains])
-
-
-def _openings(openings: OpeningPlays) -> RenderableType:
-    rows = [(str(play.score), play.play, " ".join(play.squares)) for play in openings.plays]
-    more = [f"{openings.more:,} more with {rows[-1][0]}"] if openings.more else []
-    return _table("Best openings", ("score>", "play", "squares"), rows, more)
-
-
 def _full(full: FullStatistics, size: int) -> Iterator[RenderableType]:
     draws = [(str(draw.blanks), share(draw.chance), share(draw.full)) for draw in full.draws]
     title = f"A first draw makes a word of {size} letters: {number(100 * full.chance, 2)} %"
@@ -184,21 +170,18 @@ def _table(
     listed = list(rows)
     if not listed:
         return Padding(Text(f"{title}: none"), (1, 0, 0, 0))
-    shown = [_columns(head, listed)] if width is None else _folded(head, listed, width)
+    shown: list[RenderableType] = []
+    if width is None:
+        shown = [_columns(head, listed)]
+    else:
+        names = [name.rstrip(">") for name in head]
+        for part in parts(names, listed, width, gap=3):
+            lines = [[row[at] for at in part] for row in listed]
+            shown += [Text()] if shown else []
+            shown.append(_columns([head[at] for at in part], lines, wraps=False))
     return Padding(
         Group(Text(title, "bold"), *shown, *(Text(note, "dim") for note in notes)), (1, 0, 0, 0)
     )
-
-
-def _folded(
-    head: Sequence[str], rows: Sequence[Sequence[str]], width: int
-) -> Iterator[Table | Text]:
-    names = [name.rstrip(">") for name in head]
-    for place, part in enumerate(parts(names, rows, width, gap=3)):
-        if place:
-            yield Text()
-        lines = [[row[at] for at in part] for row in rows]
-        yield _columns([head[at] for at in part], lines, wraps=False)
 
 
 def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, wraps: bool = True) -> Table:

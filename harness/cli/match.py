@@ -1,18 +1,19 @@
-"""``tilewire match``."""
+"""``tilewire match`` and ``tilewire tournament``."""
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+from typing import Annotated, NamedTuple, cast
 
 from cyclopts import Parameter
 
+from bot.equipment import tables_for
 from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from engine.rules.rule_sets import rules_in_play
@@ -29,25 +30,21 @@ from harness.workers import Cluster, WorkersError, open_cluster
 from lexicons.store import Lexicon
 
 from . import options
-from .browser import open_in_browser
 from .failing import UNREADABLE, CommandFailed, print_json, sentences, stop_status
 from .match_settings import (
     MatchFile,
     MatchSettings,
     Settings,
-    check_cluster,
+    TournamentFile,
+    TournamentSettings,
     check_cores,
     check_guests,
-    check_luck,
     configure,
-    prepare_seats,
     read_settings,
     resumed_config,
     warn_of_shared_draws,
 )
-
-if TYPE_CHECKING:
-    from harness.server.own_screen import OwnScreen
+from .preparing import prepare, try_out
 
 
 def match(
@@ -103,6 +100,47 @@ def match(
     begin(*configure(seats, settings), out, "matches", how)
 
 
+def tournament(
+    *seats: str,
+    given: TournamentSettings | None = None,
+    out: Path | None = None,
+    json_: options.JsonOption = False,
+    resume: Path | None = None,
+    cluster: options.ClusterOption = None,
+    page: options.PageOption = False,
+    verbose: options.VerboseOption = False,
+) -> None:
+    """Play a tournament between three seats or more, and print the standings.
+
+    The seats are those of ``tilewire match``. Or there is one file (TOML) with
+    ``seats = ["static", "greedy", "sim"]`` and the settings below, such as ``format = "swiss"``;
+    options replace what it says.
+
+    The exit status is that of ``tilewire match``.
+
+    Args:
+        seats: The seats, the strongest first where seeds matter; or a TOML file.
+        out: Where the journal, results and games go. [default: tournaments/TIME]
+        json_: End with one JSON object on the last line.
+        resume: Go on with the tournament in this folder, to more ``--rounds`` where that is given.
+    """
+    options.log_to_stderr(verbose)
+    settings, how = cast("Settings", given or {}), Running(cluster, json_, page)
+    if resume is not None:
+        terms = resumed_config(resume, "tournament", settings, anew=bool(seats or out))
+        go_on(terms, resume, how)
+        return
+    entrants = list(seats)
+    if len(entrants) == 1 and entrants[0].endswith(".toml"):
+        entrants, said = read_settings(Path(entrants[0]), TournamentFile)
+        settings = cast("Settings", {**said, **settings})
+    if len(entrants) < 3:
+        raise CommandFailed(
+            "a tournament needs three seats, such as: tilewire tournament static greedy vanilla"
+        )
+    begin(*configure(entrants, settings), out, "tournaments", how)
+
+
 class Running(NamedTuple):
     """How games are run, and what is shown of them."""
 
@@ -111,15 +149,32 @@ class Running(NamedTuple):
     page: bool = False
     luck: bool = False
 
+    def prepare(self, terms: TournamentConfig, words: Lexicon) -> None:
+        """Check that the games can be run so, and compile kernels, before there is a clock."""
+        for seat in terms.seats if self.cluster else ():
+            if not parse_seat(seat).starts_afresh:
+                raise CommandFailed(
+                    f"--cluster: {seat} is not a seat that a worker can start afresh for each game"
+                )
+        if self.luck:
+            with sentences("--luck: "):
+                tables_for(terms.equipment, words.distribution)
+        seats = [
+            ("", name, parse_seat(seat))
+            for name, seat in zip(terms.names, terms.seats, strict=True)
+        ]
+        if self.cluster:  # whose workers compile for themselves
+            try_out(seats, terms.equipment)
+        else:
+            prepare(seats, terms.equipment)
+
 
 def begin(
     terms: TournamentConfig, words: Lexicon, out: Path | None, place: str, how: Running
 ) -> None:
     """Begin a match or tournament in ``out``, by default a new folder in ``place``."""
     check_cores(terms)
-    check_cluster(terms, how.cluster)
-    check_luck(terms, words, luck=how.luck)
-    prepare_seats(terms, how.cluster)
+    how.prepare(terms, words)
     folder = options.make_folder(out) if out else options.fresh_folder(place)
     if (folder / "match.json").exists():
         raise CommandFailed(
@@ -133,31 +188,24 @@ def go_on(terms: TournamentConfig, folder: Path, how: Running) -> None:
     with sentences():
         check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
         check_cores(terms)
-        check_cluster(terms, how.cluster)
         warn_of_shared_draws(terms)
-    _check_rules(terms)
-    words = options.load_equipped(terms.equipment)
-    check_luck(terms, words, luck=how.luck)
-    prepare_seats(terms, how.cluster)
-    if words.checksum != terms.lexicon_checksum:
-        raise CommandFailed(
-            f"the words of {terms.lexicon} have changed since the {terms.kind} began", status=1
-        )
-    _run(terms, words, folder, how)
-
-
-def _check_rules(terms: TournamentConfig) -> None:
-    """Check that the rule set's name still stands for the rules that the games began with."""
     begun = rules_in_play(terms.rules_in_play)
-    now = replace(
+    named = replace(
         options.load_rule_set(terms.rules),
         challenge=begun.challenge,
         challenge_by=begun.challenge_by,
     )
-    if rules_in_play(rules_on_wire(now)) != begun:
+    if rules_in_play(rules_on_wire(named)) != begun:
         raise CommandFailed(
             f"the rules {terms.rules} have changed since the {terms.kind} began", status=1
         )
+    words = options.load_equipped(terms.equipment)
+    if words.checksum != terms.lexicon_checksum:
+        raise CommandFailed(
+            f"the words of {terms.lexicon} have changed since the {terms.kind} began", status=1
+        )
+    how.prepare(terms, words)
+    _run(terms, words, folder, how)
 
 
 FAILURES = (MatchError, JournalError, SeatError, WorkersError, OSError)
@@ -221,10 +269,22 @@ async def _play(
         progress = TournamentProgress(terms, files)
     enough = (lambda: False) if test is None else (lambda: test().is_decided)
     tournament = Tournament(terms, words, files, progress.game_finished, notice, enough, cluster)
-    hall: AbstractAsyncContextManager[OwnScreen | None] = nullcontext()
-    if told_on_page is not None:
-        hall = _own_screen(tournament, terms, files, words)
-    async with hall as screen:
+    async with AsyncExitStack() as opened:
+        screen = None
+        if told_on_page is not None:
+            # These import the server, which matches without a page do without.
+            from harness.server.own_screen import OwnScreen, why_not_live
+            from harness.server.web import OwnSight
+
+            why = why_not_live(terms.seats)
+            sight = OwnSight(not why, why)
+            screen = await opened.enter_async_context(
+                OwnScreen(tournament, files, words, sight, options.say)
+            )
+            options.say(f"the page is {screen.url}; type {screen.code} there")
+            if why:
+                options.say(f"racks and thoughts show after each game: {why}")
+            options.open_in_browser(screen.url)
         with progress:
             if isinstance(progress, TournamentProgress):
                 progress.follow(tournament)
@@ -235,24 +295,6 @@ async def _play(
             told_on_page()
             options.say(f"the {terms.kind} is over; its page stays until Ctrl-C")
             await options.until_told_to_stop()
-
-
-@asynccontextmanager
-async def _own_screen(
-    tournament: Tournament, terms: TournamentConfig, files: MatchFolder, words: Lexicon
-) -> AsyncIterator[OwnScreen]:
-    """Show a tournament's games on a page; open it, and print its address and code."""
-    # These import the server, which matches without a page do without.
-    from harness.server.own_screen import OwnScreen, why_not_live
-    from harness.server.web import OwnSight
-
-    why = why_not_live(terms.seats)
-    async with OwnScreen(tournament, files, words, OwnSight(not why, why), options.say) as screen:
-        options.say(f"the page is {screen.url}; type {screen.code} there")
-        if why:
-            options.say(f"racks and thoughts show after each game: {why}")
-        open_in_browser(screen.url)
-        yield screen
 
 
 def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] | None:

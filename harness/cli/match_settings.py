@@ -16,7 +16,6 @@ from cyclopts import Parameter
 from msgspec import Meta
 
 from bot.cores import usable_cores
-from bot.equipment import tables_for
 from bot.players.options import parse_duration
 from bot.registry import SeatError, SeatSpec
 from bot.seat.containment import containment
@@ -44,7 +43,6 @@ from protocol.parts import TimeControl
 
 from . import options
 from .failing import UNREADABLE, CommandFailed, sentences
-from .preparing import try_out
 
 WHOLE_GAMES = ("files", "quackle")
 """Dialects of engines that can't begin in a position."""
@@ -263,15 +261,28 @@ def configure(
         settings, settings.get("threads", 1), ponder=settings.get("ponder", False)
     )
     concurrency, seed = settings.get("concurrency", 1), settings.get("seed")
+    form, rounds, hill = settings.get("format"), settings.get("rounds", 1), settings.get("hill", 0)
+    time, increment = settings.get("time", 25 * 60_000), settings.get("increment", 0)
     with sentences():
         specs = [_seat(text) for text in seats]
         names = _named(settings.get("name", []), told_apart(*specs))
         check_guests(specs, names, guests_at)
         hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
-        control = _time_control(settings, hosts + ([] if guests_at is None else [guests_at]))
+        control = TimeControl(
+            initial_ms=time,
+            increment_ms=increment,
+            overtime_penalty=settings.get("overtime_penalty", 10),
+            max_overtime_ms=settings.get("max_overtime", 0 if increment else 10 * 60_000),
+            move_cap_ms=settings.get("move_cap"),
+            margin_ms=settings.get("margin", 0),
+            first_move_ms=settings.get("first_move"),
+            lag_ms=lag_quota_ms(time, hosts + ([] if guests_at is None else [guests_at])),
+            ready_ms=LOCAL_READY_MS,
+        )
         check_time_control(control)
         _check_concurrency(concurrency, equipment.threads, specs, directed=guests_at is not None)
-        contained = any(map(_is_users_bot, specs)) and containment().apart
+        users = any(spec.kind == "local" and not spec.built_in for spec in specs)
+        contained = users and containment().apart
         _check_shared_draws(specs, settings, contained=contained)
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
@@ -279,12 +290,22 @@ def configure(
     openings = _openings(settings.get("openings"), specs, words, rules)
     if seed is None and sum(not it.may_remember(contained=contained) for it in specs) > 1:
         seed = secrets.randbits(63)
-    _check_rounds(settings)
+    if hill and form != "swiss":
+        raise CommandFailed(f"--hill {hill}: only rounds of a Swiss can be king of the hill")
+    if hill > rounds:
+        raise CommandFailed(f"--hill {hill}: rounds is {rounds}; hill can be {rounds} at most")
+    if form == "knockout" and "rounds" in settings:
+        raise CommandFailed(_OWN_ROUNDS)
     test = _test(settings)
+    games = settings.get("games", MOST_TESTED if test else 2)
+    if test and games < 2 * FEWEST_PAIRS:
+        options.say(
+            f"a test needs {FEWEST_PAIRS} pairs of games at least; --games {games} can't decide it"
+        )
     config = TournamentConfig(
         seats=tuple(spec.anywhere for spec in specs),
         names=names,
-        games=_games(settings, test),
+        games=games,
         time=control,
         lexicon=equipment.lexicon,
         lexicon_checksum=words.checksum,
@@ -294,9 +315,9 @@ def configure(
         contained=contained,
         test=test,
         anchors=_anchors(settings.get("anchor", []), names),
-        format=settings.get("format", "round-robin"),
-        rounds=settings.get("rounds", 1),
-        hill=settings.get("hill", 0),
+        format=form or "round-robin",
+        rounds=rounds,
+        hill=hill,
         openings=openings,
         concurrency=concurrency,
         transport=settings.get("transport", "websocket" if concurrency == 1 else "pipe"),
@@ -306,10 +327,6 @@ def configure(
         ponder=equipment.ponder,
     )
     return config, words
-
-
-def _is_users_bot(spec: SeatSpec) -> bool:
-    return spec.kind == "local" and not spec.built_in
 
 
 def _check_shared_draws(specs: Sequence[SeatSpec], settings: Settings, *, contained: bool) -> None:
@@ -331,7 +348,9 @@ def _check_shared_draws(specs: Sequence[SeatSpec], settings: Settings, *, contai
 
 def warn_of_shared_draws(terms: TournamentConfig) -> None:
     """Say which seats of a resumed match could now remember the draws that its pairs share."""
-    contained = any(_is_users_bot(parse_seat(seat)) for seat in terms.seats) and containment().apart
+    specs = map(parse_seat, terms.seats)
+    users = any(spec.kind == "local" and not spec.built_in for spec in specs)
+    contained = users and containment().apart
     begun = terms.fresh_draws()
     for name, why in terms.fresh_draws(contained).items():
         if name not in begun and terms.seed is not None:
@@ -339,17 +358,6 @@ def warn_of_shared_draws(terms: TournamentConfig) -> None:
                 f"{name} could remember the draws of a pair's first game ({why}); the pairs "
                 f"share them all the same, as when the {terms.kind} began"
             )
-
-
-def _check_rounds(settings: Settings) -> None:
-    """Check that a tournament of this format can have these rounds, or fail with a sentence."""
-    form, rounds, hill = settings.get("format"), settings.get("rounds", 1), settings.get("hill", 0)
-    if hill and form != "swiss":
-        raise CommandFailed(f"--hill {hill}: only rounds of a Swiss can be king of the hill")
-    if hill > rounds:
-        raise CommandFailed(f"--hill {hill}: rounds is {rounds}; hill can be {rounds} at most")
-    if form == "knockout" and "rounds" in settings:
-        raise CommandFailed(_OWN_ROUNDS)
 
 
 def _seat(text: str) -> SeatSpec:
@@ -416,26 +424,10 @@ def _test(settings: Settings) -> SequentialTest | None:
         return None
     measure: Measure = "points" if given == ["sprt"] else "spread"
     text = settings["sprt"] if measure == "points" else settings["sprt_spread"]
-    with sentences():
-        try:
-            h0, h1 = parse_hypotheses(text, measure)
-            return SequentialTest(
-                h0, h1, measure, settings.get("alpha", 0.05), settings.get("beta", 0.05)
-            )
-        except ValueError as error:
-            raise ValueError(f"--{given[0].replace('_', '-')}: {error}") from None
-
-
-def _games(settings: Settings, test: SequentialTest | None) -> int:
-    """Return how many games to play; print a notice if they can't decide the test."""
-    if test is None:
-        return settings.get("games", 2)
-    games = settings.get("games", MOST_TESTED)
-    if games < 2 * FEWEST_PAIRS:
-        options.say(
-            f"a test needs {FEWEST_PAIRS} pairs of games at least; --games {games} can't decide it"
-        )
-    return games
+    with sentences(f"--{given[0].replace('_', '-')}: "):
+        h0, h1 = parse_hypotheses(text, measure)
+        alpha, beta = settings.get("alpha", 0.05), settings.get("beta", 0.05)
+        return SequentialTest(h0, h1, measure, alpha, beta)
 
 
 def resumed_config(
@@ -469,22 +461,6 @@ def resumed_config(
             "write more than that, or leave it out"
         )
     return msgspec.structs.replace(config, **{more: least})
-
-
-def _time_control(settings: Settings, hosts: list[str]) -> TimeControl:
-    """Return the time control of games whose remote seats are on these hosts."""
-    time, increment = settings.get("time", 25 * 60_000), settings.get("increment", 0)
-    return TimeControl(
-        initial_ms=time,
-        increment_ms=increment,
-        overtime_penalty=settings.get("overtime_penalty", 10),
-        max_overtime_ms=settings.get("max_overtime", 0 if increment else 10 * 60_000),
-        move_cap_ms=settings.get("move_cap"),
-        margin_ms=settings.get("margin", 0),
-        first_move_ms=settings.get("first_move"),
-        lag_ms=lag_quota_ms(time, hosts),
-        ready_ms=LOCAL_READY_MS,
-    )
 
 
 def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -565,30 +541,3 @@ def check_cores(config: TournamentConfig, *, directed: bool = False) -> None:
         options.check_pondering(min(here, 2 * games), config.threads, "--max-games or threads")
     else:
         options.check_pondering(min(here, 2) * games, config.threads, "--concurrency or --threads")
-
-
-def check_cluster(config: TournamentConfig, address: str | None) -> None:
-    """Check that the workers of a cluster, if there is one, can start the seats."""
-    for seat in config.seats if address else ():
-        if not parse_seat(seat).starts_afresh:
-            raise CommandFailed(
-                f"--cluster: {seat} is not a seat that a worker can start afresh for each game"
-            )
-
-
-def check_luck(config: TournamentConfig, lexicon: Lexicon, *, luck: bool) -> None:
-    """Check that luck can be measured, if it is to be."""
-    if luck:
-        with sentences("--luck: "):
-            tables_for(config.equipment, lexicon.distribution)
-
-
-def prepare_seats(config: TournamentConfig, cluster: str | None = None) -> None:
-    """Try users' bots out and compile all kernels, before there is a folder and a clock.
-
-    The workers of a cluster compile for themselves.
-    """
-    seats = zip(config.names, map(parse_seat, config.seats), strict=True)
-    used = try_out([("", name, spec) for name, spec in seats], config.equipment)
-    if cluster is None:
-        options.compile_first(used)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
+from keyword import iskeyword
 from pathlib import Path
 
 from cyclopts import App
 
-from .failing import CommandFailed
+from bot.registry import known_bots
+
+from .failing import CommandFailed, sentences
 
 app = App(name="new", help="Begin a bot of your own: a small package.")
 
@@ -97,7 +100,14 @@ def bot(name: str, /) -> None:
     folder = Path(name)
     if folder.exists():
         raise CommandFailed(f"{name} is there already; nothing was written")
-    if (taken := _taken(name)) is not None:
+    taken = None
+    if name in known_bots():
+        taken = "a player is called that"
+    elif iskeyword(name):
+        taken = "it is a word of Python's own"
+    elif find_spec(name) is not None:
+        taken = "a module is called that"
+    if taken is not None:
         raise CommandFailed(f"{name!r} can't be the name: {taken}")
     files = {
         "pyproject.toml": _PROJECT,
@@ -105,28 +115,11 @@ def bot(name: str, /) -> None:
         f"{name}/__init__.py": _BOT,
         f"tests/test_{name}.py": _TEST,
     }
-    try:
-        for path, text in files.items():
+    for path, text in files.items():
+        with sentences(f"{folder / path} can't be written: ", (OSError,), 1):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text.replace("NAME", name), encoding="utf-8")
-    except OSError as error:
-        raise CommandFailed(f"{folder / path} can't be written: {error.strerror}", 1) from None
     print(f"{name}: a bot in {name}/{name}/__init__.py. Try it:")
     print(f"  cd {name}")
     print(f"  tilewire check {name}:Bot")
     print(f"  tilewire match {name}:Bot greedy")
-
-
-def _taken(name: str) -> str | None:
-    """Return a sentence on what has a name already; None if it is free."""
-    from keyword import iskeyword
-
-    from bot.registry import known_bots
-
-    if name in known_bots():
-        return "a player is called that"
-    if iskeyword(name):
-        return "it is a word of Python's own"
-    if find_spec(name) is not None:
-        return "a module is called that"
-    return None

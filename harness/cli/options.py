@@ -8,18 +8,21 @@ A command takes an alias (``threads: ThreadsOption = 1``) or a group whose field
 from __future__ import annotations
 
 import asyncio
-import math
+import os
+import re
 import signal
 import ssl
 import sys
+import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args
 from urllib.parse import urlsplit
 
+import msgspec
 from cyclopts import UNSET, App, ArgumentCollection, Parameter, Token
 from msgspec import Meta
 
@@ -28,15 +31,7 @@ from bot.players.options import UNITS_MS, parse_duration
 from bot.seat import runtime
 from harness.figures import once
 
-from .failing import (
-    UNREADABLE,
-    CommandFailed,
-    Terminated,
-    beside_a_loop,
-    sentences,
-    take_time,
-    watch_again,
-)
+from .failing import UNREADABLE, CommandFailed, Terminated, sentences
 
 if TYPE_CHECKING:
     from bot.equipment import Equipment, Tables
@@ -47,7 +42,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _MOST = 2**53
-"""The largest absolute value of an option whose type sets no range."""
+"""The largest absolute value of a number; NaN is larger."""
 MOST_THREADS = 1_024
 """The most threads or processes that a command starts."""
 
@@ -67,7 +62,7 @@ def write_duration(ms: int) -> str:
 def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Check that typed values are not empty and numbers are in range, or fail with a sentence.
 
-    The range of an option is the ``Meta`` of its type.
+    The range of an option is the ``Meta`` of its type, as in a file; cyclopts would round 2.5.
     """
     for argument in arguments:
         field, kinds = argument.field_info, {argument.hint, *get_args(argument.hint)}
@@ -76,34 +71,13 @@ def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentColle
             if not token.value and token.implicit_value is UNSET and field.default != "":
                 raise CommandFailed(f"{name} must not be empty")
             if kinds & {int, float} and argument.parameter.converter is None:
-                _check_number(name, token.value, int if int in kinds else float)
-                _check_range(name, token.value, field.annotation)
-
-
-def _check_number(name: str, text: str, kind: type[float]) -> None:
-    with suppress(ValueError, OverflowError):
-        if math.isfinite(kind(text)):
-            return
-    what = "a whole number" if kind is int else "a number"
-    raise CommandFailed(f"{name} must be {what} (got {text[:40]!r})")
-
-
-def _check_range(name: str, text: str, annotation: Any) -> None:
-    number = float(text)
-    least: float = -_MOST
-    most: float = _MOST
-    for meta in _metas(annotation):
-        least = least if meta.ge is None else meta.ge
-        most = most if meta.le is None else meta.le
-    if not least <= number <= most:
-        allowed = f"at least {least:,}" if number < least else f"at most {most:,}"
-        raise CommandFailed(f"{name} must be {allowed} (got {text[:40]})")
-
-
-def _metas(annotation: Any) -> Iterator[Meta]:
-    """Yield the ranges in a type, those of inner types first."""
-    for part in get_args(annotation):
-        yield from [part] if isinstance(part, Meta) else _metas(part)
+                try:
+                    number = msgspec.convert(token.value, field.annotation, strict=False)
+                    if number is not None and not abs(number) <= _MOST:
+                        raise ValueError("Expected a smaller number")
+                except ValueError as error:
+                    expected = str(error).removesuffix(", got `str`")  # all that is typed is text
+                    raise CommandFailed(f"{name} {token.value[:40]}: {expected}") from None
 
 
 def _duration(_type: Any, tokens: Sequence[Token]) -> int:
@@ -111,10 +85,17 @@ def _duration(_type: Any, tokens: Sequence[Token]) -> int:
 
 
 def _positive_duration(_type: Any, tokens: Sequence[Token]) -> int:
-    ms = parse_duration(tokens[0].value)
-    if ms < 1:
-        raise CommandFailed(f"{tokens[0].keyword} must be at least 1ms (got {tokens[0].value})")
+    if not (ms := parse_duration(tokens[0].value)):
+        raise ValueError("it must be at least 1ms")
     return ms
+
+
+def _memory(_type: Any, tokens: Sequence[Token]) -> int:
+    text = tokens[0].value
+    match = re.fullmatch(r"([0-9]{1,6})([KMG])(?:i?B)?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no amount of memory; write 256M or 1G")
+    return int(match[1]) << {"K": 10, "M": 20, "G": 30}[match[2]]
 
 
 def _default(ms: int | None) -> str | None:
@@ -134,6 +115,19 @@ Duration: TypeAlias = Annotated[
 
 PositiveDuration: TypeAlias = Annotated[Duration, Parameter(converter=_positive_duration)]
 """At least 1 ms."""
+
+USUAL_MEMORY = 256 << 20
+
+Memory: TypeAlias = Annotated[
+    int,
+    Parameter(
+        converter=_memory,
+        metavar="MEMORY",
+        show_default=lambda memory: f"{memory >> 20}M",
+        help="The most memory for results of positions, as 256M or 1G.",
+    ),
+]
+"""Bytes, given as ``256M`` or ``1G``."""
 
 
 # --- options --------------------------------------------------------------------------------------
@@ -426,12 +420,8 @@ def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
         return None
     if not server.secure:
         raise CommandFailed(f"--ca is for a server at wss://, and {url} is not")
-    try:
+    with sentences(f"--ca {ca}: ", (OSError,)):  # ssl.SSLError is one
         return ssl.create_default_context(cafile=ca)
-    except FileNotFoundError:
-        raise CommandFailed(f"there is no file {ca}") from None
-    except (OSError, ssl.SSLError) as error:
-        raise CommandFailed(f"{ca} holds no certificates that can be read: {error}") from None
 
 
 def warn_of_readers(url: str, token: str | None) -> None:
@@ -446,10 +436,8 @@ def warn_of_readers(url: str, token: str | None) -> None:
 
 def make_folder(path: Path) -> Path:
     """Return the path of a folder, which is made if it isn't there; or fail with a sentence."""
-    try:
+    with sentences(f"{path} can't be used as a folder: ", (OSError,)):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CommandFailed(f"{path} can't be used as a folder: {error.strerror}") from None
     return path
 
 
@@ -458,18 +446,12 @@ def fresh_folder(place: str) -> Path:
 
     A second one of the same second is called TIME-2.
     """
-    parent, name = make_folder(Path(place)), time.strftime("%Y%m%d-%H%M%S")
-    path, number = parent / name, 1
-    while True:
-        try:
+    name = f"{make_folder(Path(place))}/{time.strftime('%Y%m%d-%H%M%S')}"
+    for path in (Path(name), *(Path(f"{name}-{number}") for number in range(2, 1_000))):
+        with sentences(kinds=(OSError,)), suppress(FileExistsError):
             path.mkdir()
-        except FileExistsError:
-            number += 1
-            path = parent / f"{name}-{number}"
-        except OSError as error:
-            raise CommandFailed(f"{path} can't be made: {error.strerror}") from None
-        else:
             return path
+    raise CommandFailed(f"{place} is full of folders of this second")
 
 
 # --- a command that runs --------------------------------------------------------------------------
@@ -483,14 +465,32 @@ def say(sentence: str) -> None:
 
 def compile_first(modules: Iterable[str]) -> None:
     """Compile the missing kernels of modules and of what they import, and show how far it is."""
-    from .compiling import compile_first
+    from .preparing import compile_first
 
-    compile_first(modules, say)
+    compile_first(modules)
 
 
 def say_once() -> Callable[[str], None]:
     """Return a function that prints each notice once, though many processes send it; 20 at most."""
     return once(say)
+
+
+def open_in_browser(url: str) -> None:
+    """Open an address in the default browser; in a text browser only if ``BROWSER`` is set.
+
+    Other processes can read the address, so nothing in it may be secret.
+    """
+
+    def open_it() -> None:
+        import webbrowser
+
+        with suppress(webbrowser.Error):
+            browser = webbrowser.get()
+            if "BROWSER" in os.environ or type(browser) is not webbrowser.GenericBrowser:
+                browser.open(url)
+
+    # This may block until the browser is closed.
+    threading.Thread(target=open_it, daemon=True).start()
 
 
 def log_to_stderr(verbose: bool) -> None:
@@ -505,49 +505,40 @@ def run(main: Coroutine[Any, Any, _T]) -> _T:
         KeyboardInterrupt: Ctrl-C was pressed.
         Terminated: SIGTERM came.
     """
+    is_terminated = False
+
+    async def until_terminated() -> _T:
+        task = asyncio.ensure_future(main)
+
+        def end() -> None:
+            nonlocal is_terminated
+            is_terminated = True
+            task.cancel()
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+        return await task
+
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         with asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
-            return runner.run(_until_told_to_end(main))
+            return runner.run(until_terminated())
+    except asyncio.CancelledError:
+        if is_terminated:
+            raise Terminated from None
+        raise
     finally:  # uvloop leaves its own handlers, which do nothing; asyncio leaves the system's
         for number, handler in before.items():
             signal.signal(number, handler)
-        watch_again()
-
-
-async def _until_told_to_end(main: Coroutine[Any, Any, _T]) -> _T:
-    task = asyncio.ensure_future(main)
-    told: list[signal.Signals] = []
-
-    def end(number: signal.Signals) -> None:
-        take_time()
-        told.append(number)
-        task.cancel()
-
-    _on_signals(end)
-    with beside_a_loop():
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if told:
-                raise (Terminated if told[0] == signal.SIGTERM else KeyboardInterrupt) from None
-            raise
 
 
 async def until_told_to_stop() -> asyncio.Event:
     """Wait for SIGTERM or Ctrl-C; return the event that a second one sets."""
     stop, at_once = asyncio.Event(), asyncio.Event()
 
-    def told(_number: signal.Signals) -> None:
-        take_time()
+    def told() -> None:
         (at_once if stop.is_set() else stop).set()
 
-    _on_signals(told)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, told)
     await stop.wait()
     return at_once
-
-
-def _on_signals(hear: Callable[[signal.Signals], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, hear, number)

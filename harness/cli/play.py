@@ -33,13 +33,12 @@ from protocol.accepting import check_address
 from protocol.parts import TimeControl
 
 from . import options
-from .browser import open_in_browser
 from .failing import CommandFailed, sentences
-from .house import House
 from .serving import (
     ANALYST,
     LOOPBACK,
     RESERVE_BYTES,
+    House,
     is_any,
     prepare_bots,
     read_bots,
@@ -130,21 +129,17 @@ def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
         try:
             spec = parse_seat(asked)
         except SeatError as error:
-            raise SeatError(f"{error}{_also_here(asked)}") from None
+            name = asked.partition("?")[0]
+            if ":" in name or name in known_bots():
+                raise
+            here = f"here also {', '.join(HANDICAPS)}, without options"
+            raise SeatError(f"{error}; {here}{did_you_mean(name, HANDICAPS)}") from None
     if spec.kind == "guest":
         raise CommandFailed(f"{asked}: a guest dials in to a tournament; name a bot")
     if (name := spec.name) in specs:
         namesake = replace(specs[name], name=name)  # club's own name is static
         name = told_apart(namesake, spec)[1]
     return {name: spec} | specs, name
-
-
-def _also_here(asked: str) -> str:
-    """Return a hint that lists the levels, for a name that is not known; else nothing."""
-    name = asked.partition("?")[0]
-    if ":" in name or name in known_bots():
-        return ""
-    return f"; here also {', '.join(HANDICAPS)}, without options{did_you_mean(name, HANDICAPS)}"
 
 
 def _person(name: str | None, bots: dict[str, SeatSpec]) -> str:
@@ -224,7 +219,7 @@ async def _on_page(house: _OwnServer, *, opens: bool) -> None:
             if not is_loopback(house.host):
                 options.say(f"anybody who can reach {house.host} may play here, in your name too")
             if opens:
-                open_in_browser(url)
+                options.open_in_browser(url)
 
         told = asyncio.ensure_future(options.until_told_to_stop())
         await until_stopped(server, started, told)

@@ -31,8 +31,7 @@ from protocol.channel import now_ms
 from protocol.messages import GameOver, Message, Seek, YourTurn
 from protocol.websocket import dial
 
-from .board_view import SideView, fresh_squares, game_view, print_view
-from .spectator_view import MoveView
+from .board_view import MoveView, SideView, fresh_squares, game_view, print_view
 
 SETTLE_S = 5.0
 """The longest wait for a game's end to be drawn."""
@@ -283,13 +282,8 @@ class Person(Player):
         clocks: tuple[int | None, int | None],
         closing: str = "",
     ) -> RenderableType:
-        on_turn = None if closing else view.seat
-        sides = [
-            SideView(name, score, rack, clock_ms, on_turn == seat)
-            for seat, (name, score, rack, clock_ms) in enumerate(
-                zip(view.players, scores, racks, clocks, strict=True)
-            )
-        ]
+        on_turn = [not closing and view.seat == seat for seat in (0, 1)]
+        sides = list(map(SideView, view.players, scores, racks, clocks, on_turn))
         board = view.position.board
         return game_view(
             board,

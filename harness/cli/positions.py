@@ -23,7 +23,7 @@ from harness.figures import plain, some
 from lexicons.text import name_of, read_text
 from protocol.channel import now_ms
 
-from .failing import CommandFailed, sentences, take_time
+from .failing import UNREADABLE, CommandFailed, sentences
 from .options import TableOptions, compile_first, load_given, load_words, say
 
 if TYPE_CHECKING:
@@ -100,17 +100,42 @@ def read_game(what: str, rules: Rules) -> GameFile | None:
 
     The line is 1 to the number of lines plus 1.
     """
-    named = _game_and_line(what)
-    if named is None:
+    with suppress(OSError):  # a text too long for a file's name
+        if what and Path(what).is_dir():
+            raise CommandFailed(f"{what} is a folder; name a GCG file or one that holds a CGP")
+    path, number = Path(what), ""
+    if not is_file(path):
+        file, _, number = what.rpartition("@")
+        path = Path(file)
+    if not is_file(path) or path.suffix.lower() == ".cgp":
         return None
-    path, line = named
-    gcg, played = _replay_file(path, rules)
+    if path != Path(what) and (not number.isdecimal() or len(number) > 9):
+        raise CommandFailed(f"{what}: after the @ comes the number of a line, as in {path}@1")
+    gcg = None
+    try:
+        gcg = read_gcg(path.read_bytes())
+        played = replay(gcg, rules)
+    except NotationError as error:
+        hint = "" if gcg is None else _rules_of(gcg)
+        if isinstance(error, GcgError) and error.line:
+            raise CommandFailed(f"{path}, line {error.line}: {error.reason}{hint}") from None
+        raise CommandFailed(f"{path}: {error}{hint}") from None
+    except OSError as error:
+        raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
+    line = int(number) if number else None
     if line is not None:
-        try:
+        with sentences(f"{path}: "):
             played.check_line(line)
-        except ValueError as error:
-            raise CommandFailed(f"{path}: {error}") from None
     return GameFile(path, gcg, played, line)
+
+
+def _rules_of(gcg: GcgGame) -> str:
+    """Name the first rule set by which a game adds up; a GCG has no line for it."""
+    for name in rule_set_names():
+        with suppress(NotationError):
+            replay(gcg, load_rules(name))
+            return f"; by the rules {name!r} the game adds up: give --rules {name}"
+    return ""
 
 
 def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = False) -> Position:
@@ -121,42 +146,23 @@ def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = F
     ``has_choice``, fail where the player has nothing to choose.
     """
     game = read_game(what, rules)
-    position = _before_line(game) if game else read_cgp_or_file(what, rules)
-    if has_choice:
-        _check_choice(position, rules, what if game else "")
+    if game is None:
+        where = ""
+        hint = "; a CGP is 'board racks scores zeros', and the racks of 'AEINRST/' begin on turn"
+        position = read_cgp_or_file(what, rules)
+    else:
+        from harness.analysis.questions import as_seen
+
+        where, hint, line = f"{what}: ", "", game.named_line
+        if game.played.is_over(line - 1):
+            raise CommandFailed(f"{game.path}@{line}: the game is over")
+        position = as_seen(game.played.after(line - 1))
+    with sentences(where):
+        if has_choice and (reason := why_not(position, rules)):
+            raise ValueError(f"{reason}{hint}")
     if game:
         game.compare_words(lexicon)
     return position
-
-
-def note_unknown_words(words: Lexicon, *boards: Board) -> None:
-    """Print a notice of words on the boards that a lexicon lacks: one may be misspelt."""
-    from harness.matches.openings import unknown_words
-
-    if unknown := unknown_words(boards, words):
-        say(f"words on the board that {words.name} lacks: {some(unknown)}")
-
-
-def _check_choice(position: Position, rules: Rules, game: str) -> None:
-    where = f"{game}: " if game else ""
-    with sentences(where):
-        reason = why_not(position, rules)
-    if reason and not game:
-        reason += (
-            "; a CGP is 'board racks scores zeros', and racks begin with the one on turn, as in "
-            "'AEINRST/'"
-        )
-    if reason:
-        raise CommandFailed(f"{where}{reason}")
-
-
-def _before_line(game: GameFile) -> Position:
-    from harness.analysis.questions import as_seen
-
-    line = game.named_line
-    if game.played.is_over(line - 1):
-        raise CommandFailed(f"{game.path}@{line}: the game is over")
-    return as_seen(game.played.after(line - 1))
 
 
 def read_cgp_or_file(what: str, rules: Rules) -> Position:
@@ -164,12 +170,8 @@ def read_cgp_or_file(what: str, rules: Rules) -> Position:
     path, where = Path(what), ""
     if is_file(path):
         where = f"{path}, line 1: "
-        try:
+        with sentences(kinds=UNREADABLE):
             what = read_text(path)
-        except ValueError as error:
-            raise CommandFailed(str(error)) from None
-        except OSError as error:
-            raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
     elif "/" not in what or len(what.split()) < 2:
         raise CommandFailed(
             f"{what} is neither a file nor a CGP ('board racks scores zeros', in quotes)"
@@ -178,41 +180,12 @@ def read_cgp_or_file(what: str, rules: Rules) -> Position:
         return read_cgp(what, rules)
 
 
-def _game_and_line(what: str) -> tuple[Path, int | None] | None:
-    with suppress(OSError):  # a text too long for a file's name
-        if what and Path(what).is_dir():
-            raise CommandFailed(f"{what} is a folder; name a GCG file or one that holds a CGP")
-    if is_file(path := Path(what)):
-        return None if path.suffix.lower() == ".cgp" else (path, None)
-    file, at, line = what.rpartition("@")
-    if not at or not is_file(path := Path(file)) or path.suffix.lower() == ".cgp":
-        return None
-    if not line.isdecimal() or len(line) > 9:
-        raise CommandFailed(f"{what}: after the @ comes the number of a line, as in {file}@1")
-    return path, int(line)
+def note_unknown_words(words: Lexicon, *boards: Board) -> None:
+    """Print a notice of words on the boards that a lexicon lacks: one may be misspelt."""
+    from harness.matches.openings import unknown_words
 
-
-def _replay_file(path: Path, rules: Rules) -> tuple[GcgGame, Replay]:
-    gcg = None
-    try:
-        gcg = read_gcg(path.read_bytes())
-        return gcg, replay(gcg, rules)
-    except NotationError as error:
-        hint = "" if gcg is None else _rules_of(gcg)
-        if isinstance(error, GcgError) and error.line:
-            raise CommandFailed(f"{path}, line {error.line}: {error.reason}{hint}") from None
-        raise CommandFailed(f"{path}: {error}{hint}") from None
-    except OSError as error:
-        raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
-
-
-def _rules_of(gcg: GcgGame) -> str:
-    """Name the first rule set by which a game adds up; a GCG has no line for it."""
-    for name in rule_set_names():
-        with suppress(NotationError):
-            replay(gcg, load_rules(name))
-            return f"; by the rules {name!r} the game adds up: give --rules {name}"
-    return ""
+    if unknown := unknown_words(boards, words):
+        say(f"words on the board that {words.name} lacks: {some(unknown)}")
 
 
 def is_file(path: Path) -> bool:
@@ -235,7 +208,6 @@ def interruptible(stop: Callable[[], None]) -> Iterator[None]:
     signal.signal(signal.SIGINT, hear)
     try:
         yield
-        take_time()  # what is left is to print what is known
     finally:
         signal.signal(signal.SIGINT, before)
 

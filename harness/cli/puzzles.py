@@ -16,10 +16,8 @@ from .positions import read_game
 from .study_run import explaining, load_field, resumable, show_rows, telling
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from engine.rules.position import Position
-    from harness.lab.puzzles import Kind, PuzzleStudy
+    from harness.lab.puzzles import Kind
     from harness.lab.study import Record
     from harness.lab.study_context import Field
 
@@ -56,34 +54,27 @@ def make(
     field = load_field(load_words(lexicon))
     sheets = tuple(_positions(path, field, lexicon) for path in games)
     from harness.lab.puzzles import PuzzleStudy, write_files
+    from harness.lab.study import fill, open_records
+    from harness.workers import open_workers
 
     wanted: dict[Kind, int] = {"endgame": endgames, "preendgame": preendgames}
     studies = [PuzzleStudy(field, kind, seed, sheets) for kind in wanted]
-    made = _made(studies, list(wanted.values()), out / "puzzles.jsonl", workers)
+    made: list[list[Record]] = []
+    path = out / "puzzles.jsonl"
+    with (
+        resumable(path),
+        open_records(path, studies[0].settings()) as file,
+        open_workers(workers, None, say) as processes,
+    ):
+        for study, most in zip(studies, wanted.values(), strict=True):
+            records = fill(study, file, most, processes, telling(most, "puzzles", study.name))
+            made.append([each for record in records for each in record["puzzles"]][:most])
     asked = f"--endgames {endgames} --preendgames {preendgames} --seed {seed} --lexicon {lexicon}"
     command = " ".join(("tilewire puzzles make", *map(str, games), asked))
     about = {"command": command, "lexicon": field.lexicon.name}
     with explaining("--out", out):
         write_files(out, dict(zip(wanted, made, strict=True)), field.rules, about)
     say(f"{out} has {len(made[0])} endgames and {len(made[1])} pre-endgames")
-
-
-def _made(
-    studies: Sequence[PuzzleStudy], wanted: Sequence[int], path: Path, workers: int
-) -> list[list[Record]]:
-    from harness.lab.study import fill, open_records
-    from harness.workers import open_workers
-
-    made = []
-    with (
-        resumable(path),
-        open_records(path, studies[0].settings()) as file,
-        open_workers(workers, None, say) as processes,
-    ):
-        for study, most in zip(studies, wanted, strict=True):
-            records = fill(study, file, most, processes, telling(most, "puzzles", study.name))
-            made.append([each for record in records for each in record["puzzles"]][:most])
-    return made
 
 
 def _positions(path: Path, field: Field, lexicon: str) -> tuple[Position, ...]:

@@ -41,14 +41,13 @@ from protocol.accepting import check_address
 from protocol.errors import PeerError
 
 from . import options
-from .access_files import AccessFiles, read_access_files
+from .access_files import AccessFiles, read_access_files, rereading
 from .failing import CommandFailed, sentences
-from .house import House
-from .rereading import rereading
 from .serving import (
     ANALYST,
     LOOPBACK,
     RESERVE_BYTES,
+    House,
     advertised,
     is_any,
     prepare_bots,

@@ -1,9 +1,10 @@
-"""What commands that run a server share: its bots, its memory, and its time until a signal."""
+"""What commands that run a server share: bots, tables, memory, and its time until a signal."""
 
 from __future__ import annotations
 
 import asyncio
 import ctypes
+import dataclasses
 import gc
 import sys
 import threading
@@ -21,15 +22,21 @@ import msgspec
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
+from engine.rules.rule_sets import rules_in_play
+from engine.rules.rules import Rules
+from harness.analysis.task import MAIN
 from harness.arbiter.clock import check_time_control, lag_quota_ms
+from harness.arbiter.records import Opened
 from harness.arbiter.seat import Seat
 from harness.figures import counted, plain
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
 from harness.server.ladder.settings import ServerTime
 from harness.server.server import MatchServer
-from lexicons.store import Lexicon
+from harness.server.tables import TableKind, Tables
+from lexicons.store import Lexicon, load_lexicon
 from protocol.errors import PeerError
+from protocol.parts import TimeControl
 
 from . import options
 from .failing import CommandFailed, sentences
@@ -151,6 +158,75 @@ class HouseBots:
         """End the processes of all bots."""
         for maker in self._makers.values():
             await maker.close()
+
+
+class House:
+    """The tables of one server, by its settings, each with bots of its own, which ``close`` ends.
+
+    Raises:
+        SeatError: an engine's options are invalid, or it can't play at the main table.
+        CommandFailed: words, tables or rules can't be read.
+    """
+
+    def __init__(
+        self,
+        specs: Mapping[str, SeatSpec],
+        equipment: Equipment,
+        others: Mapping[str, tuple[Equipment, TimeControl | None]] = {},
+        seed: int | None = None,
+    ) -> None:
+        self._specs, self._seed, self._equipment = specs, seed, equipment
+        self._bots: list[HouseBots] = []
+        main = self._open(MAIN, equipment, None)
+        self.main_bots = self._bots[0]
+        kinds = [self._open(name, *what) for name, what in others.items()]
+        self.tables = Tables(main, kinds, self._of_game)
+
+    def _open(
+        self,
+        name: str,
+        equipment: Equipment,
+        time: TimeControl | None,
+        lexicon: Lexicon | None = None,
+        rules: Rules | None = None,
+    ) -> TableKind:
+        """Open a table; a game's own words and rules replace those of the equipment."""
+        lexicon = lexicon or options.load_equipped(equipment)
+        where = f"table {name}: " if name else ""
+
+        def leave_out(why: str) -> None:
+            options.say(f"{where}{why}")
+
+        beside = None if name == MAIN else leave_out
+        self._bots.append(HouseBots(self._specs, equipment, lexicon, self._seed, beside))
+        return TableKind(
+            name=name,
+            lexicon=lexicon,
+            rules=rules or options.load_rule_set(equipment.rules),
+            bots=self._bots[-1].seats,
+            time=time,
+            equipment=equipment,
+        )
+
+    def _of_game(self, opened: Opened, location: str) -> TableKind | None:
+        """Return a table for a resumed game whose own is no longer in the settings.
+
+        None if its words can't be read.
+        """
+        rules = rules_in_play(opened.rules)
+        try:
+            lexicon = load_lexicon(location, rules.distribution)
+        except (ValueError, OSError):
+            return None
+        equipment = dataclasses.replace(
+            self._equipment, lexicon=location, leaves=None, win_probabilities=None
+        )
+        return self._open("", equipment, None, lexicon, rules)
+
+    async def close(self) -> None:
+        """End the processes of all bots."""
+        for bots in self._bots:
+            await bots.close()
 
 
 def time_control(base: ServerTime, clock: Mapping[str, int | None], host: str) -> ServerTime:

@@ -20,7 +20,7 @@ from harness.figures import plain
 from .board_view import SideView, fresh_squares, game_view, print_view
 from .failing import CommandFailed, print_json
 from .options import BoardOptions, JsonOption
-from .positions import GameFile, read_cgp_or_file, read_game
+from .positions import read_cgp_or_file, read_game
 
 
 def show(
@@ -55,7 +55,14 @@ def show(
         else:
             print_view(_view(position, ("on turn", "next"), rules))
         return
-    gcg, played, last = game.gcg, game.played, _last_line(game, turn)
+    gcg, played, count = game.gcg, game.played, len(game.played.steps)
+    last = count if turn is None else turn
+    if game.line is not None:
+        if turn is not None:
+            raise CommandFailed(f"{game.path}@{game.line} and --turn together: name one line")
+        last = game.line - 1
+    if not 0 <= last <= count:
+        raise CommandFailed(f"{game.path} has lines 0 to {count}; there is no {turn}")
     if json_:
         if moves:
             raise CommandFailed("--json has the score sheet and the position; leave --moves out")
@@ -65,18 +72,6 @@ def show(
     if not moves:
         view += ["", _after(gcg, played, last, rules)]
     print_view(Group(*view))
-
-
-def _last_line(game: GameFile, turn: int | None) -> int:
-    """Return the line up to which the game is shown; fail if there is none."""
-    count = len(game.played.steps)
-    if game.line is not None:
-        if turn is not None:
-            raise CommandFailed(f"{game.path}@{game.line} and --turn together: name one line")
-        return game.line - 1
-    if turn is not None and not 0 <= turn <= count:
-        raise CommandFailed(f"{game.path} has lines 0 to {count}; there is no {turn}")
-    return count if turn is None else turn
 
 
 def _view(
@@ -89,15 +84,9 @@ def _view(
     fresh: frozenset[tuple[int, int]] = frozenset(),
 ) -> RenderableType:
     alphabet = rules.distribution.alphabet
-    sides = [
-        SideView(
-            name=names[seat],
-            score=position.scores[seat],
-            rack=alphabet.text(position.racks[seat]),
-            on_turn=not over and seat == position.on_turn,
-        )
-        for seat in (0, 1)
-    ]
+    racks = map(alphabet.text, position.racks)
+    on_turn = [not over and seat == position.on_turn for seat in (0, 1)]
+    sides = list(map(SideView, names, position.scores, racks, (None, None), on_turn))
     bag = bag_count(position, rules)
     return game_view(position.board, alphabet, sides, heading=heading, bag=bag, fresh=fresh)
 
@@ -125,18 +114,16 @@ def _as_json(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> dict[str,
 
 
 def _heading(gcg: GcgGame) -> list[RenderableType]:
-    first, second = (_full_name(player.nick, player.name) for player in gcg.players)
-    lines: list[RenderableType] = [Text(f"{first} – {second}", "bold")]
+    names = [
+        f"{player.name} ({player.nick})" if player.name not in ("", player.nick) else player.nick
+        for player in gcg.players
+    ]
+    lines: list[RenderableType] = [Text(plain(" – ".join(names)), "bold")]
     about = [gcg.title, f"lexicon {gcg.lexicon}" if gcg.lexicon else "", gcg.id]
     if any(about):
         lines.append(Text(plain(", ".join(part for part in about if part)), "dim"))
-    if gcg.description:
-        lines += [Text(plain(line), "dim") for line in gcg.description.splitlines()]
+    lines += [Text(plain(line), "dim") for line in gcg.description.splitlines()]
     return [*lines, ""]
-
-
-def _full_name(nick: str, name: str) -> str:
-    return plain(f"{name} ({nick})" if name and name != nick else nick)
 
 
 def _sheet(steps: tuple[ReplayStep, ...], rules: Rules) -> RenderableType:

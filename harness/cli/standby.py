@@ -14,8 +14,7 @@ from harness.arbiter.database import InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
 from harness.server.passing_on import PassingOn
 
-from .access_files import AccessFiles
-from .rereading import renew
+from .access_files import AccessFiles, renew
 from .serving import RESERVE_BYTES, advertised, tell
 
 RETRY_S = 0.5

@@ -18,7 +18,7 @@ from bot.cores import usable_cores
 from harness import figures
 from harness.pictures import why_no_pictures
 
-from .failing import CommandFailed, print_json, sentences, take_time
+from .failing import CommandFailed, print_json, sentences
 from .options import (
     ClusterOption,
     JsonOption,
@@ -129,7 +129,6 @@ class StudyRun:
                             tell = telling(count, study.unit, study.name)
                             fill(study, file, count, workers, tell)
                 except KeyboardInterrupt:
-                    take_time()
                     show(file)
                     raise
                 return show(file)

@@ -48,11 +48,8 @@ def token(
     if tokens is None:
         say(f"for the server's file of tokens: {line}")
     else:
-        try:
-            with sentences():
-                _keep(tokens.resolve(), name, line, replace=replace)
-        except OSError as error:
-            raise CommandFailed(f"{tokens} can't be written: {error.strerror}") from None
+        with sentences(kinds=(ValueError,)), sentences(f"{tokens} can't be written: ", (OSError,)):
+            _keep(tokens.resolve(), name, line, replace=replace)
     print(secret)
 
 

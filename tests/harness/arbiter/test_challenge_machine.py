@@ -15,7 +15,7 @@ from bot.seat.player_view import Watched
 from engine.rules.challenges import CHALLENGE_RULES, CHALLENGE_UNITS
 from harness.arbiter.records import Accepted, Turn
 from harness.arbiter.scorebook import Scorebook
-from harness.cli.spectator_view import Followed
+from harness.cli.watch import Followed
 from protocol.errors import PeerError
 from protocol.messages import Challenge, Drawn, NewGame, Played, Started, YourTurn
 from protocol.parts import RulesInPlay, TimeControl

@@ -18,7 +18,7 @@ from engine.notation.replaying import replay
 from engine.rules.position import tiles_of
 from harness.arbiter.records import Draws, Ended, Record, new_game
 from harness.arbiter.scorebook import Scorebook
-from harness.cli.spectator_view import Followed
+from harness.cli.watch import Followed
 from harness.matches.results import game_record
 from protocol.messages import NewGame, Played, Started, YourTurn
 from protocol.parts import TimeControl

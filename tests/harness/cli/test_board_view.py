@@ -13,6 +13,7 @@ from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Place
 from engine.rules.position import Board
 from harness.cli.board_view import (
+    MoveView,
     SideView,
     board_text,
     clock_text,
@@ -20,7 +21,6 @@ from harness.cli.board_view import (
     game_view,
     print_view,
 )
-from harness.cli.spectator_view import MoveView
 from harness.figures import plain_text
 from lexicons.alphabet import Alphabet, load_distribution
 from lexicons.layout import BoardLayout, load_layout

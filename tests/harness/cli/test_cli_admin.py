@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from harness.cli.admin import _asked, _shown
+from harness.cli.asking import state_text
 from protocol.messages import Administer, ServerState
 from protocol.parts import Ban, ListedGame, PlayerHere
 
@@ -44,15 +44,26 @@ def test_a_server_that_is_not_there(tilewire: CommandLine, admin: tuple[str, ...
     assert URL in tilewire.err
 
 
-def test_times_are_written_as_everywhere() -> None:
-    assert _asked("adjust", ("g", "ann", "1m"), None, "") == Administer(
-        action="adjust", game="g", whom="ann", ms=60_000
-    )
-    assert _asked("ban", ("ann",), 7_200_000, "rude").minutes == 120
+def test_times_are_written_as_everywhere(
+    tilewire: CommandLine, admin: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = []
+
+    def ask(*asked: object) -> ServerState:
+        sent.append(asked[-2])
+        return ServerState()
+
+    monkeypatch.setattr("harness.cli.asking.ask", ask)
+    assert tilewire("admin", URL, "adjust", "g", "ann", "1m", *admin) == 0
+    assert tilewire("admin", URL, "ban", "ann", "--for", "2h", "--why", "rude", *admin) == 0
+    assert sent == [
+        Administer(action="adjust", game="g", whom="ann", ms=60_000),
+        Administer(action="ban", whom="ann", minutes=120, why="rude"),
+    ]
 
 
 def test_a_server_is_three_tables_and_what_is_wrong() -> None:
-    shown = _shown(
+    shown = state_text(
         ServerState(
             players=(
                 PlayerHere(name="ann\x1b", address="127.0.0.1:7", seeking=True),
@@ -81,4 +92,4 @@ def test_a_server_is_three_tables_and_what_is_wrong() -> None:
         "2 invitations not used yet",
     ):
         assert cells.split() in lines
-    assert _shown(ServerState()) == "nobody is here\n"
+    assert state_text(ServerState()) == "nobody is here"

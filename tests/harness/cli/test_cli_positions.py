@@ -50,7 +50,7 @@ def test_a_file_that_can_not_be_read_is_told_without_errno(
     monkeypatch.setattr("harness.cli.positions.read_text", read_text)
     (tmp_path / "at.cgp").touch()
     assert tilewire("show", tmp_path / "at.cgp") == 2
-    assert tilewire.err.startswith(f"tilewire: {tmp_path / 'at.cgp'} ")
+    assert tilewire.err.startswith(f"tilewire: {tmp_path / 'at.cgp'}")
     assert "13" not in tilewire.err
 
 

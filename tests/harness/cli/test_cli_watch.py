@@ -11,8 +11,7 @@ from rich.console import Console
 from scripted import Scripted
 
 from harness.cli import watch as watching
-from harness.cli.spectator_view import Followed
-from harness.cli.watch import drawing, result
+from harness.cli.watch import Followed, drawing, result
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (

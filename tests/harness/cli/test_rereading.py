@@ -11,9 +11,8 @@ import pytest
 from tables import tables
 
 from harness.arbiter.journal import Journal
-from harness.cli.access_files import AccessFiles
+from harness.cli.access_files import AccessFiles, rereading
 from harness.cli.failing import CommandFailed
-from harness.cli.rereading import rereading
 from harness.server.admission import Admission
 from harness.server.certificate import Certificate
 from harness.server.ladder.settings import LadderSettings
