@@ -187,10 +187,7 @@ def test_an_engine_of_others(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (
-            "statc",
-            f"no bot is called 'statc'; {KNOWN}; did you mean static?",
-        ),
+        ("statc", f"no bot is called 'statc'; {KNOWN}; did you mean static?"),
         ("nothing-like-it", f"{KNOWN}$"),
         ("", f"names no bot; {KNOWN}"),
         ("?a=b", "names no bot"),

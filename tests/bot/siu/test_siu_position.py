@@ -163,10 +163,7 @@ def test_tiles_bring_the_numbers_of_their_rule_set() -> None:
         (f"{EMPTY[:-1]} / 0/0 0", "is 1 squares|row 15"),
         (f"{EMPTY} / 0/0 0 ld klingon;", "'klingon'"),
         (f"{EMPTY} / 0/0 0 bdn round;", "'round'"),
-        (
-            f"{EMPTY} / 0/0 0 var wordsmog;",
-            "'wordsmog'",
-        ),
+        (f"{EMPTY} / 0/0 0 var wordsmog;", "'wordsmog'"),
         (f"{EMPTY} / 0/0 0 bb many;", "'many'"),
         (f"{EMPTY} QQ/ 0/0 0", "hold 2 of Q"),
     ],

@@ -54,10 +54,7 @@ def test_a_game_that_can_not_be_read_is_said(
         (lambda text: text.replace(b"greedy-1", b"greedy-\xff"), "match.json"),
         (lambda text: text[:-20], "match.json"),
         (lambda text: text.replace(b'"greedy-1",', b""), "2 seats"),
-        (
-            lambda text: text.replace(b'"greedy",', b'"gone.py:Bot",', 1),
-            "'gone.py:Bot'",
-        ),
+        (lambda text: text.replace(b'"greedy",', b'"gone.py:Bot",', 1), "'gone.py:Bot'"),
     ],
 )
 def test_settings_that_can_not_be_read_are_said(

@@ -71,16 +71,10 @@ def test_a_rack_that_a_game_does_not_tell_is_not_given(folder: Path) -> None:
         ("# AEINRST\n", "has no opening"),
         ("AEINRST\nAEINRSTU\n", "line 2"),
         ("aeinrst", "line 1"),
-        (
-            "QQ/AE",
-            "line 1",
-        ),
+        ("QQ/AE", "line 1"),
         ("game.gcg", "'board racks scores zeros'"),
         ("none.gcg@3", "none.gcg"),
-        (
-            "some games/complete.gcg@99",
-            "complete.gcg",
-        ),
+        ("some games/complete.gcg@99", "complete.gcg"),
         ("some games/complete.gcg@0", "there is no 0"),
         ("some games/six_zeros.gcg@10", "six_zeros.gcg"),
         ("openings.txt@1", "openings.txt: line 1"),

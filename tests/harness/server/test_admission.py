@@ -488,10 +488,7 @@ def test_a_wrong_table_is_refused_in_its_own_words(tmp_path: Path, line: str, sa
 @pytest.mark.parametrize(
     ("tables", "said"),
     [
-        (
-            '[anchors]\ngood = 1500\nbad = "x"\nworse = "y"',
-            "anchors.bad",
-        ),
+        ('[anchors]\ngood = 1500\nbad = "x"\nworse = "y"', "anchors.bad"),
         ('[tables.a]\nrules = "b"\n[tables.c]\nrules = 5', "tables.c.rules"),
     ],
 )

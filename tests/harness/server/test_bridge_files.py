@@ -93,10 +93,7 @@ def test_tokens_are_listed_and_revoked(tilewire: CommandLine, tmp_path: Path) ->
         (f"{ORIGINS}\nmax_engines = 0", "max_engines 0"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a b'\ncommand = ['sh']", "engine[0]: id 'a b'"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = []", "engine[0]: command is empty"),
-        (
-            f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = 'sh'",
-            "engine[0].command",
-        ),
+        (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = 'sh'", "engine[0].command"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = ['./a']", "a is not there"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = ['sh']\nfolder = 'x'", "x is no folder"),
         (f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = ['sh']\nmemory = 1", "memory or cores"),
@@ -104,10 +101,7 @@ def test_tokens_are_listed_and_revoked(tilewire: CommandLine, tmp_path: Path) ->
             f"{ORIGINS}\n[[engine]]\nid = 'a'\ncommand = ['sh']\nenvironment = {{ 'a=' = '' }}",
             "environment has a name",
         ),
-        (
-            f"{ORIGINS}\n" + "[[engine]]\nid = 'a'\ncommand = ['sh']\n" * 2,
-            "engine[1]",
-        ),
+        (f"{ORIGINS}\n" + "[[engine]]\nid = 'a'\ncommand = ['sh']\n" * 2, "engine[1]"),
     ],
 )
 def test_a_configuration_is_checked(tmp_path: Path, text: str, sentence: str) -> None:
