@@ -56,7 +56,7 @@ def winprob(tmp_path: Path) -> Path:
 
 
 def test_a_player_searches_with_a_thread() -> None:
-    with pytest.raises(ValueError, match="0 threads; a player searches with 1 or more"):
+    with pytest.raises(ValueError, match="0 threads"):
         Equipment(threads=0)
 
 
@@ -122,7 +122,7 @@ def test_a_bot_that_was_given_words_plays_with_no_others(
     offer = msgspec.structs.replace(
         table.offer(), lexicon=embedded.name, lexicon_checksum=embedded.checksum
     )
-    with pytest.raises(Declined, match="the lexicon 'scowl' is not here; 'other' is"):
+    with pytest.raises(Declined, match="'scowl'"):
         resources_for(Equipment(str(tmp_path / "other.txt")), offer, table.rules)
     assert resources_for(Equipment(), offer, table.rules).lexicon.checksum == embedded.checksum
 

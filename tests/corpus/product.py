@@ -26,20 +26,14 @@ from harness.arbiter.views import Recipient, watched
 from harness.cli import main, run_command
 from harness.lab.in_process import play_game
 from harness.lab.study_context import Field
-from lexicons.alphabet import load_distribution
-from lexicons.klv import read_klv, write_klv
-from lexicons.kwg import read_kwg
-from lexicons.leaves import synthetic_leaves
 from lexicons.store import load_lexicon
 from lexicons.tables import leaves_for
-from lexicons.win_probability import read_win_probabilities, write_win_probabilities
 from protocol.channel import now_ms
 from protocol.codec import JSON, MSGPACK
-from protocol.messages import MESSAGES, Message
+from protocol.messages import Message
 
 __all__ = [
     "JSON",
-    "MESSAGES",
     "MSGPACK",
     "WORKED_BIT_BY_BIT",
     "Board",
@@ -64,23 +58,16 @@ __all__ = [
     "champion",
     "format_move",
     "leaves_for",
-    "load_distribution",
     "load_lexicon",
     "main",
     "now_ms",
     "play_game",
     "play_static_games",
-    "read_klv",
-    "read_kwg",
-    "read_win_probabilities",
     "run_command",
     "standard_rules",
-    "synthetic_leaves",
     "unpack",
     "watched",
     "write_cgp",
-    "write_klv",
-    "write_win_probabilities",
 ]
 
 WORKED_BIT_BY_BIT: tuple[tuple[type, float], ...] = (

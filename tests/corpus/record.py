@@ -2,10 +2,10 @@
 
     PYTHONPATH=tests:. python -m corpus.record [PART…]
 
-Parts are the folders of ``tests/corpus/data``: static, champion, answers, wire, siu, formats;
-without any, all are recorded. Look at what ``git diff`` says then: whatever was not meant to change
-is a regression. ``inputs:positions`` and ``inputs:wire`` make what those parts are made
-from anew, which has to be done only if it can't be read any more.
+Parts are the folders of ``tests/corpus/data``: static, champion, answers, wire, siu; without any,
+all are recorded. Look at what ``git diff`` says then: whatever was not meant to change is a
+regression. ``inputs:positions`` and ``inputs:wire`` make what those parts are made from anew, which
+has to be done only if it can't be read any more.
 """
 
 from __future__ import annotations

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import random
 from typing import Any
 
 from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
-from corpus.product import JSON, MESSAGES, MSGPACK, Effects, Message, Recipient, Table, watched
+from corpus.product import JSON, MSGPACK, Effects, Message, Recipient, Table, watched
 from tables import SHORT, START_MS, Play, book_of, random_policy, words
-from wire import made_message
 
 HEARD = INPUTS / "heard.jsonl.xz"
-EVERY = INPUTS / "messages.jsonl.xz"
-OF_EACH = 4
 
 Step = dict[str, Any]
 
@@ -51,7 +47,7 @@ class _Logged(Play):
 
 
 def make_inputs() -> None:
-    """Play a game in which much happens, and make messages of every kind."""
+    """Play a game in which much happens."""
     play = _Logged()
     play.start()
     policy = random_policy(11)
@@ -96,9 +92,6 @@ def make_inputs() -> None:
         play.move(policy(play), after_ms=900, lag_ms=turn % 3 * 10)
     play.watch()
     write_packed(HEARD, "".join(json.dumps(step) + "\n" for step in play.steps))
-    rng = random.Random(5)
-    made = [made_message(kind, rng) for kind in MESSAGES for _ in range(OF_EACH)]
-    write_packed(EVERY, "".join(f"{JSON.encode(message)!s}\n" for message in made))
 
 
 # --- replaying ------------------------------------------------------------------------------------
@@ -167,12 +160,4 @@ def _conversation() -> str:
     return "\n".join((*replayed.lines, ""))
 
 
-def _every_message() -> str:
-    frames = read_packed(EVERY).split("\n")[:-1]
-    return "".join(f"{_written(JSON.decode(frame))}\n" for frame in frames)
-
-
-ARTEFACTS = (
-    Artefact("wire/conversation.txt.xz", _conversation),
-    Artefact("wire/messages.txt.xz", _every_message),
-)
+ARTEFACTS = (Artefact("wire/conversation.txt.xz", _conversation),)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-OUTAGE_S = 5
+OUTAGE_S = 2
 PLAYED_BEFORE = 3
 """Turns that a person has played before the line is lost: the game is in its middle."""
 

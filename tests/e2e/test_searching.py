@@ -23,7 +23,7 @@ TICKS = 10
 
 def test_a_worker_killed_in_mid_search_answers_in_time_all_the_same(tmp_path: Path) -> None:
     folder = tmp_path / "match"
-    play = ["match", "sim?time=500ms", "static", "--games", str(GAMES), "--concurrency", "1"]
+    play = ["match", "sim?time=200ms", "static", "--games", str(GAMES), "--concurrency", "1"]
     arguments = [*play, "--seed", "5", "--time", "10s", "--json", "--verbose", "--out", str(folder)]
     pipe = subprocess.PIPE
     with subprocess.Popen([*COMMAND, *arguments], stdout=pipe, stderr=pipe, text=True) as host:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-from e2e.processes import COMMAND, Server, run_command, serving
+from e2e.processes import COMMAND, Server, serving
 
 from harness.lab.bench.client import Client
 from protocol.messages import YourTurn
@@ -97,33 +96,3 @@ async def test_sigterm_leaves_an_unfinished_game_to_the_next_start(tmp_path: Pat
         server.terminate()
         assert await asyncio.to_thread(server.wait) == 0
         assert "left" not in server.said[-1], server.said
-
-
-def other_names(db: Path) -> tuple[Path, Path, Path]:
-    """Return a symbolic link to a journal, its path in a linked folder, and its relative path."""
-    link, folder = db.with_name("link.db"), db.with_name("folder")
-    link.symlink_to(db)
-    folder.symlink_to(db.parent)
-    return link, folder / db.name, Path(os.path.relpath(db))
-
-
-async def test_a_second_server_is_refused_by_whatever_name_it_reaches_the_journal(
-    tmp_path: Path,
-) -> None:
-    with serving(tmp_path) as server:
-        client, turn = await begin(server, "guest")
-        db = tmp_path / "serve.db"
-        hard = tmp_path / "hard.db"
-
-        async def refused(name: Path) -> str:
-            command = "serve", "--db", name, "--port", "0"
-            done = await asyncio.to_thread(run_command, *command, status=1)
-            return " ".join(done.stderr.split())
-
-        for name in other_names(db):
-            assert f"{db} is in use by another server" in await refused(name)
-        hard.hardlink_to(db)
-        assert f"{hard} has 2 names (hard links)" in await refused(hard)
-        await client.play(turn)
-        assert (await client.pass_to_the_end()).outcome in ("zeroes", "out")
-        await client.close()

@@ -14,16 +14,8 @@ from harness.matches.pairings import Round
 
 FIELD = ("static", "greedy", "static")
 PLAY = (
-    "--name",
-    "C=other",
-    "--name",
-    "A=one",
-    "--time",
-    "1m",
-    "--seed",
-    "3",
-    "--transport",
-    "pipe",
+    *("--name", "C=other", "--name", "A=one"),
+    *("--time", "1m", "--seed", "3", "--transport", "pipe"),
 )
 
 
@@ -70,4 +62,3 @@ def test_a_swiss_of_an_odd_field_has_byes(tmp_path: Path) -> None:
     ]
     met = {frozenset(pairing) for each in rounds for pairing in each.pairings}
     assert len(met) == 3, "nobody met again"
-    assert "all 3 games" not in run_command("tournament", "--resume", folder).stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from e2e.crashes import Ordeal
 
-UPGRADES = 4
+UPGRADES = 3
 ROUNDING_MS = 1
 
 

@@ -16,7 +16,7 @@ from cyclopts import App, MissingArgumentError
 from search_views import opening, unlimited, view_at
 
 from bot.player import Factory, Listener, Player
-from bot.registry import _BUILT_IN, SeatError, create_player, load_factory
+from bot.registry import _BUILT_IN, create_player, load_factory
 from bot.seat_text import parse_seat
 from engine.inference.rack_filter import DOUBT
 from harness.cli import COMMANDS as NAMES
@@ -188,12 +188,6 @@ def test_the_options_of_a_player(name: str) -> None:
         assert usual is None or default == f"`{usual}`"  # others are told in words
         for value in SPAN.findall(values):
             factory(**{option: value})
-
-
-@pytest.mark.parametrize(("seat", "says"), rows(prose(PLAYERS).partition("of a bad seat\n")[2]))
-def test_a_bad_seat_is_answered_as_is_said(seat: str, says: str) -> None:
-    with pytest.raises(SeatError, match=re.escape(says.rstrip("… "))):
-        parse_seat(seat.strip("`"))
 
 
 def test_the_methods_of_a_player_are_as_written() -> None:

@@ -57,18 +57,9 @@ figures = [
     assert figures.main([], listed) == 1
     first, _, *lines = capsys.readouterr().out.splitlines()
     assert first.startswith("$ echo")
-    assert [line.split(":")[0].strip() for line in lines] == [
-        "holds",
-        "holds",
-        "no longer holds",
-        "printed",
-        "the document says",
-        "no longer holds",
-        "printed",
-        "the document says",
-        "4 figures, 2 no longer hold",
-    ]
-    assert lines[-3:-1] == ["  printed: none 9", "  the document says: none  8"]
+    assert sum("no longer holds" in line for line in lines) == 2
+    assert "none 9" in lines[-3]
+    assert "none  8" in lines[-2]
 
 
 def test_a_figure_that_no_document_has_is_an_error(tmp_path: Path) -> None:

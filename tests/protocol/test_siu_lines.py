@@ -98,20 +98,6 @@ def test_an_answer_comes_back(answer: Answer) -> None:
     assert parse_answer(answer.line()) == answer
 
 
-WORDS_OF_SIU = """
-    go gen sim infer peg endgame searchmoves depth movetime threads infinite position cgp moves
-    setoption name value info string error ignored provenance option type min max var default
-    move w: d:| spread pv score leave prob iters bestmove id capability 7 -1 8D.QI x=y
-"""
-
-
-@given(st.lists(st.sampled_from(WORDS_OF_SIU.split()) | st.text(max_size=5)).map(" ".join))
-def test_nothing_that_is_read_does_harm(line: str) -> None:
-    command = parse_command(line)
-    assert command is not None or not line.split()
-    parse_answer(line)
-
-
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

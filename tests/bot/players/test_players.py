@@ -7,11 +7,14 @@ from dataclasses import replace
 
 import pytest
 from lexicon_parts import leaves_worth
-from search_views import unlimited, view_of
+from rollout_positions import late_position
+from search_views import unlimited, view_at, view_of
 
 from bot.player import Choice, Player, Refusal, Searched, View
 from bot.players.static import GreedyPlayer, StaticPlayer
+from bot.registry import create_player
 from bot.search.static_choice import generator_for, static_choice
+from bot.seat_text import parse_seat
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import RankedMove
 from engine.rules.bag import Bag, DrawStream
@@ -76,13 +79,22 @@ def test_a_pass_is_the_last_resort(lexicon: Lexicon, rules: Rules) -> None:
     assert [one.move for one in ranked].count(PASS) == 1
 
 
-def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> None:
-    view = view_of(lexicon, rules, "AEINRTS")
-    tried: list[Refusal] = []
-    for player in (GreedyPlayer(), StaticPlayer(), StaticPlayer("2")):
-        for _ in range(5):
+QUICK = ("greedy", "static", "static?temperature=2", "vanilla", "rh", "mc", "mc+rh")
+SEARCHING = ("sim?candidates=5&iterations=12", "champion?time=10ms")
+
+
+@pytest.mark.parametrize("seat", [*QUICK, *SEARCHING])
+def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules, seat: str) -> None:
+    views = [view_of(lexicon, rules, "AEINRTS")]
+    views += [view_at(late_position(2))] * (seat in SEARCHING)
+    player = create_player(parse_seat(seat))
+    for view in views:
+        tried: list[Refusal] = []
+        for _ in range(4):
             choice = player.choose(replace(view, refused=tuple(tried)), unlimited())
-            assert choice.move not in {refusal.move for refusal in tried}
+            moves = {refusal.move for refusal in tried}
+            assert choice.move not in moves
+            assert not moves & {one.move for one in choice.candidates}
             tried.append(Refusal(choice.move, "not_a_word", "no"))
 
 

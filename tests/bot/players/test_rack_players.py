@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from search_views import view_of
 
-from bot.player import Budget, Choice, Player, Refusal, View
+from bot.player import Budget, Choice, Player, View
 from bot.players.cs221 import rh, vanilla
 from bot.players.static import GreedyPlayer
 from bot.registry import SeatError, create_player, known_bots
@@ -77,16 +77,6 @@ def test_rh_weighs_score_and_features(lexicon: Lexicon, rules: Rules, tmp_path: 
     assert choice_of(player, given) == choice, "a leave table makes no difference"
 
 
-def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules) -> None:
-    view = view_of(lexicon, rules, "AEINRTS")
-    for player in (vanilla(), rh()):
-        tried: list[Refusal] = []
-        for _ in range(5):
-            choice = choice_of(player, replace(view, refused=tuple(tried)))
-            assert choice.move not in {refusal.move for refusal in tried}
-            tried.append(Refusal(choice.move, "not_a_word", "no"))
-
-
 @pytest.mark.parametrize("name", ["vanilla", "rh"])
 def test_kernels_play_as_the_players_do(lexicon: Lexicon, rules: Rules, name: str) -> None:
     """The experiments play whole games in kernels with the same table and no adjustment."""
@@ -107,7 +97,7 @@ def test_seats_of_the_new_players(tmp_path: Path) -> None:
     assert {"rh", "vanilla"} <= known_bots().keys()
     with pytest.raises(SeatError, match="it takes none"):
         parse_seat("vanilla?weights=x")
-    with pytest.raises(SeatError, match=r"'/nowhere/x\.json' cannot be read: No such file"):
+    with pytest.raises(SeatError, match=r"'/nowhere/x\.json'"):
         create_player(parse_seat("rh?weights=/nowhere/x.json"))
     (tmp_path / "x.json").write_text("{}")
     with pytest.raises(SeatError, match=rf"{re.escape(str(tmp_path))}/x\.json: no rack weights"):

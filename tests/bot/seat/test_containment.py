@@ -223,7 +223,7 @@ def test_a_system_without_namespaces_says_why() -> None:
 
 def test_what_is_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(containment.MEMORY, "8GB")
-    with pytest.raises(SeatError, match="TILEWIRE_BOT_MEMORY is '8GB'; it is the MiB of memory"):
+    with pytest.raises(SeatError, match="'8GB'"):
         of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment())
     monkeypatch.setenv(containment.MEMORY, "8192")
     assert of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment()).memory_mb == 8_192

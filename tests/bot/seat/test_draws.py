@@ -154,7 +154,7 @@ def test_what_was_tampered_with_is_found_out(tamper: Tamper, reason: str) -> Non
 def test_a_rack_that_was_not_drawn_is_found_out() -> None:
     play = played()
     play.witnesses[0]._racks[0] = "?AEINST"
-    with pytest.raises(DrawError, match=r"after event 0 we held \?AEINST; the secret gives"):
+    with pytest.raises(DrawError, match="event 0"):
         play.found(0)
 
 
@@ -176,7 +176,7 @@ def test_a_commitment_opens_in_one_way_only() -> None:
     ambiguous = SECRET + sha256(b"/").digest()
     play = played(draws=Draws(ambiguous, committed=True))
     assert play.verdict(0).secret == ambiguous.hex()
-    with pytest.raises(DrawError, match="a secret has 32 bytes, and this one 64"):
+    with pytest.raises(DrawError, match="32 bytes"):
         play.found(0)
 
 

@@ -101,27 +101,18 @@ async def test_what_a_player_raises_ends_the_conversation(table: TestArbiter) ->
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("answer", "advice"),
     [
-        (lambda _: "8D WORD", "write Choice(view.move('8D WORD')); … gave the text '8D WORD'"),
-        (
-            lambda _: Choice("8D WORD"),  # type: ignore[arg-type]
-            "write Choice(view.move('8D WORD')); … gave Choice of the text '8D WORD'",
-        ),
-        (
-            lambda view: Choice(view.legal_moves()[-1]),
-            "write .move behind it, as in Choice(best.move); … gave Choice of ScoredMove of -",
-        ),
-        (
-            lambda view: view.legal_moves()[-1],
-            "write .move behind it, as in Choice(best.move); … gave ScoredMove of -",
-        ),
-        (lambda _: PASS, "write Choice(move); … gave the move - without Choice"),
-        (lambda _: None, "write Choice(move); … gave None"),
+        (lambda _: "8D WORD", "Choice(view.move('8D WORD'))"),
+        (lambda _: Choice("8D WORD"), "Choice(view.move('8D WORD'))"),  # type: ignore[arg-type]
+        (lambda view: Choice(view.legal_moves()[-1]), "Choice(best.move)"),
+        (lambda view: view.legal_moves()[-1], "Choice(best.move)"),
+        (lambda _: PASS, "Choice(move)"),
+        (lambda _: None, "Choice(move)"),
     ],
 )
 async def test_an_answer_that_is_no_choice_is_the_players_fault(
-    table: TestArbiter, answer: Callable[[View], Any], words: str
+    table: TestArbiter, answer: Callable[[View], Any], advice: str
 ) -> None:
     class Mistaken(Player):
         def choose(self, view: View, budget: Budget) -> Choice:
@@ -133,9 +124,8 @@ async def test_an_answer_that_is_no_choice_is_the_players_fault(
         await table.say(table.question())
         with pytest.raises(TypeError) as raised:
             await talk
-    advice, given = words.split("…")
-    assert str(raised.value).startswith(f"{advice}Mistaken.choose ({__file__}, line ")
-    assert str(raised.value).endswith(given)
+    assert advice in str(raised.value)
+    assert f"Mistaken.choose ({__file__}, line " in str(raised.value)
 
 
 async def test_a_hook_that_raises_ends_the_conversation(table: TestArbiter) -> None:

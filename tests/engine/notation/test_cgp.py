@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -235,15 +234,3 @@ def test_positions_round_trip(
     )
     assert read_cgp(text, rules) == turned
     assert read_operations(text) == tuple(operations)
-
-
-@given(
-    text=st.text()
-    | st.lists(st.text(alphabet="0123456789ABQZabz?/[];- .lex", max_size=40)).map(" ".join)
-)
-def test_any_text_is_read_or_refused(text: str, rules: Rules) -> None:
-    for board in ("", "/".join(EMPTY_ROWS) + " "):
-        with contextlib.suppress(NotationError):
-            position, operations = read_cgp(board + text, rules), read_operations(board + text)
-            written = write_cgp(position, rules, operations)
-            assert (read_cgp(written, rules), read_operations(written)) == (position, operations)

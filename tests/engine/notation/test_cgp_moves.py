@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine.notation.cgp import challenge_operation, read_challenge
 from engine.notation.cgp_moves import (
@@ -122,20 +120,6 @@ def test_a_word_off_the_board_is_not_written(rules: Rules, lay: Lay) -> None:
     place = Place(7, 13, ACROSS, tiles("ABC"))
     with pytest.raises(NotationError, match="runs off the board"):
         format_cgp_move(place, lay(), rules.distribution.alphabet)
-
-
-@given(st.text("8Dexpasrckphony.?AB[]0 é", max_size=20))
-def test_any_text_is_a_move_or_a_sentence(text: str) -> None:
-    from engine.rules.rules import standard_rules
-
-    rules = standard_rules()
-    board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet
-    try:
-        read = parse_cgp_move(text, board, alphabet, 7)
-    except NotationError:
-        return
-    written = format_cgp_move(read.move, board, alphabet)
-    assert parse_cgp_move(written, board, alphabet, 7).move == read.move
 
 
 @pytest.mark.parametrize(

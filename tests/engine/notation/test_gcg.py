@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from pathlib import Path
 
@@ -311,26 +310,3 @@ def test_games_round_trip(game: GcgGame) -> None:
     assert read_gcg(text.encode()) == game
     assert write_gcg(read_gcg(text)) == text
     assert read_gcg(text.replace("\n", "\r\n")) == game
-
-
-FIELDS = """
->anna: >bert: ABC 8D WORD - -- -AB -5 (time) (G) () +5 7 -3 +1.5 #note #player1 #rack1 x
-"""
-EVENT_LINES = st.lists(st.sampled_from([*FIELDS.split(), "\n", "\r", "\t"]), max_size=30).map(
-    " ".join
-)
-
-
-@given(text=st.text() | EVENT_LINES.map(HEADER.__add__))
-def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
-        game = read_gcg(text)
-    except GcgError:
-        return
-    assert read_gcg(write_gcg(game)) == game
-
-
-@given(data=st.binary())
-def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    with contextlib.suppress(GcgError):
-        assert read_gcg(HEADER.encode() + data).players

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 
 import pytest
@@ -206,14 +205,6 @@ def test_exchanges_round_trip(tiles: list[int], rules: Rules) -> None:
     alphabet = rules.distribution.alphabet
     text = format_move(move, alphabet)
     assert parse_move(text, Board.empty(rules.layout), alphabet) == move
-
-
-@given(text=st.text(max_size=30) | st.from_regex(r"[0-9A-Z]{2,3} [A-Za-z.()\[\]?]{1,16}"))
-def test_any_text_is_read_or_refused(text: str, rules: Rules) -> None:
-    board, alphabet = Board.empty(rules.layout), rules.distribution.alphabet
-    with contextlib.suppress(NotationError):
-        move = parse_move(text, board, alphabet)
-        assert parse_move(format_move(move, alphabet), board, alphabet) == move
 
 
 def test_full_moves_name_the_tiles_that_they_play_through(rules: Rules, lay: Lay) -> None:

@@ -20,7 +20,7 @@ from servers import served, url_of
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
-from harness.arbiter.database import Address, JournalError
+from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import EVERY_MS, LagMeter
@@ -378,7 +378,7 @@ async def game_of_passes(journal: Journal, seats: tuple[Seat, Seat]) -> list[str
 
 
 async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
-    tmp_path: Path, address: Address
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "learns.py").write_text(LEARNS)
 
@@ -388,11 +388,11 @@ async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
     def seat(name: str) -> ProcessSeat:
         return ProcessSeat(name, makers[name].worker)
 
-    journal = Journal(address)
+    journal = Journal(tmp_path / "j.db")
     assert await game_of_passes(journal, (seat("a"), seat("b"))) == ["{}", "{}"]
     assert (journal.style_of("b"), journal.style_of("a")) == ({"a": 0.25}, {"b": 0.25})
     journal.close()
-    again = Journal(address)
+    again = Journal(tmp_path / "j.db")
     told = await game_of_passes(again, (seat("b"), seat("a")))
     for maker in makers.values():
         await maker.close()
@@ -560,8 +560,8 @@ class Thinker(Passer):
         self.asked = asyncio.Event()
 
 
-async def test_the_clock_stops_with_the_host_to_the_millisecond(address: Address) -> None:
-    journal = Journal(address)
+async def test_the_clock_stops_with_the_host_to_the_millisecond(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
     lexicon = load_lexicon()
     opened = new_game(("a", "b"), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
@@ -576,7 +576,7 @@ async def test_the_clock_stops_with_the_host_to_the_millisecond(address: Address
         await asyncio.wait([game])
         after = host.book.clocks(now_ms())
     journal.close()
-    again = Journal(address)
+    again = Journal(tmp_path / "j.db")
     (kept,) = again.unfinished()
     again.close()
     assert kept.note is not None

@@ -99,22 +99,6 @@ def test_a_disk_that_is_full_is_not_taken_for_the_journals_damage(
     assert not (tmp_path / "copy.db").exists()
 
 
-def test_an_unfinished_copy_is_not_copied(
-    tilewire: CommandLine, journal: Path, tmp_path: Path
-) -> None:
-    tamper(journal, "INSERT INTO state VALUES ('unfinished', '')")
-    assert tilewire("backup", journal, tmp_path / "copy.db") == 1
-    assert str(journal) in tilewire.err
-    assert not (tmp_path / "copy.db").exists()
-
-
-def test_what_is_no_journal_is_not_copied(tilewire: CommandLine, tmp_path: Path) -> None:
-    (tmp_path / "diary.db").write_text("Dear diary, " * 1_000)
-    assert tilewire("backup", tmp_path / "diary.db", tmp_path / "copy.db") == 1
-    assert "diary.db" in tilewire.err
-    assert not (tmp_path / "copy.db").exists()
-
-
 # --- from one database to another -----------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from command_line import CommandLine
 from scripted import Scripted
 
 from bot.seat.connection import TurnedAway
-from harness.cli.connect import _Games, _placed
+from harness.cli.connect import _Games
 from protocol.channel import Channel
 from protocol.messages import (
     Decline,
@@ -164,14 +164,6 @@ def test_no_games_are_told_as_json_only(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr() == ("", "")
     games.show(as_json=True)
     assert json.loads(capsys.readouterr().out)["games"] == 0
-
-
-@pytest.mark.parametrize(
-    ("move", "tiles"),
-    [("8D WORDS", 5), ("H1 OUTd..RS", 6), ("A1 [CH].a", 2), ("-ABC", 0), ("-", 0)],
-)
-def test_tiles_of_a_move(move: str, tiles: int) -> None:
-    assert _placed(move) == tiles
 
 
 def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

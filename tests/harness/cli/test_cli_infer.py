@@ -16,7 +16,6 @@ from engine.rules.rules import standard_rules
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GAME = FIXTURES / "games" / "static_greedy.gcg"
 PHONY = FIXTURES / "gcg" / "phony.gcg"
-EXCHANGES = FIXTURES / "gcg" / "exchanges.gcg"
 EMPTY = "/".join(["15"] * 15)
 OPENING = f"{EMPTY} /GLORRTU 0/0 0"
 IMINO = ("--play", "8D IMINO")
@@ -126,13 +125,6 @@ def test_a_rack_is_looked_at_when_there_is_no_time(tilewire: CommandLine, tmp_pa
     assert path.exists()
 
 
-def test_racks_that_tell_nothing_leave_tiles_and_bingos_as_before(tilewire: CommandLine) -> None:
-    found = tilewire.json("infer", OPENING, "--play", "-3", "--racks", 3)
-    assert found["unseen_mass"] == 1
-    assert [one["prior"] for one in found["tiles"]] == [one["posterior"] for one in found["tiles"]]
-    assert found["bingo"]["posterior"] == found["bingo"]["prior"] > 0
-
-
 def test_a_play_that_no_rack_would_make_tells_nothing(tilewire: CommandLine) -> None:
     given = (OPENING, "--play", "8H ZIG", "--model", "deterministic", "--top", 3)
     found = tilewire.json("infer", *given)
@@ -174,22 +166,6 @@ def test_an_exchange_of_so_many_tiles(tilewire: CommandLine) -> None:
     assert tilewire.json("infer", OPENING, "--play", "-3", *few, "--seed", 1)["top"] != found["top"]
 
 
-def test_an_exchange_says_what_was_drawn_and_what_before_means(tilewire: CommandLine) -> None:
-    assert tilewire("infer", OPENING, "--play=-5", "--racks", 2_000, "--top", 3) == 0
-    assert "2,000 racks drawn, " in tilewire.out
-    assert "leaves looked at" not in tilewire.out
-    assert "before: how often these are the best 2 tiles to keep of a random rack" in tilewire.out
-    assert tilewire("infer", OPENING, *IMINO) == 0
-    assert "before: how often" not in tilewire.out
-
-
-def test_a_pass_keeps_everything(tilewire: CommandLine) -> None:
-    found = tilewire.json("infer", OPENING, "--play", "-", "--racks", 20_000)
-    assert (found["play"], found["score"]) == ("-", 0)
-    assert {len(one["leave"]) for one in found["top"]} == {7}
-    assert found["bingo"]["posterior"] < found["bingo"]["prior"]
-
-
 def test_a_bingo_leaves_nothing(tilewire: CommandLine) -> None:
     found = tilewire.json("infer", f"{GAME}@5")
     assert (found["line"], found["player"], found["play"]) == (5, "static", "7F TOOLBAR")
@@ -214,21 +190,6 @@ def test_a_line_of_a_game_has_its_play_and_what_was_kept(tilewire: CommandLine) 
     assert max(map(len, lines)) <= 80
     other = tilewire.json("infer", f"{GAME}@1", "--play", "8G RAIL")
     assert (other["play"], other["true"]["leave"]) == ("8G RAIL", "OTW")
-
-
-def test_the_other_seat_and_its_draws(tilewire: CommandLine) -> None:
-    assert tilewire("infer", f"{GAME}@2", "--top", 3) == 0
-    assert "line 2: greedy, D8 (O)BCONIC, 26 points; seen with AIILMTT" in tilewire.out
-    assert "it kept S, which ranks " in tilewire.out
-
-
-def test_exchanges_of_a_game(tilewire: CommandLine) -> None:
-    few = ("--racks", 500)
-    named = tilewire.json("infer", f"{EXCHANGES}@3", *few)
-    assert named["play"] == "-2"
-    assert named["true"]["leave"] == "AEILN"
-    counted = tilewire.json("infer", f"{EXCHANGES}@4", *few)
-    assert (counted["play"], counted["true"]) == ("-3", None)
 
 
 def test_a_turn_that_a_challenge_took_tells_nothing(tilewire: CommandLine, tmp_path: Path) -> None:

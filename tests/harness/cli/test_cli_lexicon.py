@@ -63,15 +63,6 @@ def test_a_word_of_another_language_is_told_where_its_list_is(
     assert tilewire("lexicon", "check", "CAR", "--distribution", "german", "--lexicon", words) == 0
 
 
-def test_what_can_not_be_built(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
-    assert tilewire("lexicon", "build", tmp_path / "none.txt", tmp_path / "few.kwg") == 2
-    words.write_text("care\nca're\n")
-    assert tilewire("lexicon", "build", words, tmp_path / "few.kwg") == 2
-    assert f"{words}, line 2" in tilewire.err
-    assert tilewire("lexicon", "build", words, tmp_path / "few.kwg", "--distribution", "x") == 2
-    assert not (tmp_path / "few.kwg").exists()
-
-
 def test_a_lexicon_described(tilewire: CommandLine, words: Path, tmp_path: Path) -> None:
     out = tmp_path / "few.kwg"
     tilewire("lexicon", "build", words, out)

@@ -139,7 +139,7 @@ def test_show_and_generate_mean_the_same_position(tilewire: CommandLine) -> None
     assert tilewire.json("show", shown["cgp"]) == {"cgp": shown["cgp"]}
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 160])
+@pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize(
     "arguments",
     [

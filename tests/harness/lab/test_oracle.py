@@ -72,8 +72,8 @@ def test_a_better_choice_wins_more_often(field: Field) -> None:
     ("seats", "count", "says"),
     [
         (("static", "static"), 0, "at least one"),
-        (("rhh", "static"), 1, "no bot is called 'rhh'"),
-        (("static", "rhh"), 1, "no bot is called 'rhh'"),
+        (("rhh", "static"), 1, "'rhh'"),
+        (("static", "rhh"), 1, "'rhh'"),
     ],
 )
 def test_a_study_needs_positions_and_seats(

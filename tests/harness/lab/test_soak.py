@@ -58,7 +58,7 @@ def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert summary(read) == summary(piece(0.1))
     with (tmp_path / "soak.jsonl").open("a") as file:
         file.write('{"piece": 1}\n')
-    with pytest.raises(ValueError, match=r"soak\.jsonl, line 19 is no sample"):
+    with pytest.raises(ValueError, match=r"soak\.jsonl, line 19"):
         read_samples(tmp_path)
 
 
@@ -77,7 +77,7 @@ def test_a_piece_is_added_only_when_asked_for(tilewire: CommandLine, tmp_path: P
     assert "has no piece to add to" in tilewire.err
     write_sample(tmp_path, FIRST)
     assert tilewire("bench", "soak", "--out", tmp_path) == 2
-    assert "has pieces of a soak; add one by --resume" in tilewire.err
+    assert "--resume" in tilewire.err
 
 
 @pytest.mark.parametrize(

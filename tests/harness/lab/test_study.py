@@ -55,7 +55,7 @@ def test_a_file_is_gone_on_with(tmp_path: Path) -> None:
     [
         ('{"seed": 2}\n', r"with seed 2, not 1; use the same value"),
         ('{"seed": 1, "more": 0}\n', r"with more 0, not None"),
-        ("no JSON\n", r"line 1 is no result of an experiment; name another file"),
+        ("no JSON\n", "line 1"),
         ('{"seed": 1}\n{"number": null}\n', r"line 2 is no result"),
         ('{"seed": 1}\n[]\n', r"line 2 is no result"),
         ('{"seed": 1}\n{}\n', r"line 2 is no result"),

@@ -42,11 +42,11 @@ def port() -> Iterator[int]:
 
 
 async def reports(folder: Path, options: str, games: int) -> list[dict[str, Any]]:
-    """Play games of the bot against greedy; return what it told in each."""
+    """Play games of the bot against itself, which are short; return what it told in each."""
     (folder / "bots").mkdir()
     bot = shutil.copy(remembering_bot.__file__, folder / "bots")
     config = match_config(
-        seats=(f"{bot}:Remembers?{options}", "greedy"),
+        seats=(f"{bot}:Remembers?{options}",) * 2,
         games=games,
         lexicon_checksum=load_lexicon().checksum,
         contained=True,

@@ -234,7 +234,7 @@ def test_a_folder_is_taken_up_after_a_torn_line(tmp_path: Path) -> None:
 def test_results_that_are_none_are_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text('{"game": 1}\nmore')
-    with pytest.raises(ValueError, match="line 1 is not the result of a game"):
+    with pytest.raises(ValueError, match="line 1"):
         MatchFolder(tmp_path)
     assert path.read_text() == '{"game": 1}\nmore'
 

@@ -13,7 +13,6 @@ from guests import ann_and_bob, on_turn, two_at_a_table
 from servers import served, url_of
 from tables import tables
 
-from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Opened
@@ -58,7 +57,6 @@ class Running:
 @asynccontextmanager
 async def running(
     folder: Path,
-    address: Address | None = None,
     *,
     known: str | None = None,
     has_admins: bool = True,
@@ -69,7 +67,7 @@ async def running(
     tokens = KnownTokens(folder / "tokens", print) if known is not None else None
     there = Running("")
     async with served(
-        address or folder / "games.db",
+        folder / "games.db",
         known=tokens,
         time=TimeControl(initial_ms=60_000),
         tell=there.told.append,
@@ -103,10 +101,8 @@ async def test_who_is_there_and_what_is_on_is_listed(tmp_path: Path) -> None:
             await client.close()
 
 
-async def test_who_is_kicked_may_come_back_and_who_is_banned_not(
-    tmp_path: Path, address: Address
-) -> None:
-    async with running(tmp_path, address) as there:
+async def test_who_is_kicked_may_come_back_and_who_is_banned_not(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
         ann = await Client.login(there.url, "ann")
         await there.do("kick", whom="ann", why="too loud")
         goodbye = await ann.expect(Goodbye)
@@ -117,7 +113,7 @@ async def test_who_is_kicked_may_come_back_and_who_is_banned_not(
         assert [(ban.whom, ban.minutes, ban.why) for ban in state.bans] == [
             ("ann", 90, "hannah: again")
         ]
-    async with running(tmp_path, address) as there:
+    async with running(tmp_path) as there:
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "ann")
         bob = await Client.login(there.url, "bob")
@@ -191,10 +187,10 @@ async def test_a_tournament_is_paused_by_its_directors(tmp_path: Path) -> None:
         assert lobby.paused is None
 
 
-async def test_while_games_are_paused_none_begins(tmp_path: Path, address: Address) -> None:
-    async with running(tmp_path, address) as there:
+async def test_while_games_are_paused_none_begins(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
         assert (await there.do("pause", why="power cut")).paused == "hannah: power cut"
-    async with running(tmp_path, address) as there:
+    async with running(tmp_path) as there:
         ann, bob = await ann_and_bob(there.url)
         for client in (ann, bob):
             await client.expect(Seeking)
@@ -209,7 +205,7 @@ async def test_while_games_are_paused_none_begins(tmp_path: Path, address: Addre
             await there.do("resume")
         for client in (ann, bob):
             await client.close()
-    async with running(tmp_path, address) as there:
+    async with running(tmp_path) as there:
         assert (await there.do("list")).paused is None
 
 
@@ -221,27 +217,27 @@ async def test_a_game_is_voided_for_both(tmp_path: Path) -> None:
             over = await client.expect(GameOver)
             assert (over.outcome, over.winner) == ("host_error", None)
             assert over.message == "void: ended by hannah: wrong words"
-        with pytest.raises(CommandFailed, match="no game 'another' is on"):
+        with pytest.raises(CommandFailed, match="'another'"):
             await there.do("void", game="another")
         for client in (ann, bob):
             await client.close()
 
 
-async def test_time_that_is_given_outlives_the_server(tmp_path: Path, address: Address) -> None:
-    async with running(tmp_path, address) as there:
+async def test_time_that_is_given_outlives_the_server(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
         ann, bob, turn = await at_a_table(there.url)
         await there.do("adjust", game=turn.game, whom="ann", ms=600_000, why="lost power")
         with pytest.raises(CommandFailed, match=r"play game .*, not cem"):
             await there.do("adjust", game=turn.game, whom="cem", ms=1)
         for client in (ann, bob):
             await client.close()
-    journal = Journal(address)
+    journal = Journal(tmp_path / "games.db")
     (kept,) = journal.unfinished()
     journal.close()
     opened = kept.records[0]
     assert isinstance(opened, Opened)
     seat = opened.players.index("ann")
-    async with running(tmp_path, address) as there:
+    async with running(tmp_path) as there:
         ann = await Client.login(there.url, "ann")
         await ann.resume(kept.game, -1)
         clocks = (await ann.expect(NewGame)).clocks
@@ -249,9 +245,9 @@ async def test_time_that_is_given_outlives_the_server(tmp_path: Path, address: A
         assert clocks[seat] > 590_000
         assert clocks[1 - seat] <= 60_000
         await ann.close()
-    async with running(tmp_path, address) as there:  # whose clock stands still
+    async with running(tmp_path) as there:  # whose clock stands still
         await there.do("adjust", game=kept.game, whom="ann", ms=600_000)
-    async with running(tmp_path, address) as there:
+    async with running(tmp_path) as there:
         ann = await Client.login(there.url, "ann")
         await ann.resume(kept.game, -1)
         clocks = (await ann.expect(NewGame)).clocks
@@ -260,11 +256,9 @@ async def test_time_that_is_given_outlives_the_server(tmp_path: Path, address: A
         await ann.close()
 
 
-async def test_an_invitation_is_the_token_of_whoever_uses_it_first(
-    tmp_path: Path, address: Address
-) -> None:
+async def test_an_invitation_is_the_token_of_whoever_uses_it_first(tmp_path: Path) -> None:
     known = f"ann {hash_token('a')}\n"
-    async with running(tmp_path, address, known=known) as there:
+    async with running(tmp_path, known=known) as there:
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "bob", token=new_token())
         state = await there.do("invite")
@@ -278,7 +272,7 @@ async def test_an_invitation_is_the_token_of_whoever_uses_it_first(
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "cem", token=invited)
         await bob.close()
-    async with running(tmp_path, address, known=known) as there:
+    async with running(tmp_path, known=known) as there:
         await (await Client.login(there.url, "bob", token=invited)).close()
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "bob", token="b")
@@ -288,13 +282,13 @@ async def test_an_invitation_is_the_token_of_whoever_uses_it_first(
 
 async def test_without_a_file_of_admins_nobody_is_one(tmp_path: Path) -> None:
     async with running(tmp_path, has_admins=False) as there:
-        with pytest.raises(ChannelClosed, match="no admins; it is started without --admins FILE"):
+        with pytest.raises(ChannelClosed, match="--admins"):
             await there.do("list")
 
 
 async def test_admins_only_and_admins_do_nothing_else(tmp_path: Path) -> None:
     async with running(tmp_path) as there:
-        with pytest.raises(ChannelClosed, match="no admin 'hannah' has this token"):
+        with pytest.raises(ChannelClosed, match="'hannah'"):
             await there.do("list", token="x")
         with pytest.raises(CommandFailed, match="kick needs a name"):
             await there.do("kick")

@@ -131,7 +131,7 @@ def test_games_too_short_to_teach() -> None:
     few = replace(RULES, distribution=replace(RULES.distribution, counts=counts))
     games = play_static_games(scowl(), few, None, 2, record=True)
     games.results.bags[:] = 0
-    with pytest.raises(ValueError, match="2 games without a turn to learn from"):
+    with pytest.raises(ValueError, match="2 games"):
         observe(games, few)
 
 
@@ -187,5 +187,5 @@ def test_learning_from_sampled_games() -> None:
 
 def test_sampled_games_too_short_to_teach() -> None:
     few = replace(RULES, distribution=replace(RULES.distribution, counts=(1,) * 27))
-    with pytest.raises(ValueError, match="1 games without a turn to learn from"):
+    with pytest.raises(ValueError, match="1 games"):
         train_features(scowl(), few, 1, with_simulation=True)

@@ -115,7 +115,7 @@ def test_a_tie_is_half_a_win_for_both() -> None:
 
 
 def test_games_that_were_not_recorded_to_the_end() -> None:
-    with pytest.raises(ValueError, match="a game of 65 turns, 64 of them recorded"):
+    with pytest.raises(ValueError, match="65 turns"):
         tally_results(GAME._replace(turns=np.array([ROOM + 1], np.int32)), RULES)
 
 
@@ -162,7 +162,7 @@ def test_shares_are_all_the_games_each_with_a_seed_of_its_own(games: int) -> Non
 
 
 def test_no_games_make_no_shares() -> None:
-    with pytest.raises(ValueError, match="0 games; there must be at least 1"):
+    with pytest.raises(ValueError, match="0 games"):
         share_out(0, 5)
 
 
