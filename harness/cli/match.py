@@ -289,7 +289,7 @@ async def _play(
             if isinstance(progress, TournamentProgress):
                 progress.follow(tournament)
             await tournament.play(screen)
-        for why in tournament.absentees.values():
+        for why in tournament.queue.absences.reasons.values():
             raise MatchError(f"{why}; --resume tries again")
         if told_on_page is not None:
             told_on_page()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from .folder import Absent, MatchFolder, Returned, Withdrawn
+from .folder import Absent, MatchFolder, Returned
 from .results import NOT_OFFERED
 
 NO_SHOWS = 2
@@ -24,17 +24,21 @@ class Absences:
         begin = 0 if directed else len(files.results)
         self._counted_after = defaultdict[int, int](lambda: begin)
         """How many of the first results don't count, by entrant: those before it returned."""
-        self.reasons: dict[int, str] = {}
-        """Why entrants are absent, by entrant."""
+        self._absent: dict[int, str] = {}
+        """Why entrants are absent or, if they have withdrawn since, were, by entrant."""
         for decision in files.decisions:
             match decision:
                 case Absent(entrant=entrant, why=why):
-                    self.reasons[entrant] = why
-                case Withdrawn(entrant=entrant):
-                    self.reasons.pop(entrant, None)
+                    self._absent[entrant] = why
                 case Returned(entrant=entrant, after=after):
-                    self.reasons.pop(entrant, None)
+                    self._absent.pop(entrant, None)
                     self._counted_after[entrant] = len(files.results) if after is None else after
+
+    @property
+    def reasons(self) -> dict[int, str]:
+        """Why entrants are absent, by entrant; those who have withdrawn are not."""
+        gone = self._files.withdrawn
+        return {entrant: why for entrant, why in self._absent.items() if entrant not in gone}
 
     def missed_too_many(self, entrant: int, name: str) -> bool:
         """Return whether an entrant has missed too many games, and is not absent yet."""
@@ -53,12 +57,12 @@ class Absences:
 
     def begin(self, entrant: int, why: str) -> None:
         """Leave out an entrant from now on."""
-        self.reasons[entrant] = why
+        self._absent[entrant] = why
         if self._directed:
             self._files.decide(Absent(entrant, why))
 
     def end(self, entrant: int) -> None:
         """Let an entrant that was absent, missed games or had withdrawn play again."""
         self._files.decide(Returned(entrant, len(self._files.results)))
-        self.reasons.pop(entrant, None)
+        self._absent.pop(entrant, None)
         self._counted_after[entrant] = len(self._files.results)

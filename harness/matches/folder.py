@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -144,10 +145,14 @@ class FolderContents:
         )
         self.counted: set[int] = set()
         """Numbers of the games with a result that counts."""
+        self.voids = Counter[int]()
+        """How often each game was void, by number."""
         self.missed: set[int] = set()
         """Numbers of the games that neither entrant came to."""
         self.withdrawn: set[int] = set()
         """Entrants who play no more."""
+        self.paused = False
+        """Whether no game is to begin."""
         self._count()
         measured = _read(self._lucks, MeasuredLuck, "the luck of a game")
         games = {result.number: result.game for result in self.results if not result.void}
@@ -165,7 +170,9 @@ class FolderContents:
         ]
 
     def _count(self) -> None:
-        self.counted = {result.number for result in self.counting() if not result.void}
+        results = self.counting()
+        self.counted = {result.number for result in results if not result.void}
+        self.voids = Counter(result.number for result in results if result.void)
         for decision in self.decisions:
             match decision:
                 case Missed(number=number):
@@ -176,6 +183,10 @@ class FolderContents:
                     self.withdrawn.add(entrant)
                 case Returned(entrant=entrant):
                     self.withdrawn.discard(entrant)
+                case Paused():
+                    self.paused = True
+                case Resumed():
+                    self.paused = False
 
 
 class MatchFolder(FolderContents):
@@ -198,18 +209,20 @@ class MatchFolder(FolderContents):
             super().__init__(folder)
             for path in (self._log, self._decided, self._lucks):
                 if path.exists():
-                    _cut(path)
+                    os.truncate(path, len(whole_lines(path.read_bytes())))
         except BaseException:
             os.close(self._lock)
             raise
 
     def append(self, result: GameResult) -> None:
         """Store a game's result; raise ValueError if its number already has one that counts."""
-        if not result.void:
-            if result.number in self.counted:
-                raise ValueError(
-                    f"game {result.number} of the match already has a result in {self._log}"
-                )
+        if result.void:
+            self.voids[result.number] += 1
+        elif result.number in self.counted:
+            raise ValueError(
+                f"game {result.number} of the match already has a result in {self._log}"
+            )
+        else:
             self.counted.add(result.number)
         _append(self._log, result)
         self.results.append(result)
@@ -244,11 +257,6 @@ def _locked(folder: Path) -> int:
             raise MatchError(f"{folder} is in use by another match or server") from None
         raise
     return file
-
-
-def _cut(path: Path) -> None:
-    """Cut off the unfinished last line of a file."""
-    os.truncate(path, len(whole_lines(path.read_bytes())))
 
 
 def _append(path: Path, value: Struct) -> None:

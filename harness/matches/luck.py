@@ -99,7 +99,10 @@ class LuckMeter:
 
     def draws(self, game: Game) -> Iterator[DrawLuck]:
         """Yield the luck of each draw whose owner came to its next turn; racks must be known."""
-        chance = np.random.default_rng(_seed(game))
+        # The seed is the same whenever the game is restored.
+        tiles = bytes(chain(*game.opening_racks, *(turn.drawn for turn in game.turns)))
+        seed = int.from_bytes(hashlib.sha256(tiles).digest()[:8], "big")
+        chance = np.random.default_rng(seed)
         for draw in _judged_draws(game):
             racks = draw.racks(self._samples, chance)
             play = Play(draw.board, PASS, 0, racks.shape[1], max(draw.left, 1), draw.may_exchange)
@@ -239,9 +242,3 @@ def _turns(game: Game) -> Iterator[Turn]:
     if game.over is None:
         seat = game.position.on_turn
         yield Turn(seat, game.position.racks[seat], PASS, 0, game.position.scores[seat])
-
-
-def _seed(game: Game) -> int:
-    """Return a seed that is the same whenever the game is restored."""
-    tiles = chain(*game.opening_racks, *(turn.drawn for turn in game.turns))
-    return int.from_bytes(hashlib.sha256(bytes(tiles)).digest()[:8], "big")

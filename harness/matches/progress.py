@@ -206,7 +206,7 @@ class TournamentProgress:
         return counted(done, "game") if expected is None else f"{done:,}/{expected:,} games"
 
     def _expected(self) -> int | None:
-        return self._tournament.schedule.expected() if self._tournament else None
+        return self._tournament.queue.schedule.expected() if self._tournament else None
 
     def _left(self) -> str:
         if not self._fresh:

@@ -42,20 +42,17 @@ FIRST_MOVE, MEAN = -2, -1
 
 
 class Meetings(NamedTuple):
-    """Games as arrays, each [meetings]; a meeting is some games with equal seats and result."""
+    """Games as arrays, each [games]."""
 
     first: I64
     """Index of the player who moved first; likewise ``second``."""
     second: I64
     points: F64
-    """Points of the first in each of them: 1, ½ or 0."""
-    games: I64
-    """Number of games, at least 1."""
+    """Points of the first: 1, ½ or 0."""
 
-    @classmethod
-    def single(cls, first: I64, second: I64, points: F64) -> Meetings:
-        """Return games as meetings of one game each."""
-        return cls(first, second, points, np.ones_like(first))
+    def up_to(self, number: int) -> Meetings:
+        """Return the first ``number`` games."""
+        return Meetings(self.first[:number], self.second[:number], self.points[:number])
 
 
 class RatingList(NamedTuple):
@@ -107,7 +104,7 @@ def _rate(games: Meetings, held: F64, start: F64 | None, played: Bools) -> Ratin
     if free.all():
         at, covariance = _to_their_mean(at, covariance, played)
     ratings = np.where(free, at[:-2] * ELO + centre, held)
-    errors = _half_width(np.diag(covariance))
+    errors = WIDTH * np.sqrt(np.maximum(np.diag(covariance), 0.0)) * ELO
     first_move = float(at[FIRST_MOVE]) * ELO, float(errors[FIRST_MOVE])
     return RatingList(ratings, errors[:-2], *first_move, spread * ELO)
 
@@ -125,12 +122,9 @@ class _Totals(NamedTuple):
 
 def _totals(games: Meetings, players: int) -> _Totals:
     key, which = np.unique(games.first * players + games.second, return_inverse=True)
-    met, points = (
-        np.bincount(which, weights=weights, minlength=key.size).astype(np.float64)
-        for weights in (games.games, games.games * games.points)
-    )
-    ties = games.games[games.points == 0.5]
-    log_tie = log_tie_of(int(ties.sum()), int(games.games.sum()))
+    met = np.bincount(which, minlength=key.size).astype(np.float64)
+    points = np.bincount(which, weights=games.points, minlength=key.size).astype(np.float64)
+    log_tie = log_tie_of(int((games.points == 0.5).sum()), games.points.size)
     return _Totals(key // max(players, 1), key % max(players, 1), met, points, log_tie)
 
 
@@ -218,7 +212,3 @@ def _to_their_mean(at: F64, covariance: F64, played: Bools) -> tuple[F64, F64]:
     with_mean = covariance @ share
     off = covariance - np.outer(level, with_mean) - np.outer(with_mean, level)
     return at - level * (share @ at), off + np.outer(level, level) * (share @ with_mean)
-
-
-def _half_width(variances: F64) -> F64:
-    return WIDTH * np.sqrt(np.maximum(variances, 0.0)) * ELO

@@ -8,6 +8,7 @@ are stored, since a result may be corrected later.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import chain
 
 from .config import TournamentConfig
 from .folder import Joined, MatchFolder, with_joined
@@ -33,8 +34,10 @@ class Schedule:
         self._rounds_per_cycle = 1 if self.depends_on_results else len(self._cycle(0))
         """Rounds per cycle, in which each pairing occurs once; they all get the same openings."""
         paired = [decision for decision in files.decisions if isinstance(decision, Round)]
-        self._known = iter(paired) if self.depends_on_results else self._fixed()
         self._before = len(paired)
+        self._known = iter(paired)
+        if not self.depends_on_results:
+            self._known = chain.from_iterable(map(self._cycle, range(self.config.rounds)))
 
     @property
     def depends_on_results(self) -> bool:
@@ -110,10 +113,6 @@ class Schedule:
         self._files.decide(decision)
         self.config = with_joined(self.config, self._files.decisions)
         self._fresh_draws = self.config.fresh_draws()
-
-    def _fixed(self) -> Iterator[Round]:
-        for cycle in range(self.config.rounds):
-            yield from self._cycle(cycle)
 
     def _cycle(self, cycle: int) -> list[Round]:
         pair = round_robin if self.config.format == "round-robin" else gauntlet

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import NoReturn, Protocol, TypeAlias
 
@@ -38,13 +36,13 @@ from harness.seats.seats import ENDED, TURNED_AWAY, GuestSeat
 from harness.workers import Cluster, WorkersError
 from lexicons.store import Lexicon
 
-from .absences import NO_SHOWS, Absences
+from .absences import NO_SHOWS
 from .cluster import play_pair
 from .config import MatchError, TournamentConfig
-from .folder import Corrected, MatchFolder, Missed
+from .folder import MatchFolder, Missed
+from .game_queue import GameQueue
 from .pairings import Round
 from .results import GameResult, PlannedGame, game_record, game_result, walkover
-from .schedule import Schedule
 
 log = structlog.get_logger(__name__)
 
@@ -87,13 +85,10 @@ class Tournament:
     """A match or tournament in its folder.
 
     ``finished`` is called with each new result, including void games; ``notice`` with a sentence
-    when a process takes long. Once ``enough`` returns true, no further game begins. With a
-    ``cluster``, its workers play the games.
+    when a process takes long. With a ``cluster``, its workers play the games.
 
-    A ``directed`` tournament has guests. It goes round by round, waits at its end for corrections,
-    and doesn't offer the games of entrants that are gone. While ``hold`` returns true, no game
-    begins, but games under way continue; call ``look_again`` when that changes. ``paired`` is
-    called with each round, and with None at the end.
+    A ``directed`` tournament has guests, and doesn't offer the games of those who are gone. For
+    ``enough``, ``hold`` and ``paired`` see ``GameQueue``.
     """
 
     def __init__(
@@ -115,33 +110,20 @@ class Tournament:
         self._files = files
         self._finished = finished
         self._notice = notice
-        self._enough = enough
         self._cluster = cluster
         self._directed = directed
-        self._hold = hold
-        self._paired = paired
-        self.schedule = Schedule(config, files)
+        self.queue = GameQueue(
+            config,
+            files,
+            enough,
+            in_pairs=cluster is not None,
+            directed=directed,
+            hold=hold,
+            paired=paired,
+        )
         self.playing: dict[int, Scorebook] = {}
         """The games under way, by number."""
-        self.planned: dict[int, PlannedGame] = {}
-        """The games of a directed tournament's rounds so far, by number."""
-        self.over = False
-        """Whether no game is left to play; false again once a result is annulled."""
-        self._again: list[list[PlannedGame]] = []
-        """Units to play later: results annulled, players busy with another game, or on hold."""
-        self._todo: Iterator[list[PlannedGame]] = iter(())
-        """Units of work: single games, pairs on a cluster, or all games of a directed pairing."""
-        self._units_under_way = 0
-        """Units that are being played."""
-        self._busy = Counter[int]()
-        """Number of units that each entrant is playing."""
-        self._changed = asyncio.Event()
         self._all_begun = asyncio.Event()
-        self._unfinished: dict[int, KeptGame] = {}
-        """Unfinished games of the journal, by number."""
-        self._voids = Counter(result.number for result in files.counting() if result.void)
-        """How often each game was void, by number."""
-        self._absences = Absences(files, directed=directed)
         self._games = files.path / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
@@ -167,20 +149,16 @@ class Tournament:
         )
         async with AsyncExitStack() as stack:
             open_seat = await stack.enter_async_context(players)
-            place = hall or await self._room(stack)
-            self._recall(place.journal)
-            if self._directed:
-                self._plan_begun_rounds()
+            if hall is None:
+                journal = stack.enter_context(closing(Journal(self._files.path / "match.db")))
+                hall = _Room(journal, await stack.enter_async_context(LagMeter()))
+            self._recall(hall.journal)
             try:
                 async with asyncio.TaskGroup() as tables:
                     async for _ in self._tables():
-                        tables.create_task(self._table(open_seat, place))
+                        tables.create_task(self._table(open_seat, hall))
             except* (MatchError, JournalError, SeatError, WorkersError, OSError) as errors:
                 raise errors.exceptions[0] from None
-
-    async def _room(self, stack: AsyncExitStack) -> _Room:
-        journal = stack.enter_context(closing(Journal(self._files.path / "match.db")))
-        return _Room(journal, await stack.enter_async_context(LagMeter()))
 
     async def _tables(self) -> AsyncIterator[int]:
         """Yield once for each table to open; on a cluster, again whenever workers join."""
@@ -196,152 +174,19 @@ class Tournament:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._all_begun.wait(), LOOK_S)
 
-    # --- which games are next -------------------------------------------------------------------
-
-    async def _next(self) -> list[PlannedGame]:
-        """Return the next games to play, or none at the end; wait for games that they depend on."""
-        waits_for_rounds = self._directed or self.schedule.depends_on_results
-        while not self._enough():
-            if games := self._next_unit():
-                self._units_under_way += 1
-                self._busy.update(games[0].players)
-                return games
-            if self._hold() or (self._units_under_way and waits_for_rounds):
-                await self._changed.wait()
-            elif not self._next_round():
-                if not self._directed:
-                    break
-                await self._changed.wait()
-        self._all_begun.set()
-        return []
-
-    def _plan_begun_rounds(self) -> None:
-        """Plan all rounds that had begun, since their games may be unfinished or be corrected."""
-        last = max((*self._files.counted, *self._files.missed, *self._unfinished), default=0)
-        units: list[list[PlannedGame]] = []
-        while self.schedule.had_begun(last) and (planned := self.schedule.next_round()) is not None:
-            units += self._units(planned)
-        self._todo = iter(units)
-        if units:
-            self._paired(self.schedule.rounds[-1])
-
-    def _next_unit(self) -> list[PlannedGame]:
-        is_held = self._hold()
-        for unit in self._again:
-            if not self._are_at_play(unit) and (not is_held or self._is_on(unit)):
-                self._again.remove(unit)
-                self.over = False
-                return unit
-        for unit in self._todo:
-            if is_held and not self._is_on(unit):
-                if not all(self.has_result(each.number) for each in unit):
-                    self._again.append(unit)
-                continue
-            games = [each for each in unit if self._is_due(each)]
-            if games and self._are_at_play(games):
-                self._again.append(games)
-            elif games:
-                return games
-        return []
-
-    def _is_on(self, games: Sequence[PlannedGame]) -> bool:
-        """Return whether any of these games was unfinished when the tournament was resumed."""
-        return any(each.number in self._unfinished for each in games)
-
-    def has_result(self, number: int) -> bool:
-        """Return whether a game has a result that counts, or was missed by both entrants."""
-        return number in self._files.counted or number in self._files.missed
-
-    def is_complete(self) -> bool:
-        """Return whether a directed tournament has nothing left to play, also once no game begins.
-
-        ``over`` is what the tables have found, and they look no more once it is enough.
-        """
-        done = all(map(self.has_result, self.planned))
-        return done and self.schedule.is_at_its_end(self.absentees)
-
-    def _are_at_play(self, games: Sequence[PlannedGame]) -> bool:
-        """Return whether a player of a directed tournament is busy with another game."""
-        return self._directed and any(self._busy[it] for game in games for it in game.players)
-
-    def _next_round(self) -> bool:
-        """Pair the next round; return whether there is one."""
-        planned = self.schedule.next_round(self.absentees)
-        if planned is not None:
-            self.over = False
-            self._todo = self._units(planned)
-            self._paired(self.schedule.rounds[-1])
-        elif not self.over:
-            self.over = True
-            self._paired(None)
-        return planned is not None
-
-    def _units(self, games: Iterator[PlannedGame]) -> Iterator[list[PlannedGame]]:
-        if self._directed:  # one game at a time for each entrant
-            planned = list(games)
-            self.planned |= {each.number: each for each in planned}
-            return (list(pairing) for _, pairing in groupby(planned, key=lambda it: it.players))
-        if self._cluster is None:
-            return ([planned] for planned in games)
-        return (list(pair) for _, pair in groupby(games, key=lambda planned: planned.pair))
-
-    def _is_due(self, planned: PlannedGame) -> bool:
-        """Return whether a game is to be played; if directed, a side that is gone forfeits it."""
-        if self.has_result(planned.number):
-            return False
-        gone = [self._is_gone(entrant) for entrant in planned.players]
-        if self._directed and planned.number in self._unfinished:
-            return True  # a game under way continues, whoever has withdrawn
-        if any(gone) and self._directed:
-            a, b = (self.schedule.config.names[entrant] for entrant in planned.players)
-            self._store(walkover(planned, self._set_up(planned).game, (a, b), gone))
-        return not any(gone)
-
-    @property
-    def absentees(self) -> dict[int, str]:
-        """Why entrants that missed too many games play no more, by entrant."""
-        return self._absences.reasons
-
-    def _is_gone(self, entrant: int) -> bool:
-        return entrant in self.absentees or (self._directed and entrant in self._files.withdrawn)
-
-    def look_again(self) -> None:
-        """Wake waiting tables to check whether a game may begin."""
-        self._changed.set()
-        self._changed.clear()
-
-    # --- what is decided while it is on ---------------------------------------------------------
-
-    def welcome_back(self, entrant: int) -> None:
-        """Let an entrant that missed games play again from the next round on."""
-        name = self.schedule.config.names[entrant]
-        if entrant in self.absentees or self._absences.missed_in_a_row(entrant, name):
-            self.take_back(entrant)
-
-    def take_back(self, entrant: int) -> None:
-        """Let an entrant that was absent, missed games or had withdrawn play again."""
-        self._absences.end(entrant)
-        self.look_again()
-
-    def correct(self, correction: Corrected) -> None:
-        """Correct a result, or annul it and have the game played again."""
-        counted = correction.number in self._files.counted
-        self._files.decide(correction)
-        if correction.scores is None:
-            self._voids[correction.number] += counted
-            with suppress(OSError):  # usually nothing had failed, and there is none
-                kept = self._transcript(correction.number)
-                kept.rename(self._transcript(correction.number, correction.game))
-            self._again.append([self.planned[correction.number]])
-        self.look_again()
+    def play_again(self, number: int, game: str) -> None:
+        """Have a game played again whose result, with this id, was annulled."""
+        with suppress(OSError):  # usually nothing had failed, and there is none
+            self._transcript(number).rename(self._transcript(number, game))
+        self.queue.play_again(number)
 
     # --- one game -------------------------------------------------------------------------------
 
     async def _table(self, open_seat: _OpenSeat, hall: Hall) -> None:
         """Play games one after another, each until it has a result that counts."""
-        while games := await self._next():
+        while games := await self.queue.next():
             try:
-                if self._cluster is not None and not self._is_on(games):
+                if self._cluster is not None and not self.queue.is_on(games):
                     await self._play_away(self._cluster, games, hall.journal)
                     continue
                 for planned in games:
@@ -349,9 +194,8 @@ class Tournament:
             finally:
                 for planned in games:
                     self.playing.pop(planned.number, None)
-                self._units_under_way -= 1
-                self._busy.subtract(games[0].players)
-                self.look_again()
+                self.queue.done(games)
+        self._all_begun.set()
 
     async def _play_away(
         self, cluster: Cluster, games: list[PlannedGame], journal: Journal
@@ -367,18 +211,21 @@ class Tournament:
                 books[planned.number] = book
                 result = self._keep(planned, book)
                 self._watch_absences(planned, book, result)
-            games = [planned for planned in games if self._is_due(planned)]
+            games = [planned for planned in games if self.queue.is_due(planned)]
             if not games:
                 return
         self._give_up(games[0], books[games[0].number])
 
     async def _play(self, planned: PlannedGame, open_seat: _OpenSeat, hall: Hall) -> None:
-        failures = 0
-        while failures < HOST_ERRORS:
-            while self._hold() and not self._is_on([planned]):
-                await self._changed.wait()
-            if self._enough() or not self._is_due(planned):
+        failures, book = 0, None
+        while await self.queue.may_play(planned):
+            gone = self.queue.gone(planned)
+            if any(gone) and not self.queue.is_on([planned]):  # else it goes on all the same
+                a, b = (self.queue.schedule.config.names[entrant] for entrant in planned.players)
+                self._store(walkover(planned, self._set_up(planned).game, (a, b), gone))
                 return
+            if book is not None and failures == HOST_ERRORS:
+                self._give_up(planned, book)
             self.playing[planned.number] = book = await self._open_book(hall.journal, planned)
             await hall.host(
                 book, (self._seat(planned, 0, open_seat), self._seat(planned, 1, open_seat))
@@ -386,19 +233,16 @@ class Tournament:
             result = self._keep(planned, book)
             self._watch_absences(planned, book, result)
             failures += not book.was_voided
-            if not self._is_due(planned):
-                return
-        self._give_up(planned, book)
 
     def _seat(self, planned: PlannedGame, seat: int, open_seat: _OpenSeat) -> Seat:
         entrant = planned.entrant(seat)
         if self.is_guest(entrant):
-            return GuestSeat(self.schedule.config.names[entrant])
+            return GuestSeat(self.queue.schedule.config.names[entrant])
         return open_seat(entrant, planned.number)
 
     def is_guest(self, entrant: int) -> bool:
         """Return whether an entrant dials in."""
-        return self.schedule.config.seats[entrant].startswith("guest:")
+        return self.queue.schedule.config.seats[entrant].startswith("guest:")
 
     def _recall(self, journal: Journal) -> None:
         """Load the journal's unfinished games; store finished games that have no result yet."""
@@ -410,10 +254,10 @@ class Tournament:
                 result = self._keep(planned, book)
                 if self._directed:
                     self._watch_absences(planned, book, result)
-        self._unfinished = {kept.label["number"]: kept for kept in journal.unfinished()}
+        self.queue.resume({kept.label["number"]: kept for kept in journal.unfinished()})
 
     async def _open_book(self, journal: Journal, planned: PlannedGame) -> Scorebook:
-        unfinished = self._unfinished.pop(planned.number, None)
+        unfinished = self.queue.unfinished.pop(planned.number, None)
         if unfinished is not None:
             return _restored(unfinished, self._files, self._lexicon)
         opened = self._set_up(planned)
@@ -421,22 +265,20 @@ class Tournament:
         return Scorebook(opened, self._lexicon)
 
     def _set_up(self, planned: PlannedGame) -> Opened:
-        config = self.schedule.config
+        config = self.queue.schedule.config
         names = config.names[planned.entrant(0)], config.names[planned.entrant(1)]
         name = None
         if config.seed is not None:
             what = f"game {planned.number} of {names} with seed {config.seed}"
-            if again := self._voids[planned.number]:
+            if again := self._files.voids[planned.number]:
                 what += f", played again for the {again}. time"
             name = hashlib.sha256(what.encode()).hexdigest()[:16]
         opening = None if planned.opening is None else config.openings[planned.opening]
-        draws, rules = self._draws(planned), config.rules_in_play
+        draws = Draws.fresh()
+        if planned.paired and config.seed is not None:
+            draws = Draws.seeded(config.seed, planned.pair)
+        rules = config.rules_in_play
         return new_game(names, self._lexicon, config.time, draws, name, opening, rules)
-
-    def _draws(self, planned: PlannedGame) -> Draws:
-        if planned.paired and self._config.seed is not None:
-            return Draws.seeded(self._config.seed, planned.pair)
-        return Draws.fresh()
 
     def _keep(self, planned: PlannedGame, book: Scorebook) -> GameResult:
         """Store a finished game's result, GCG and transcript of faults; return the result.
@@ -459,7 +301,6 @@ class Tournament:
         return result
 
     def _store(self, result: GameResult) -> None:
-        self._voids[result.number] += result.void
         nobody_came = self._directed and result.void and result.outcome == "no_show"
         if nobody_came and result.number not in self._files.missed:
             self._files.decide(Missed(result.number))  # first: else it would be played again
@@ -485,14 +326,14 @@ class Tournament:
         assert book.ended is not None
         for seat, name in enumerate(book.opened.players):
             entrant, faults = planned.entrant(seat), result.sides[planned.side_of(seat)].faults
-            if "no_show" in faults and self._absences.missed_too_many(entrant, name):
+            if "no_show" in faults and self.queue.absences.missed_too_many(entrant, name):
                 transcript = self._transcript(planned.number, result.game if result.void else None)
                 clue = f"; {transcript} has its last words" if book.evidence else ""
                 reason = _last_words(book, name) or book.ended.message
                 why = f"{name} missed {NO_SHOWS} games in a row: {reason}{clue}"
                 if self._config.is_match and not self._directed:
                     raise MatchError(why)
-                self._absences.begin(entrant, why)
+                self.queue.absences.begin(entrant, why)
                 if not self._directed:
                     log.warning("entrant absent", name=name, reason=why)
 

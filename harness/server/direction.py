@@ -89,8 +89,6 @@ class Direction:
         self._lobby = lobby
         self._links: set[Link] = set()
         """The directors' connections."""
-        changes = [it for it in plan.files.decisions if isinstance(it, Paused | Resumed)]
-        self._paused = bool(changes) and isinstance(changes[-1], Paused)
         begun = any(isinstance(it, Round) for it in plan.files.decisions)
         self._waits = not (begun or plan.files.results)
         """Whether the first round waits for entrants."""
@@ -104,11 +102,11 @@ class Direction:
             plan.notice,
             enough=lambda: lobby.closing,
             directed=True,
-            hold=lambda: self._paused or self._waits,
+            hold=lambda: self._files.paused or self._waits,
             paired=self._tell_round,
         )
-        self._schedule = self.tournament.schedule
-        self._rounds = self._schedule.last_round()
+        self._queue = self.tournament.queue
+        self._schedule = self._queue.schedule
 
     async def play(self) -> None:
         """Run the tournament until the server closes; raises as ``Tournament.play``."""
@@ -123,7 +121,7 @@ class Direction:
     async def close(self) -> None:
         """Let all players go if the tournament is over, and write its summary."""
         self._summarize()
-        if self.tournament.is_complete():
+        if self._queue.is_complete():
             await self._lobby.players.dismiss_all("done", "the tournament is over")
 
     def _summarize(self) -> None:
@@ -153,7 +151,7 @@ class Direction:
             return False
         if name in self._schedule.config.names:
             raise forbidden(f"{name!r} is a player of the server's own")
-        if not self._plan.is_open or self.tournament.over:
+        if not self._plan.is_open or self._queue.over:
             raise forbidden(f"{name!r} is not registered in this tournament")
         if self.entrants >= MOST_LISTED:
             full = f"no more than {MOST_LISTED:,} can enter"
@@ -178,7 +176,7 @@ class Direction:
             if entrant is None:
                 self._join(name)
             elif entrant not in self._files.withdrawn:
-                self.tournament.welcome_back(entrant)
+                self._queue.welcome_back(entrant)
         self._begin_if_all_are_here()
 
     def seek(self, player: Player, wish: Seek) -> None:
@@ -198,7 +196,7 @@ class Direction:
     def _join(self, name: str) -> None:
         self._schedule.join(Joined(name))
         self._lobby.hosting.tell(f"{name} joins the tournament")
-        self.tournament.look_again()
+        self._queue.look_again()
 
     def _begin_if_all_are_here(self) -> None:
         """Begin the first round if there are two entrants, and all are here or the wait is over.
@@ -211,7 +209,7 @@ class Direction:
         all_here = listed and all(self._presence(entrant) == "here" for entrant in playing)
         if self._waits and len(playing) > 1 and (self._late or all_here):
             self._waits = False
-            self.tournament.look_again()
+            self._queue.look_again()
 
     def _wait_no_longer(self) -> None:
         self._late = True
@@ -227,7 +225,7 @@ class Direction:
             names = self._schedule.config.names
             pairs = [f"{names[it.first]} – {names[it.second]}" for it in paired.pairings]
             byes = [f"{names[entrant]} has a bye" for entrant in paired.byes]
-            absent = [f"{names[entrant]} is absent" for entrant in self.tournament.absentees]
+            absent = [f"{names[entrant]} is absent" for entrant in self._queue.absences.reasons]
             self._lobby.hosting.tell(f"round {paired.number}: {', '.join(pairs + byes + absent)}")
         self._tell_directors()
 
@@ -246,9 +244,9 @@ class Direction:
         """Return the standings and current games, as many of them as a message can hold."""
         rounds, files = self._schedule.rounds, self._files
         table = standings(self._plan.config, files)
-        planned = self.tournament.planned.values()
+        planned = self._queue.planned.values()
         number = rounds[-1].number if rounds else 0
-        has_result = self.tournament.has_result
+        has_result = self._queue.has_result
         shown = [it for it in planned if it.round == number or not has_result(it.number)]
         results = {result.number: result for result in files.counting()}
         rows = tuple(of.row(self._presence(of.entrant)) for of in table[:MOST_LISTED])
@@ -256,9 +254,9 @@ class Direction:
         return of_a_frame(
             lambda most: StandingList(
                 round=number,
-                rounds=self._rounds,
-                paused=self._paused,
-                over=self.tournament.over,
+                rounds=self._schedule.last_round(),
+                paused=self._files.paused,
+                over=self._queue.over,
                 rows=rows[:most],
                 games=games[:most],
             ),
@@ -268,7 +266,7 @@ class Direction:
     def _presence(self, entrant: int) -> Presence:
         if entrant in self._files.withdrawn:
             return "withdrawn"
-        if entrant in self.tournament.absentees:
+        if entrant in self._queue.absences.reasons:
             return "absent"
         name = self._schedule.config.names[entrant]
         is_here = not self.tournament.is_guest(entrant) or self._lobby.players.is_here(name)
@@ -278,7 +276,7 @@ class Direction:
         names = self._schedule.config.names
         first, second = names[planned.entrant(0)], names[planned.entrant(1)]
         game = RoundGame(number=planned.number, players=(first, second))
-        if result is not None and self.tournament.has_result(planned.number):
+        if result is not None and self._queue.has_result(planned.number):
             a, b = (seat.score for seat in result.sides)
             return replace(
                 game,
@@ -341,19 +339,17 @@ class Direction:
         self._tell_directors()
 
     def _pause(self, why: str) -> None:
-        if self._paused:
+        if self._files.paused:
             raise PeerError("bad_direction", "the tournament is paused already", retry="no")
         self._files.decide(Paused(why))
-        self._paused = True
 
     def _resume(self, why: str) -> None:
-        if not self._paused and not self._waits:
+        if not self._files.paused and not self._waits:
             raise PeerError("bad_direction", "the tournament is not paused", retry="no")
-        if self._paused:
+        if self._files.paused:
             self._files.decide(Resumed(why))
-            self._paused = False
         self._wait_no_longer()
-        self.tournament.look_again()
+        self._queue.look_again()
 
     def _withdraw(self, name: str, why: str) -> None:
         names = self._schedule.config.names
@@ -365,10 +361,9 @@ class Direction:
         if entrant in self._files.withdrawn:
             raise PeerError("bad_direction", f"{name} has withdrawn already", retry="no")
         self._files.decide(Withdrawn(entrant, why))
-        self.tournament.absentees.pop(entrant, None)
         self._let_go(entrant)
         self._begin_if_all_are_here()
-        self.tournament.look_again()
+        self._queue.look_again()
 
     def _let_go(self, entrant: int) -> None:
         name = self._schedule.config.names[entrant]
@@ -380,12 +375,12 @@ class Direction:
         if entrant in self._files.withdrawn:
             self._take_back(entrant)
             return
-        if entrant in self.tournament.absentees:
-            self.tournament.welcome_back(entrant)
+        if entrant in self._queue.absences.reasons:
+            self._queue.welcome_back(entrant)
             return
         if entrant is not None:
             raise PeerError("bad_direction", f"{name} is an entrant already", retry="no")
-        if config.format != "swiss" or self.tournament.over:
+        if config.format != "swiss" or self._queue.over:
             why = "only a Swiss tournament that is not over can be joined"
             raise PeerError("bad_direction", why, retry="no")
         if wrong := _wrong_name(name):
@@ -393,24 +388,26 @@ class Direction:
         self._join(name)
 
     def _take_back(self, entrant: int) -> None:
-        if self._schedule.config.format == "knockout" or self.tournament.over:
+        if self._schedule.config.format == "knockout" or self._queue.over:
             raise PeerError(
                 "bad_direction",
                 "an entrant that has withdrawn can come back only during the tournament, and not "
                 "in a knockout",
                 retry="no",
             )
-        self.tournament.take_back(entrant)
+        self._queue.take_back(entrant)
 
     def _correct(self, number: int, scores: tuple[int, int] | None, why: str) -> None:
-        planned = self.tournament.planned.get(number)
-        if planned is None or not self.tournament.has_result(number):
+        planned = self._queue.planned.get(number)
+        if planned is None or not self._queue.has_result(number):
             raise PeerError("unknown_game", f"game {number} has no result that can be corrected")
         if scores is not None and planned.first == 1:
             scores = scores[1], scores[0]
         game = next(it.game for it in reversed(self._files.results) if it.number == number)
-        self.tournament.correct(Corrected(number, game, scores, why))
-        if self.tournament.over:  # before that, games are on, and their clocks would wait for it
+        self._files.decide(Corrected(number, game, scores, why))
+        if scores is None:
+            self.tournament.play_again(number, game)
+        if self._queue.over:  # before that, games are on, and their clocks would wait for it
             self._summarize()
 
 

@@ -193,14 +193,14 @@ class OwnScreen:
     # --- standings ------------------------------------------------------------------------------
 
     def _standings(self) -> StandingList:
-        schedule, files = self._tournament.schedule, self._files
+        schedule, files = self._tournament.queue.schedule, self._files
         number = schedule.rounds[-1].number if schedule.rounds else 0
         results = [it for it in files.counting() if it.round == number and not it.void]
         playing = sorted(self._tournament.playing.items())
         return StandingList(
             round=number,
             rounds=schedule.last_round(),
-            over=self._tournament.over,
+            over=self._tournament.queue.over,
             rows=tuple(of.row() for of in standings(schedule.config, files)),
             games=(
                 *(_on(number, book) for number, book in playing if book.ended is None),

@@ -112,7 +112,7 @@ class Ladder:
     def rate(self) -> None:
         """Compute ratings from all games so far."""
         first, second, points = self.rows[:, : self.played]
-        games = Meetings.single(first.astype(np.int64), second.astype(np.int64), points)
+        games = Meetings(first.astype(np.int64), second.astype(np.int64), points)
         began = time.process_time()
         start = None if self.listed is None else self.listed.ratings
         self.listed = rate_list(games, np.full(len(self.bots), np.nan), start)

@@ -160,10 +160,7 @@ def _summary(results: Sequence[GameResult], names: Sequence[str]) -> str:
     return f"{games}. {plain(names[0])} is first."
 
 
-def _settings(
-    config: TournamentConfig,
-    began: Sequence[float],
-) -> list[tuple[str, str]]:
+def _settings(config: TournamentConfig, began: Sequence[float]) -> list[tuple[str, str]]:
     time = config.time
     clock = duration(time.initial_ms)
     if time.increment_ms:
@@ -183,12 +180,9 @@ def _settings(
     if began:
         first, last = (datetime.fromtimestamp(of(began), UTC) for of in (min, max))
         said.append(("started", f"{first:%Y-%m-%d %H:%M} UTC, the last game {last:%Y-%m-%d %H:%M}"))
-    seats = zip(config.names, config.seats, strict=True)
-    return [*said, *((f"seat {at}", _seat(*of)) for at, of in enumerate(seats, start=1))]
-
-
-def _seat(name: str, seat: str) -> str:
-    return plain(name if name == seat else f"{name}: {seat}")
+    for at, (name, seat) in enumerate(zip(config.names, config.seats, strict=True), start=1):
+        said.append((f"seat {at}", plain(name if name == seat else f"{name}: {seat}")))
+    return said
 
 
 def _transcripts(folder: Path) -> tuple[list[Transcript], str]:

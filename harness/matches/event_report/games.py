@@ -53,20 +53,17 @@ class EventGames:
             if game.game not in count or not isinstance(opened, Opened):
                 continue
             self.began.append(game.created)
-            turns = [record for record in game.records if isinstance(record, Turn)]
-            self._time(opened, turns)
+            turns = _with_challenges([each for each in game.records if isinstance(each, Turn)])
+            own = [0, 0]
+            for turn in turns:
+                own[turn.seat] += 1
+                self.think_ms[opened.players[turn.seat]][own[turn.seat]].append(turn.think_ms)
             if game.game in shown:
                 if not games:
                     self.values |= _equipment(rules_in_play(opened.rules))
                 result = shown[game.game]
                 games.append(_game(result, place, opened, turns, game.records[-1]))
         games.sort(key=lambda game: int(game["n"]))
-
-    def _time(self, opened: Opened, turns: Sequence[Turn]) -> None:
-        own = [0, 0]
-        for turn in _with_challenges(turns):
-            own[turn.seat] += 1
-            self.think_ms[opened.players[turn.seat]][own[turn.seat]].append(turn.think_ms)
 
 
 def _shown(results: Sequence[GameResult]) -> Iterable[GameResult]:
@@ -114,7 +111,7 @@ def _game(
         scores = [result.sides[side].score for side in (result.first, 1 - result.first)]
         message, adjustments = f"{message}; the director corrected the score", (0, 0)
         penalties = (0, 0)
-    return {
+    shown = {
         "n": result.number,
         "r": result.round,
         "p": [place[name] for name in opened.players],
@@ -125,9 +122,16 @@ def _game(
         "k": last.racks,
         "t": [
             (turn.rack, turn.move, turn.score, turn.think_ms, turn.clocks[turn.seat])
-            for turn in _with_challenges(turns)
+            for turn in turns
         ],
-    } | (_opening(opened.opening, rules_in_play(opened.rules)) if opened.opening else {})
+    }
+    if opened.opening:
+        rules = rules_in_play(opened.rules)
+        position, text = read_cgp(opened.opening, rules), rules.distribution.alphabet.text
+        squares = enumerate(position.board.squares)
+        shown["b"] = [(at, text((tile,))) for at, tile in squares if tile != EMPTY]
+        shown["z"] = position.scores
+    return shown
 
 
 def _with_challenges(turns: Sequence[Turn]) -> list[Turn]:
@@ -141,9 +145,3 @@ def _with_challenges(turns: Sequence[Turn]) -> list[Turn]:
         else:
             shown.append(turn)
     return shown
-
-
-def _opening(opening: str, rules: Rules) -> dict[str, Any]:
-    position, text = read_cgp(opening, rules), rules.distribution.alphabet.text
-    lying = [(at, text((tile,))) for at, tile in enumerate(position.board.squares) if tile != EMPTY]
-    return {"b": lying, "z": position.scores}

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -236,20 +237,17 @@ def times_sheet(
     last = max((turn for name in names for turn in think_ms[name]), default=0)
     if not last:
         return None
+    means = [
+        [fmean(ms) if (ms := think_ms[name].get(turn)) else None for name in names]
+        for turn in range(1, last + 1)
+    ]
     return Sheet(
         "times",
         "Time by turn",
         (Field("own turn", str), *(Field(plain(name), duration) for name in names)),
-        [
-            (turn, *(_mean(think_ms[name].get(turn, ())) for name in names))
-            for turn in range(1, last + 1)
-        ],
+        [(turn, *row) for turn, row in enumerate(means, start=1)],
         "The mean of the games that had the turn.",
     )
-
-
-def _mean(values: Sequence[int]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def faults_sheet(results: Sequence[GameResult]) -> Sheet | None:
@@ -272,15 +270,9 @@ def faults_sheet(results: Sequence[GameResult]) -> Sheet | None:
                     if side.faults
                 ),
                 "void" if it.void else it.outcome,
-                _forfeited_by(it),
+                it.sides[1 - it.winner].name if it.forfeit and it.winner is not None else None,
             )
             for it in odd[:MOST_FAULTS]
         ],
         f"And {counted(left_out, 'game')} more." if left_out > 0 else "",
     )
-
-
-def _forfeited_by(result: GameResult) -> str | None:
-    if not result.forfeit or result.winner is None:
-        return None
-    return result.sides[1 - result.winner].name

@@ -1,7 +1,7 @@
 """The rated games of one table of a ladder: derived from the journal, and kept small.
 
-Games are counted by pair of players. Of a single game only its name and its players are kept; all
-else is in the journal.
+A game takes 29 bytes here: its name, who played, and how it ended. All else is in the journal,
+which can't be asked for what lists need: there, players and results are text.
 """
 
 from __future__ import annotations
@@ -9,16 +9,28 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.arbiter.records import Ended
+from harness.matches.rating_list import Meetings
+from lexicons.arrays import I64
 
-from .game_names import GameNames
 from .matchmaking import REMEMBERED
-from .tally import Sums, Tally, joined
+
+_GAME = np.dtype(
+    [
+        ("game", "S16"),
+        ("first", "u4"),
+        ("second", "u4"),
+        ("halves", "u1"),  # half points of the first: 2, 1 or 0
+        ("spread", "i4"),  # its score less that of the second
+    ]
+)
+_ROOM = 1_024
+"""Least number of games for which room is made at once."""
 
 
 class RatedGame(NamedTuple):
@@ -94,14 +106,19 @@ class Opponent(NamedTuple):
     """Own scores less the opponent's."""
 
 
-@dataclass(slots=True, eq=False)
-class OpenDay:
-    """A day (UTC) with games, for whose end no ratings are computed yet."""
+class DayEnd(NamedTuple):
+    """The end of a day (UTC) with games, or of today so far."""
 
     day: date
-    games: int = 0
-    """Games of the table by the end of the day, or by now."""
-    tally: Tally = field(default_factory=Tally)
+    games: int
+    """Games of the table by then."""
+
+
+class Numbered(NamedTuple):
+    """A game, by its number among those of a table and by its name."""
+
+    number: int
+    game: str
 
 
 class History:
@@ -109,17 +126,13 @@ class History:
 
     def __init__(self) -> None:
         self.records: list[PlayerRecord] = []
-        self.open_days: list[OpenDay] = []
+        self.days: list[DayEnd] = []
         """The earliest first; the last may be today."""
-        self.played = GameNames()
-        self._settled = Tally()
-        """Games of the days before."""
-        self._index: dict[str, int] = {}
-
-    @property
-    def games(self) -> int:
+        self.games = 0
         """Games that count."""
-        return self.played.games
+        self._rows: npt.NDArray[Any] = np.zeros(_ROOM, _GAME)
+        """These games, and room for more."""
+        self._index: dict[str, int] = {}
 
     def player(self, name: str) -> int:
         """Return the number of a player, known or new."""
@@ -134,7 +147,7 @@ class History:
 
     def take(self, game: RatedGame) -> None:
         """Add a game."""
-        first, second = players = self.player(game.players[0]), self.player(game.players[1])
+        players = self.player(game.players[0]), self.player(game.players[1])
         for seat, player in enumerate(players):
             record = self.records[player]
             record.faults.update(it.code for it in game.ended.faults if it.seat == seat)
@@ -151,49 +164,48 @@ class History:
             record.recent = (players[1 - seat], *record.recent[: REMEMBERED - 1])
             if game.ended.outcome not in ("out", "zeroes") and points == seat:
                 record.forfeits[game.ended.outcome] += 1
-        self.played.add(game.game, players)
+        if self.games == self._rows.size:
+            self._rows = np.append(self._rows, np.zeros(_ROOM + self.games // 16, _GAME))
         own, others = game.ended.scores
-        day = self._day(datetime.fromtimestamp(game.at, UTC).date())
-        day.games = self.games
-        day.tally.take(first, second, points, own - others)
+        self._rows[self.games] = (game.game.encode(), *players, int(2 * points), own - others)
+        self.games += 1
+        day = datetime.fromtimestamp(game.at, UTC).date()
+        if self.days and self.days[-1].day >= day:  # later: the clock was put back
+            day = self.days.pop().day
+        self.days.append(DayEnd(day, self.games))
 
-    def _day(self, day: date) -> OpenDay:
-        """Return a day, or the latest if that is later: the clock was put back."""
-        if not self.open_days or self.open_days[-1].day < day:
-            if self.open_days:
-                self.open_days[-1].tally.sums()  # packed for good
-            self.open_days.append(OpenDay(day))
-        return self.open_days[-1]
+    def meetings(self) -> Meetings:
+        """Return all games, in the order in which they ended."""
+        rows = self._rows[: self.games]
+        first, second = rows["first"].astype(np.int64), rows["second"].astype(np.int64)
+        return Meetings(first, second, rows["halves"] / 2)
 
-    def settle(self, days: int) -> None:
-        """Add the earliest open days to those before: their ratings are computed."""
-        for each in self.open_days[:days]:
-            self._settled.add(each.tally)
-        del self.open_days[:days]
+    def latest(self, before: int, most: int, player: int | None = None) -> list[Numbered]:
+        """Return games numbered below ``before``, the latest first, all or those of a player.
 
-    def sums(self) -> tuple[Sums, list[int]]:
-        """Return all games, and how many rows there were by the end of each open day."""
-        parts = self._sums()
-        _, *ends = accumulate(part.pair.size for part in parts)
-        return joined(parts), ends
-
-    def _sums(self) -> list[Sums]:
-        return [tally.sums() for tally in (self._settled, *(it.tally for it in self.open_days))]
+        Another thread may add games meanwhile.
+        """
+        rows = self._rows[: min(before, self.games)]
+        numbers = np.arange(rows.size) if player is None else _games_of(player, rows)
+        latest = numbers[::-1][:most].tolist()
+        return [Numbered(number, rows["game"][number].decode()) for number in latest]
 
     def opponents(self, player: int) -> list[Opponent]:
         """Return a player's opponents, the most frequent first."""
-        own = joined(sums.having(player) for sums in self._sums())
-        began = own.first == player
-        others, which = np.unique(np.where(began, own.second, own.first), return_inverse=True)
-        wins, ties, losses, spread = (
+        own = self._rows[_games_of(player, self._rows[: self.games])]
+        began = own["first"] == player
+        others, which = np.unique(np.where(began, own["second"], own["first"]), return_inverse=True)
+        halves = np.where(began, own["halves"], 2 - own["halves"])
+        spreads = np.where(began, own["spread"], -own["spread"])
+        wins, losses, ties, spread = (
             np.bincount(which, weights=column, minlength=others.size).astype(np.int64)
-            for column in (
-                np.where(began, own.counts[:, 0], own.counts[:, 2]),
-                own.counts[:, 1],
-                np.where(began, own.counts[:, 2], own.counts[:, 0]),
-                np.where(began, own.spread, -own.spread),
-            )
+            for column in (halves == 2, halves == 0, halves == 1, spreads)
         )
         rows = zip(others, wins + losses + ties, wins, losses, ties, spread, strict=True)
         table = [Opponent(*map(int, row)) for row in rows]
         return sorted(table, key=lambda row: (-row.games, self.records[row.player].name))
+
+
+def _games_of(player: int, rows: npt.NDArray[Any]) -> I64:
+    """Return the numbers of a player's games."""
+    return np.flatnonzero((rows["first"] == player) | (rows["second"] == player))

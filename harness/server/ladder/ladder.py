@@ -296,7 +296,7 @@ class Ladder:
         for table in self.tables.values():
             task = table.task(datetime.fromtimestamp(self.now(), UTC).date())
             if task is not None:
-                more = len(task.after) > 1 or more
+                more = bool(task.days) or more
                 failed = not await self._rate(table, task) or failed
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if failed else PAUSE_S
         return more or failed

@@ -123,13 +123,9 @@ def information(one: Present, other: Present) -> float:
     chance = 1 / (1 + math.exp(min((other.rating - one.rating) / ELO, 500.0)))
     weight = chance * (1 - chance)
     s, t = (one.deviation / ELO) ** 2, (other.deviation / ELO) ** 2
-    return weight * (s * s + t * t) / (1 + weight * (s + t)) * _fresh(one, other)
-
-
-def _fresh(one: Present, other: Present) -> float:
-    """Return the share of its worth, from 0 to 1, that a game has since the two last met."""
-    since = min(_since(one, other.player), _since(other, one.player))
-    return (since / REMEMBERED) ** 2
+    since_they_met = min(_since(one, other.player), _since(other, one.player))
+    freshness = (since_they_met / REMEMBERED) ** 2
+    return weight * (s * s + t * t) / (1 + weight * (s + t)) * freshness
 
 
 def _since(player: Present, opponent: int) -> int:

@@ -19,8 +19,7 @@ from harness.figures import moment
 from harness.server.answers import FRESH_S, as_json, wrong
 from protocol.websocket import HttpAnswer
 
-from .game_names import Numbered
-from .history import Opponent, PlayerRecord
+from .history import Numbered, PlayerRecord
 from .ladder import Ladder, rated_game
 from .table import RatedTable, Rating
 
@@ -153,7 +152,15 @@ class Publisher:
                     for day, rating in table.over_time(player)
                 ],
                 "opponents": [
-                    {"name": history.records[row.player].name, **_counts(row)} for row in opponents
+                    {
+                        "name": history.records[row.player].name,
+                        "games": row.games,
+                        "wins": row.wins,
+                        "losses": row.losses,
+                        "ties": row.ties,
+                        "spread": row.spread,
+                    }
+                    for row in opponents
                 ],
                 "forfeits": dict(record.forfeits.most_common()),
                 "faults": dict(record.faults.most_common()),
@@ -170,7 +177,7 @@ class Publisher:
             player = table.history.find(query["player"])
             if player is None:
                 return wrong(404, f"nobody called {query['player'][:64]!r} has come")
-        latest = partial(table.history.played.latest, before, GAMES_AT_ONCE, player)
+        latest = partial(table.history.latest, before, GAMES_AT_ONCE, player)
         return partial(_told_games, table.name, latest)
 
 
@@ -197,10 +204,6 @@ def _game(number: int, kept: EndedGame) -> dict[str, Any]:
         "outcome": game.ended.outcome,
         "turns": game.turns,
     }
-
-
-def _counts(opponent: Opponent) -> dict[str, int]:
-    return {key: value for key, value in opponent._asdict().items() if key != "player"}
 
 
 def _rating(rating: Rating) -> dict[str, float]:

@@ -12,39 +12,26 @@ import os
 import pickle
 import sys
 from collections.abc import Sequence
-from datetime import date
 from typing import NamedTuple
 
 from bot.seat.worker_handle import worker_command
-from harness.matches.rating_list import RatingList, rate_list
+from harness.matches.rating_list import Meetings, RatingList, rate_list
 from lexicons.arrays import F64
 
-from .tally import Sums, meetings_of
+from .history import DayEnd
 
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _COMMAND = worker_command(module="harness.server.ladder.rating_process")
 
 
-class DayEnd(NamedTuple):
-    """The end of a day (UTC) with games."""
-
-    day: date
-    games: int
-    """Games of the table by then."""
-
-
 class RatingTask(NamedTuple):
-    """A history to rate: as it is now, and as it was at the end of some days."""
+    """Games to rate: as they are now, and as they were at the end of some days."""
 
-    sums: Sums
+    games: Meetings
     held: F64
     """Ratings of anchors, nan for all others."""
     start: F64 | None
     """As in ``rate_list``."""
-    after: Sequence[int]
-    """For each list the number of rows it counts: all, then those by the end of each day."""
-    games: int
-    """Games of the table now."""
     days: Sequence[DayEnd]
 
 
@@ -53,7 +40,7 @@ class RatingError(RuntimeError):
 
 
 async def rate(task: RatingTask) -> list[RatingList]:
-    """Compute lists, one for each number of rows.
+    """Compute the list of now, and that at the end of each day.
 
     Raises:
         RatingError: the process died.
@@ -80,10 +67,8 @@ async def rate(task: RatingTask) -> list[RatingList]:
 
 def rated(task: RatingTask) -> list[RatingList]:
     """Compute the lists of a task in this process."""
-    return [
-        rate_list(meetings_of(task.sums.up_to(number)), task.held, task.start)
-        for number in task.after
-    ]
+    ends = (task.games.first.size, *(end.games for end in task.days))
+    return [rate_list(task.games.up_to(end), task.held, task.start) for end in ends]
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from protocol.parts import TimeControl
 
 from .history import History
 from .matchmaking import Look, Match, Present, matches
-from .rating_process import DayEnd, RatingTask
+from .rating_process import RatingTask
 
 PROVISIONAL = 100.0
 """A rating with a larger error is provisional: about fifty games settle it."""
@@ -150,10 +150,10 @@ class RatedTable:
 
     def task(self, today: date) -> RatingTask | None:
         """Return what is to be computed, if anything: the list now, and those of past days."""
-        games = self.history.games
-        days = self._missing_days(today)
+        unrated = self.history.days[len(self.days) :]
+        days = [*islice(takewhile(lambda end: end.day < today, unrated), DAYS_AT_ONCE)]
         known = 0 if self.latest is None else self.latest.games
-        if games == known and not days:
+        if self.history.games == known and not days:
             return None
         held = np.full(len(self.history.records), math.nan)
         for name, rating in self.anchors.items():
@@ -162,22 +162,14 @@ class RatedTable:
         if self.latest is not None:
             start = np.full(held.size, math.nan)
             start[: self.latest.listed.ratings.size] = self.latest.listed.ratings
-        sums, ends = self.history.sums()
-        after = (sums.pair.size, *ends[: len(days)])
-        return RatingTask(sums, held, start, after, games, days)
-
-    def _missing_days(self, today: date) -> list[DayEnd]:
-        """Return the past days with games, but without ratings."""
-        past = takewhile(lambda each: each.day < today, self.history.open_days)
-        return [DayEnd(each.day, each.games) for each in islice(past, DAYS_AT_ONCE)]
+        return RatingTask(self.history.meetings(), held, start, days)
 
     def take_ratings(self, task: RatingTask, lists: list[RatingList], at: float) -> None:
         """Take what was computed for a task."""
-        self.latest = LatestRatings(lists[0], task.games, at)
+        self.latest = LatestRatings(lists[0], task.games.first.size, at)
         for listed, end in zip(lists[1:], task.days, strict=True):
             short = (each.astype(np.float32) for each in listed[:2])
             self.days.append(Day(*end, *short))
-        self.history.settle(len(task.days))
         for player, present in self._present.items():
             rating = self.rating(player)
             present.rating, present.deviation = rating.rating, rating.error / WIDTH

@@ -18,7 +18,7 @@ FREE = math.nan
 def meetings(*rows: tuple[int, int, float]) -> Meetings:
     """Return games of rows: who moved first, who second, points of the first."""
     columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-    return Meetings.single(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
+    return Meetings(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
 
 
 def played(strengths: F64, games: int, chance: np.random.Generator) -> Meetings:
@@ -27,7 +27,7 @@ def played(strengths: F64, games: int, chance: np.random.Generator) -> Meetings:
     second = (first + chance.integers(1, strengths.size, games)) % strengths.size
     ahead = (strengths[first] - strengths[second] + 30) / ELO
     won = chance.random(games) < 1 / (1 + np.exp(-ahead))
-    return Meetings.single(first, second, won.astype(np.float64))
+    return Meetings(first, second, won.astype(np.float64))
 
 
 def twin(games: Meetings, held: F64, spread: float) -> tuple[F64, float]:
@@ -106,18 +106,6 @@ def test_a_start_changes_nothing() -> None:
     warm = rate_list(games, held, known)
     assert warm.ratings == pytest.approx(cold.ratings, abs=0.5)
     assert warm.errors == pytest.approx(cold.errors, abs=0.5)
-
-
-def test_games_that_ended_alike_count_as_if_they_came_one_by_one() -> None:
-    games = [(0, 1, 1), (1, 0, 0.5), (1, 2, 1), (2, 0, 0), (0, 1, 0)]
-    held = np.array([1_600.0, FREE, FREE])
-    times = [3, 1, 2, 5, 4]
-    single = [game for game, count in zip(games, times, strict=True) for _ in range(count)]
-    together = meetings(*games)._replace(games=np.array(times))
-    one_by_one, listed = rate_list(meetings(*single), held), rate_list(together, held)
-    assert listed.ratings.tolist() == one_by_one.ratings.tolist()
-    assert listed.errors.tolist() == one_by_one.errors.tolist()
-    assert listed[2:] == one_by_one[2:]
 
 
 @pytest.mark.parametrize("anchors", [0, 2])

@@ -147,7 +147,7 @@ async def test_missed_games_count_after_a_resumption_as_before(
         )
         await tournament.play(hall)
         assert files.results[-1].number == len(results) + 1
-        assert list(tournament.absentees) == [1] * is_absent
+        assert list(tournament.queue.absences.reasons) == [1] * is_absent
 
 
 async def test_a_game_that_was_missed_just_before_a_kill_counts(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ async def test_a_game_that_was_missed_just_before_a_kill_counts(tmp_path: Path) 
         await tournament.play(hall)
         assert [result.game for result in files.results] == ["g1", opened.game]
         why = "B missed 2 games in a row: lost without a game: nobody came"
-        assert tournament.absentees == {1: why}
+        assert tournament.queue.absences.reasons == {1: why}
         assert files.decisions[0] == Absent(1, why)
 
 
@@ -213,10 +213,10 @@ def test_who_was_absent_and_is_withdrawn_is_not_back_after_a_start(tmp_path: Pat
     names = ("A", "B", "C")
     with MatchFolder(tmp_path) as files:
         files.decide(Absent(2, "did not come"))
-        assert directed(tmp_path, files, *names).absentees
+        assert directed(tmp_path, files, *names).queue.absences.reasons
         files.decide(Withdrawn(2, "sent home"))
         tournament = directed(tmp_path, files, *names)
-        assert (tournament.absentees, files.withdrawn) == ({}, {2})
+        assert (tournament.queue.absences.reasons, files.withdrawn) == ({}, {2})
 
 
 class Waiting:
@@ -247,7 +247,9 @@ async def test_a_game_that_was_on_is_played_whoever_has_withdrawn(tmp_path: Path
     hall, lexicon, names = Waiting(tmp_path), load_lexicon(), ("A", "B", "C")
     terms = {"games": 1, "rounds": 1, "lexicon_checksum": lexicon.checksum}
     with closing(hall.journal), MatchFolder(tmp_path) as files:
-        planned = next(directed(tmp_path, files, *names, **terms).schedule.next_round() or iter(()))
+        planned = next(
+            directed(tmp_path, files, *names, **terms).queue.schedule.next_round() or iter(())
+        )
         players = names[planned.entrant(0)], names[planned.entrant(1)]
         opened = new_game(players, lexicon, TimeControl(), Draws.fresh())
         await hall.journal.create(opened, asdict(planned))
@@ -275,14 +277,14 @@ async def test_who_is_taken_back_may_miss_a_game(tmp_path: Path) -> None:
             book = await hall.next()
             if number == 1:
                 files.decide(Withdrawn(1, "gone home"))
-                tournament.take_back(1)
+                tournament.queue.take_back(1)
             away = book.opened.players.index("B")
             missed = accusation(away, "no_show", "it did not come")
             book.end("no_show", 1 - away, "nobody came", 0, [missed])
             hall.end(book)
             for _ in range(50):
                 await asyncio.sleep(0)
-            assert (1 in tournament.absentees) == (number == 2)
+            assert (1 in tournament.queue.absences.reasons) == (number == 2)
         playing.cancel()
         await asyncio.wait([playing])
 
@@ -301,7 +303,8 @@ async def test_what_went_wrong_in_a_void_game_stays_beside_its_replay(tmp_path: 
         hall.end(annulled)
         second = await hall.next()
         assert (tmp_path / "games" / "00001.faults.txt").read_text() == "a wrong clock"
-        tournament.correct(Corrected(1, annulled.opened.game, None, "a wrong clock"))
+        files.decide(Corrected(1, annulled.opened.game, None, "a wrong clock"))
+        tournament.play_again(1, annulled.opened.game)
         hall.end(second)
         hall.end(await hall.next())
         for _ in range(50):
@@ -324,10 +327,11 @@ async def test_a_game_is_played_again_when_its_players_are_free(tmp_path: Path) 
         first = await hall.next()
         hall.end(first)
         second = await hall.next()
-        tournament.correct(Corrected(1, first.opened.game, None, "a wrong clock"))
+        files.decide(Corrected(1, first.opened.game, None, "a wrong clock"))
+        tournament.play_again(1, first.opened.game)
         for _ in range(50):
             await asyncio.sleep(0)
-        assert tournament._units_under_way == 1, "they play the second game"
+        assert hall.on.empty(), "they play the second game"
         hall.end(second)
         again = await hall.next()
         assert list(tournament.playing) == [1]

@@ -7,11 +7,13 @@ import gc
 import json
 import sys
 import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
+from random import Random
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -26,7 +28,6 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
 from harness.server.ladder import rating_process
-from harness.server.ladder.game_names import BLOCK, GameNames
 from harness.server.ladder.history import History, RatedGame
 from harness.server.ladder.ladder import Ladder, Rated
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
@@ -270,16 +271,38 @@ def test_a_history_has_what_was_played() -> None:
 
 
 def test_games_are_numbered_as_they_ended() -> None:
-    played = GameNames()
-    for number in range(2 * BLOCK + 2):
-        played.add(f"{number:016x}", (0, 1 if number % BLOCK else 2))
-    last = 2 * BLOCK + 1
-    latest = played.latest(10**6, 4)
+    history, many = History(), 2_050
+    for number in range(many):
+        second = "bob" if number % 1_024 else "cem"
+        history.take(RatedGame(f"{number:016x}", "t", ("ann", second), frozenset(), 0.0, ended(0)))
+    last = many - 1
+    latest = history.latest(10**6, 4)
     assert [each.number for each in latest] == [last, last - 1, last - 2, last - 3]
     assert latest[0].game == f"{last:016x}"
-    assert [each.number for each in played.latest(last, 9, 2)] == [2 * BLOCK, BLOCK, 0]
-    assert [each.number for each in played.latest(BLOCK, 2, 1)] == [BLOCK - 1, BLOCK - 2]
-    assert played.latest(0, 9) == []
+    assert [each.number for each in history.latest(last, 9, history.find("cem"))] == [2048, 1024, 0]
+    assert [each.number for each in history.latest(1024, 2, history.find("bob"))] == [1023, 1022]
+    assert history.latest(0, 9) == []
+
+
+def test_lists_are_those_of_a_plain_count() -> None:
+    history, chance = History(), Random(1)
+    results: Counter[tuple[str, str, int]] = Counter()
+    spreads: Counter[tuple[str, str]] = Counter()
+    for number in range(3_000):
+        first, second = chance.sample("abcdef", 2)
+        winner = chance.choice((0, 1, None))
+        scores = chance.randint(200, 500), chance.randint(200, 500)
+        how = replace(ended(winner), scores=scores)
+        history.take(RatedGame(f"{number:016x}", "t", (first, second), frozenset(), 0.0, how))
+        for own, other, seat in ((first, second, 0), (second, first, 1)):
+            results[own, other, 0 if winner is None else 1 if winner == seat else -1] += 1
+            spreads[own, other] += scores[seat] - scores[1 - seat]
+    for own in "abcdef":
+        for row in history.opponents(cast("int", history.find(own))):
+            other = history.records[row.player].name
+            wins, losses, ties = (results[own, other, how] for how in (1, -1, 0))
+            expected = wins + losses + ties, wins, losses, ties, spreads[own, other]
+            assert tuple(row)[1:] == expected
 
 
 # --- ratings --------------------------------------------------------------------------------------
@@ -363,7 +386,7 @@ async def test_a_day_that_is_over_has_ratings_without_another_game(
     season, days = Season(at=MIDNIGHT + DAY_S - 0.05), asyncio.Queue[int]()
 
     async def compute(task: RatingTask) -> list[RatingList]:
-        days.put_nowait(len(task.after))
+        days.put_nowait(len(task.days))
         return rated(task)
 
     season.ladder._compute = compute
@@ -419,7 +442,7 @@ async def test_ratings_that_fail_are_computed_later() -> None:
     assert ladder.tables["ladder"].latest is not None
 
 
-def test_another_game_between_the_same_players_takes_its_name_and_no_more() -> None:
+def test_another_game_takes_its_row_and_no_more() -> None:
     season = Season()
     pairs = list(permutations(("ann", "bob", "cem", "dan"), 2))
 
@@ -433,12 +456,12 @@ def test_another_game_between_the_same_players_takes_its_name_and_no_more() -> N
     try:
         gc.collect()
         before, _ = tracemalloc.get_traced_memory()
-        play(10 * BLOCK)
+        play(10_000)
         gc.collect()
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert (after - before) / (10 * BLOCK) < 30
+    assert (after - before) / 10_000 < 40
 
 
 # --- the journal ----------------------------------------------------------------------------------
@@ -475,7 +498,7 @@ async def test_the_journal_is_all_that_a_ladder_needs(journal: Journal) -> None:
     assert list(fresh.pair(1)) == []
     fresh.begin_with(histories, late)
     history = fresh.tables["ladder"].history
-    assert [each.game for each in history.played.latest(9, 9)] == ["6" * 16, "2" * 16, "1" * 16]
+    assert [each.game for each in history.latest(9, 9)] == ["6" * 16, "2" * 16, "1" * 16]
     assert [row.ties for row in history.opponents(0)] == [1]
     (game,) = fresh.pair(1)
     assert names(game) == {"ann", "cem"}
@@ -513,7 +536,7 @@ async def test_a_damaged_game_does_not_count_and_harms_no_other(journal: Journal
     tamper(journal.address, "UPDATE records SET at = 1e300 WHERE game = ?", "6" * 16)
     tamper(journal.address, "UPDATE records SET content = '{}' WHERE game = ?", "7" * 16)
     histories, _ = Season().ladder.read(journal.address)
-    assert [each.game for each in histories["ladder"].played.latest(9, 9)] == ["1" * 16]
+    assert [each.game for each in histories["ladder"].latest(9, 9)] == ["1" * 16]
 
 
 # --- what is told ---------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ async def test_the_standings_have_games_that_are_on_and_over(tmp_path: Path) -> 
         host = page.screen._hosting.games["g1"]
         tournament = page.screen._tournament
         tournament.playing[2] = host.book
-        tournament.schedule.next_round()
+        tournament.queue.schedule.next_round()
         told = await page.json("/api/standings")
         assert [each["number"] for each in told["games"]] == [2, 1]
         assert told["games"][0]["game"] == "g1"
