@@ -18,7 +18,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from http import HTTPStatus
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from websockets.asyncio.server import Server, ServerConnection
@@ -222,7 +221,12 @@ class Acceptor:
         with suppress(OSError):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, HELD_BYTES)
             if not self._tls and len(self._held) < MOST_TOLD:
-                sock.send(http_answer(503, f"{why}\n"), socket.MSG_DONTWAIT)
+                body = f"{why}\n".encode()
+                head = (
+                    "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+                    f"Content-Type: {PLAIN_TEXT}\r\nContent-Length: {len(body)}\r\n\r\n"
+                )
+                sock.send(head.encode() + body, socket.MSG_DONTWAIT)
         self._held.append((self._loop.time() + HELD_S, sock))
         if len(self._held) > MOST_HELD:
             self._held.popleft()[1].close()
@@ -246,19 +250,6 @@ class _Waiting(NamedTuple):
     until: float
     """When it is refused, in the loop's time."""
     later: Later
-
-
-def http_answer(status: int, text: str, *headers: str, content_type: str = PLAIN_TEXT) -> bytes:
-    """Return the bytes of an HTTP answer after which the connection closes."""
-    body = text.encode()
-    head = (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-        "Connection: close",
-        f"Content-Type: {content_type}",
-        f"Content-Length: {len(body)}",
-        *headers,
-    )
-    return "\r\n".join(head).encode() + b"\r\n\r\n" + body
 
 
 async def serve(

@@ -86,11 +86,11 @@ def unfinished_copy(name: str) -> JournalError:
 
 
 class InUse(JournalError):
-    """Another host has the journal open; ``serving`` is its advertised address, or ``""``."""
+    """Another host has the journal open; ``holder`` says which, if that is known."""
 
-    def __init__(self, sentence: str, serving: str = "") -> None:
+    def __init__(self, sentence: str, holder: str = "") -> None:
         super().__init__(sentence)
-        self.serving = serving
+        self.holder = holder
 
 
 class NoAnswer(JournalError):
@@ -123,6 +123,10 @@ class Store(Protocol):
     @property
     def commits(self) -> int:
         """Number of commits in all, also before this start."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether no other host may have the journal by now."""
 
     @property
     def notice(self) -> str:
@@ -160,11 +164,10 @@ class Database(Protocol):
             Unreadable: it can't be read at all.
         """
 
-    def open(self, reserve: int, advertised: str = "") -> Store:
+    def open(self, reserve: int) -> Store:
         """Open the journal for writing; create it if missing.
 
-        No game begins with less than ``reserve`` bytes free. ``advertised`` is the address at which
-        other hosts reach this one.
+        No game begins with less than ``reserve`` bytes free.
 
         Raises:
             JournalError: it can't be used.

@@ -56,11 +56,10 @@ class Journal:
 
     JournalError if it is no journal or of another version, if it is damaged or lacks what was
     acknowledged, or another host has it open. No game begins with less than ``reserve`` bytes free
-    on its disk, so that running games have room to end. ``advertised`` is the address at which
-    hosts that wait for the journal reach this one.
+    on its disk, so that running games have room to end.
     """
 
-    def __init__(self, address: Address, reserve: int = 0, advertised: str = "") -> None:
+    def __init__(self, address: Address, reserve: int = 0) -> None:
         self.address = address
         database = database_at(address)
         self.name = database.name
@@ -74,7 +73,7 @@ class Journal:
         self._queue: queue.SimpleQueue[tuple[Work, asyncio.Future[None] | None] | None]
         self._queue = queue.SimpleQueue()
         self._lost: asyncio.Future[str] | None = None
-        self._store = database.open(reserve, advertised)
+        self._store = database.open(reserve)
         self.notice = self._store.notice
         """A warning about the database for whoever runs this host; ``""``: none."""
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
@@ -97,6 +96,11 @@ class Journal:
     def commits(self) -> int:
         """Number of commits in all, also before this start."""
         return self._store.commits
+
+    @property
+    def is_held(self) -> bool:
+        """Whether no other host may have the journal by now."""
+        return self._store.is_held
 
     # --- writing --------------------------------------------------------------------------------
 

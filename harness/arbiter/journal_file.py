@@ -76,16 +76,13 @@ class SqliteFile:
         except UNREADABLE as error:
             raise Unreadable(str(error)) from None
 
-    def open(self, reserve: int, advertised: str = "") -> SqliteStore:
+    def open(self, reserve: int) -> SqliteStore:
         """Open the journal for writing; create it if missing.
-
-        ``advertised`` is not used: no host on another machine waits for a file.
 
         Raises:
             JournalError: it is no journal or of another version, it is damaged or lacks what was
                 acknowledged, or another host has it open.
         """
-        del advertised
         try:
             return SqliteStore(self.path, reserve)
         except (OSError, *UNREADABLE) as error:
@@ -111,6 +108,7 @@ class SqliteStore:
     """A journal file, open for writing; no game begins with less than ``reserve`` bytes free."""
 
     idle_s = None
+    is_held = True
     notice = ""
 
     def __init__(self, path: Path, reserve: int) -> None:

@@ -44,8 +44,7 @@ CREATE TABLE IF NOT EXISTS lease (
     number   BIGINT NOT NULL,            -- the fencing token
     holder   TEXT NOT NULL,              -- for people
     until    TIMESTAMPTZ NOT NULL,       -- by the clock of the database
-    commit   BIGINT NOT NULL,            -- the last that was made
-    address  TEXT NOT NULL DEFAULT ''    -- where hosts that stand by reach its host
+    commit   BIGINT NOT NULL             -- the last that was made
 );
 CREATE OR REPLACE FUNCTION hold(mine BIGINT, this BIGINT, seconds DOUBLE PRECISION) RETURNS VOID
 LANGUAGE plpgsql AS $$
@@ -68,13 +67,10 @@ SCHEMA += TABLES.format(
 SCHEMA += _LEASE
 
 _TAKE = """
-UPDATE lease SET number = number + 1, holder = %s, address = %s,
+UPDATE lease SET number = number + 1, holder = %s,
     until = clock_timestamp() + make_interval(secs => %s)
 WHERE until <= clock_timestamp() RETURNING number, commit
 """
-
-_ADD_ADDRESS = "ALTER TABLE lease ADD COLUMN address TEXT NOT NULL DEFAULT ''"
-"""For a journal made before hosts told their address; older programs can still use it then."""
 
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -125,7 +121,7 @@ class PostgresDatabase:
         except psycopg.Error as error:
             raise Unreadable(_sentence(error)) from None
 
-    def open(self, reserve: int, advertised: str = "") -> PostgresStore:
+    def open(self, reserve: int) -> PostgresStore:
         """Open the journal for writing; create it if missing.
 
         ``reserve`` is not used: the free space on the database's disk is not known here.
@@ -138,7 +134,7 @@ class PostgresDatabase:
         del reserve
         psycopg = _driver()
         try:
-            return PostgresStore(self._url, self.name, advertised)
+            return PostgresStore(self._url, self.name)
         except psycopg.Error as error:
             late = isinstance(error, psycopg.errors.ConnectionTimeout)
             raise (NoAnswer if late else JournalError)(
@@ -246,8 +242,8 @@ class PostgresStore:
 
     idle_s = lease.BEAT_S
 
-    def __init__(self, url: str, name: str, advertised: str = "") -> None:
-        self._url, self._name, self._advertised = url, name, advertised
+    def __init__(self, url: str, name: str) -> None:
+        self._url, self._name = url, name
         self._over = ""
         """Why nothing more is written; empty: the lease is not lost."""
         self._bytes, self._sized_at = 0, float("-inf")
@@ -269,15 +265,7 @@ class PostgresStore:
                 self._connection.execute(SCHEMA)
                 values = (str(SCHEMA_VERSION),)
                 self._connection.execute("INSERT INTO state VALUES ('version', %s)", values)
-                self._connection.execute("INSERT INTO lease VALUES (0, '', 'epoch', 0, '')")
-            elif not self._has_address():
-                self._connection.execute(_ADD_ADDRESS)
-
-    def _has_address(self) -> bool:
-        question = (
-            "SELECT FROM pg_attribute WHERE attrelid = 'lease'::regclass AND attname = 'address'"
-        )
-        return self._connection.execute(question).rowcount > 0
+                self._connection.execute("INSERT INTO lease VALUES (0, '', 'epoch', 0)")
 
     def _compare_clocks(self) -> str:
         """Return a notice if this machine's clock is far from the database's, else ``""``."""
@@ -301,18 +289,16 @@ class PostgresStore:
         ends, numbers = set(), set()
         while True:
             asked = time.monotonic()
-            if taken := self._rows(_TAKE, me, self._advertised, lease.LEASE_S):
+            if taken := self._rows(_TAKE, me, lease.LEASE_S):
                 ((number, commit),) = taken
                 return lease.Tenure.taken(number, commit, asked)
-            question = "SELECT number, holder, until, address FROM lease"
-            ((number, holder, until, serving),) = self._rows(question)
+            question = "SELECT number, holder, until FROM lease"
+            ((number, holder, until),) = self._rows(question)
             ends.add(until)
             numbers.add(number)
             if len(ends) > 2 or len(numbers) > 1:
-                where = f", at {serving}" if serving else ""
-                raise InUse(
-                    f"{self._name} is in use by another server or match ({holder}{where})", serving
-                )
+                in_use = f"{self._name} is in use by another server or match ({holder})"
+                raise InUse(in_use, holder)
             time.sleep(RETRY_S)
 
     def _rows(
@@ -327,6 +313,11 @@ class PostgresStore:
     def commits(self) -> int:
         """Number of commits in all, also before this start."""
         return self._tenure.commit
+
+    @property
+    def is_held(self) -> bool:
+        """Whether no other host may have the journal by now."""
+        return not (self._over or self._tenure.is_over(time.monotonic()))
 
     def commit(self, work: Work) -> None:
         """Make work durable, or change nothing and raise.

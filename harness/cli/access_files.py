@@ -49,8 +49,7 @@ def read_access_files(settings: Mapping[str, Any], tell: Callable[[str], None]) 
             "know, --open-to-all anybody"
         )
     with sentences():
-        passes_on = settings.get("standby", False)
-        check_admission(settings["admission"], settings["max_games"], passes_on=passes_on)
+        check_admission(settings["admission"], settings["max_games"])
         tokens = KnownTokens(settings["tokens"], tell) if has_tokens else None
         admins = KnownTokens(settings["admins"], tell) if "admins" in settings else None
     cert, key = settings.get("tls_cert"), settings.get("tls_key")
@@ -91,9 +90,8 @@ def rereading(
             renew(access.certificate, tell)
         try:
             said = read()
-            passes_on = said.get("standby", False)
             with sentences():
-                check_admission(said["admission"], said["max_games"], passes_on=passes_on)
+                check_admission(said["admission"], said["max_games"])
         except CommandFailed as failure:
             tell(f"{failure}; until that is corrected, the old settings stay")
             return

@@ -30,9 +30,7 @@ from harness.server.ladder.settings import (
     check_ladder,
     check_table_name,
 )
-from harness.server.passing_on import PassingOn
 from harness.server.play import Offered
-from harness.server.request_head import split_address
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
@@ -48,8 +46,6 @@ from .serving import (
     LOOPBACK,
     RESERVE_BYTES,
     House,
-    advertised,
-    is_any,
     prepare_bots,
     read_bots,
     return_freed_memory,
@@ -87,9 +83,7 @@ class ServerSettings(TableWords, total=False):
     db: str
     """The journal: a file, or postgresql://USER@HOST/DATABASE. [default: tilewire.db]"""
     standby: Annotated[bool, Parameter(negative="")]
-    """Pass connections on to the server that has the journal; go on with its games after it."""
-    advertise: str
-    """HOST:PORT, where other hosts reach this one. [default: host and port]"""
+    """Wait while another server has the journal, and go on with its games after it."""
     tokens: Path
     """A file of names and token hashes; then nobody else may play."""
     open_to_all: Annotated[bool, Parameter(negative="")]
@@ -215,7 +209,7 @@ def serve(
         return _completed(read(), clock, ladder=ladder)
 
     settings = read_all()
-    _check_hosts(settings)
+    _check_standby(settings)
     threads, ponder = settings["threads"], settings["ponder"]
     specs = _bots(settings)
     access = read_access_files(settings, tell)
@@ -251,14 +245,8 @@ def _check_for_tournament(said: ServerFile, others: set[str], tournament: Path) 
         )
 
 
-def _check_hosts(settings: ServerFile) -> None:
-    """Check what several hosts need to find each other, or fail with a sentence."""
-    advertise = settings.get("advertise")
-    if advertise is not None:
-        with sentences("--advertise: "):
-            host, _ = split_address(advertise)
-        if is_any(host):
-            raise CommandFailed(f"--advertise: {advertise} stands for all addresses; name one")
+def _check_standby(settings: ServerFile) -> None:
+    """Check what several hosts need to stand by for each other, or fail with a sentence."""
     if not settings["standby"]:
         return
     if not is_url(settings["db"]):
@@ -266,15 +254,10 @@ def _check_hosts(settings: ServerFile) -> None:
             "--standby waits for a journal that several machines reach: "
             "--db postgresql://USER@HOST/DATABASE"
         )
-    if advertise is None and is_any(settings["host"]):
-        raise CommandFailed(
-            f"--host {settings['host']} stands for all addresses, and other hosts need one to "
-            "reach this one: --advertise HOST:PORT"
-        )
     if not settings["admission"].proxies:
         options.say(
-            "connections that another host passes on count as one address, unless "
-            "admission.proxies lists the addresses of the hosts"
+            "connections that come through a balancer count as one address, unless "
+            "admission.proxies lists the balancer's"
         )
 
 
@@ -400,8 +383,7 @@ async def _serve(
                 if journal is None:
                     return
             else:
-                address = advertised(settings.get("advertise"), settings["host"], settings["port"])
-                journal = Journal(settings["db"], RESERVE_BYTES, address)
+                journal = Journal(settings["db"], RESERVE_BYTES)
             with closing(journal):
                 try:
                     server = _server(journal, settings, drain_s, access, house, specs)
@@ -425,21 +407,10 @@ async def _stand_by(
     settings: ServerFile, access: AccessFiles, told: asyncio.Future[asyncio.Event], *, patient: bool
 ) -> Journal | None:
     """Return the journal once this host may have it; None if a signal ends the wait."""
-    certificate = access.certificate
-    passing_on = PassingOn(
-        settings["host"],
-        settings["port"],
-        settings["admission"],
-        access.tls,
-        None if certificate is None else certificate.dialling,
-    )
-    await passing_on.start()
-    settings["port"] = passing_on.port  # other hosts know it by now
-    standby = Standby(settings["db"], access, passing_on, settings.get("advertise"))
-    try:
+    address = settings["host"], settings["port"]
+    async with Standby(settings["db"], access, settings["admission"], *address) as standby:
+        settings["port"] = standby.port  # a balancer knows it by now
         return await standby.wait(told, patient=patient)
-    finally:
-        await passing_on.close()
 
 
 def _server(

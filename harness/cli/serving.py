@@ -242,15 +242,6 @@ def time_control(base: ServerTime, clock: Mapping[str, int | None], host: str) -
     return control
 
 
-def advertised(said: str | None, host: str, port: int) -> str:
-    """Return where other hosts reach this one, or "" if its own address doesn't say."""
-    if said is not None:
-        return said
-    if port == 0 or is_any(host):
-        return ""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def is_any(host: str) -> bool:
     """Return whether a ``--host`` stands for all addresses of the machine."""
     with suppress(ValueError):

@@ -1,6 +1,6 @@
 """A server that waits for the journal, which another host writes, or wrote until now.
 
-Meanwhile it passes conversations on to that host.
+Meanwhile it listens, and tells a balancer, as everybody else, to go to the host that serves.
 """
 
 from __future__ import annotations
@@ -10,25 +10,70 @@ import signal
 from contextlib import suppress
 from typing import Any
 
+from websockets.asyncio.server import Server
+from websockets.http11 import Request
+
 from harness.arbiter.database import InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
-from harness.server.passing_on import PassingOn
+from harness.server.admission import Admission, Admissions
+from harness.server.answers import AGAIN_SOON, as_json
+from protocol.websocket import HttpAnswer, listen
 
 from .access_files import AccessFiles, renew
-from .serving import RESERVE_BYTES, advertised, tell
+from .serving import RESERVE_BYTES, tell
 
 RETRY_S = 0.5
 
 
 class Standby:
-    """A host that waits for the journal."""
+    """A host that waits for the journal ``db``; it listens as long as a block with it lasts."""
 
     def __init__(
-        self, db: str, access: AccessFiles, passing_on: PassingOn, advertise: str | None
+        self, db: str, access: AccessFiles, admission: Admission, host: str, port: int
     ) -> None:
-        self._db, self._access, self._passing_on = db, access, passing_on
-        self._address = advertised(advertise, passing_on.host, passing_on.port)
+        self.port = port
+        """0 for any free port; once it listens, its actual port."""
+        self._db, self._access, self._admission, self._host = db, access, admission, host
+        self._serves = ""
+        """Which host has the journal."""
+        self._unsure = "who serves is not known yet"
+        """Why that is not known for certain; empty if it is."""
         self._said = ""
+        self._server: Server | None = None
+
+    async def __aenter__(self) -> Standby:
+        """Listen; raise OSError if the address can't be had."""
+
+        async def converse(*_: object) -> None:
+            raise AssertionError("every request is answered")
+
+        self._server = await listen(
+            self._host,
+            self.port,
+            converse,
+            on_http=self._answer,
+            tls=self._access.tls,
+            gate=Admissions(self._admission).enter,
+        )
+        self.port = next(iter(self._server.sockets)).getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Listen no more, and don't wait for those whose request is still to come."""
+        assert self._server is not None
+        self._server.close()
+        for handler in self._server.handler_tasks:
+            handler.cancel()
+        await self._server.wait_closed()
+
+    def _answer(self, request: Request) -> HttpAnswer:
+        if request.path != "/healthz":
+            why = "this host stands by for another; come again soon\n"
+            return HttpAnswer(503, why, headers=(AGAIN_SOON,))
+        health = {"status": "standby", "serves": self._serves or None}
+        if self._unsure:
+            return as_json(health | {"why": self._unsure})._replace(status=503)
+        return as_json(health)
 
     async def wait(self, told: asyncio.Future[asyncio.Event], *, patient: bool) -> Journal | None:
         """Return the journal once no other host has it; None if a signal, ``told``, ends the wait.
@@ -41,9 +86,7 @@ class Standby:
         """
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reread)
         while not told.done():
-            opening = asyncio.ensure_future(
-                asyncio.to_thread(Journal, self._db, RESERVE_BYTES, self._address)
-            )
+            opening = asyncio.ensure_future(asyncio.to_thread(Journal, self._db, RESERVE_BYTES))
             ends: set[asyncio.Future[Any]] = {told, opening}
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if not opening.done():
@@ -53,34 +96,21 @@ class Standby:
             try:
                 journal = opening.result()
             except InUse as error:
-                patient = True
-                self._note(error)
+                patient, self._serves, self._unsure = True, error.holder, ""
+                self._tell(str(error))
             except JournalError as error:
                 if not (patient or isinstance(error, NoAnswer)):
                     raise
-                self._passing_on.unsure = str(error)
+                self._unsure = str(error)
                 self._tell(str(error))
                 await asyncio.wait({told}, timeout=RETRY_S)
             else:
                 return journal
         return None
 
-    def _note(self, error: InUse) -> None:
-        """Pass conversations on to the host that has the journal, unless it says it is this one."""
-        self._passing_on.unsure = ""
-        if error.serving and error.serving == self._address:
-            self._passing_on.pass_to("")
-            self._tell(
-                f"{error}, which this host advertises as its own: give each an --advertise of its "
-                "own; until then nothing is passed on here"
-            )
-            return
-        self._passing_on.pass_to(error.serving)
-        self._tell(str(error))
-
     def _tell(self, sentence: str) -> None:
         if sentence != self._said:
-            tell(f"standing by at port {self._passing_on.port}: {sentence}")
+            tell(f"standing by at port {self.port}: {sentence}")
         self._said = sentence
 
     def _reread(self) -> None:

@@ -116,10 +116,8 @@ class Admission(Struct, frozen=True, kw_only=True):
         return Rates(self.frames_per_s, self.bytes_per_s)
 
 
-def check_admission(admission: Admission, max_games: int, *, passes_on: bool = False) -> None:
+def check_admission(admission: Admission, max_games: int) -> None:
     """Check an admission, and raise this process's limit of open files to what it needs.
-
-    With ``passes_on`` a conversation may take two files.
 
     Raises:
         ValueError: a proxy is not an IP address, or the system allows too few open files.
@@ -128,8 +126,7 @@ def check_admission(admission: Admission, max_games: int, *, passes_on: bool = F
         if address_of(proxy) is None or (":" not in proxy and "%" in proxy):
             raise ValueError(f"admission.proxies: {proxy!r} is no IP address")
     places = admission.connections + admission.kept
-    more = max(max_games * FILES_A_GAME, places if passes_on else 0)
-    needed = places + MOST_WAITING + MOST_HELD + more + OTHER_FILES
+    needed = places + MOST_WAITING + MOST_HELD + max_games * FILES_A_GAME + OTHER_FILES
     try:
         raise_files(needed)
     except ValueError as error:

@@ -15,6 +15,8 @@ JSON = "application/json"
 METHODS = ("GET", "HEAD")
 FRESH_S = 1.0
 """Time for which a list is served before it is made again."""
+AGAIN_SOON = "Retry-After", "1"
+"""The header of an answer from a host that does not serve now."""
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 
 

@@ -56,7 +56,7 @@ from .analysis.live_games import why_not_analyse
 from .analysis.messages import SUBPROTOCOL as ANALYSIS
 from .analysis.queue import AnalysisQueue, Engine
 from .analysis.settings import AnalysisSettings
-from .answers import FRESH_S, as_json, refuse_other_methods
+from .answers import AGAIN_SOON, FRESH_S, as_json, refuse_other_methods
 from .bans import Bans, check_name
 from .greeting import greeting
 from .hello import HELLO_S, read_hello, welcome
@@ -279,6 +279,10 @@ class MatchServer:
             return refusal
         if request.path == "/healthz":
             return self._health()
+        if request.path == "/serving":
+            if self.journal.is_held:
+                return HttpAnswer(200, "this host serves\n")
+            return HttpAnswer(503, "another host may serve by now\n", headers=(AGAIN_SOON,))
         if request.path == "/metrics":
             return self._metrics.answer()
         if any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):

@@ -1,16 +1,16 @@
-"""Several hosts on one database: one serves, the others pass on to it and stand by."""
+"""Several hosts on one database: one serves, the others stand by; HAProxy is before them."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import time
-from contextlib import closing, suppress
-from itertools import cycle
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from e2e.processes import PATIENCE_S, Server
+from haproxy import balancer
 
 from protocol.channel import now_ms
 
@@ -49,23 +49,14 @@ class Hosts:
         self._away: Server | None = None
         """One that lives, and has lost the lease or will."""
         self._ends = 0
-        self._turns = cycle(self._hosts)
+        self._balancer = ExitStack()
+        port = self._balancer.enter_context(balancer(folder, [host.port for host in self._hosts]))
+        self.url = f"ws://127.0.0.1:{port}"
 
     async def open_lines(self) -> None:
         """Have lines to the database from now on."""
         for line in self._lines.values():
             await line.open()
-
-    @property
-    def url(self) -> str:
-        """Of a host, the next each time: any will do, but for one that has stopped.
-
-        A system takes connections for it, and nobody answers them.
-        """
-        host = next(self._turns)
-        if host is self._away:
-            host = next(self._turns)
-        return f"ws://127.0.0.1:{host.port}"
 
     def start(self) -> None:
         """Start those that ended, and wait until one serves; let one that was away come back."""
@@ -126,7 +117,8 @@ class Hosts:
         return max(host.wait() for host in self._hosts)
 
     def close(self) -> None:
-        """End those that have not ended."""
+        """End those that have not ended, and the balancer."""
+        self._balancer.close()
         for host in self._hosts:
             host.close()
         for line in self._lines.values():

@@ -54,7 +54,7 @@ def main() -> None:
         "--upgrade", action="store_true", help="end it in good order, for another version to go on"
     )
     parser.add_argument(
-        "--hosts", action="store_true", help="three on one PostgreSQL, of which one serves"
+        "--hosts", action="store_true", help="three on one PostgreSQL, behind HAProxy"
     )
     given = parser.parse_args()
     with ExitStack() as stack:

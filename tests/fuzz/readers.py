@@ -27,9 +27,6 @@ from fuzz.mutation import broken_bytes, broken_text, broken_tree
 from rollout_positions import RULES, scowl
 from siu_talk import ready
 from structlog.testing import capture_logs
-from websockets.exceptions import InvalidHeader, SecurityError
-from websockets.http11 import Request
-from websockets.streams import StreamReader
 
 from bot.registry import SeatError
 from bot.seat.offers import Declined
@@ -55,7 +52,6 @@ from harness.seats.engines import magpie_terms, quackle_text, siu_terms
 from harness.seats.engines.engine import Context
 from harness.seats.engines.files import FileExchange
 from harness.seats.engines.files_host import FilesHost
-from harness.server import request_head
 from harness.server.admission import Admission, Admissions, client_of, plain_address
 from harness.server.bridge.config import read_config as read_bridge_config
 from harness.server.bridge.pairing import TokenFile
@@ -434,26 +430,6 @@ def _read_files(content: bytes, folder: Path) -> None:
 # --- all of them ----------------------------------------------------------------------------------
 
 
-def _read_head(content: bytes, _: Path) -> None:
-    """Pass a request on; if it is one to the host that serves, its last address is ours."""
-    end = request_head.END_OF_HEAD
-    head = (content + end).partition(end)[0] + end
-    request_head.path_of(head)
-    marked = request_head.passed_on(head, "192.0.2.9")
-    assert request_head.was_passed_on(marked)
-    bytes_of = StreamReader()
-    bytes_of.feed_data(marked)
-    bytes_of.feed_eof()
-    parsing = Request.parse(bytes_of.read_line)
-    try:
-        next(parsing)
-    except StopIteration as parsed:
-        said = parsed.value.headers.get_all("X-Forwarded-For")
-        assert client_of(said, "10.0.0.1", "10.0.0.1".__eq__) == "192.0.2.9"
-    except (EOFError, ValueError, NotImplementedError, InvalidHeader, SecurityError):
-        pass  # as the host that serves refuses it
-
-
 def _read_reported(content: bytes, _: Path) -> None:
     address = client_of([content.decode("latin-1")], "10.0.0.1", "10.0.0.1".__eq__)
     assert plain_address(address) == address
@@ -528,7 +504,6 @@ def readers() -> tuple[Reader, ...]:
             _read_database_file,
             (JournalError,),
         ),
-        Reader("a request that is passed on", _texts(*samples.HEADS), _read_head, ()),
         Reader("addresses that proxies report", _texts(*samples.FORWARDED), _read_reported, ()),
         Reader("a match's folder", _folder, _read_folder, (ValueError, MatchError)),
         Reader("results, as text", _texts(*samples.result_lines()), _read_results, (ValueError,)),

@@ -293,11 +293,6 @@ def result_lines() -> tuple[bytes, ...]:
 
 
 STUDY = {"study": "duel", "seed": 7}
-HEADS = (
-    "GET /games HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: 192.0.2.1, 10.0.0.1\r\n\r\n",
-    "GET / HTTP/1.1\r\nHost: here\r\nUpgrade: websocket\r\nX-Forwarded-For: 192.0.2.1\r\n"
-    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nConnection: Upgrade\r\n\r\n",
-)
 FORWARDED = "192.0.2.1:50001", "[2001:db8::7%eth0]:443, 10.0.0.1", "::ffff:192.0.2.1", "unknown"
 RECORDS = '{"study": "duel", "seed": 7}\n{"number": 1, "spread": 12}\n{"number": 2, "spread": -3}\n'
 

@@ -1,9 +1,9 @@
-"""What a move, passing it on and a commit cost: moves a second through one, two and three hosts.
+"""What a move, a balancer and a commit cost: moves a second at one host, and at one of three.
 
 Bots that don't think play games of 60 passes, so all that is done is the server's: rules, journal,
-connections. The journal is a file, or in PostgreSQL, which syncs to a disk here; bots dial the
-hosts in turn. Times run from a move's sending to its acknowledgement. The bots are one process on
-the same cores, so moves a second are those of a machine that does everything.
+connections. The journal is a file, or in PostgreSQL, which syncs to a disk here; of three hosts two
+stand by, and bots dial HAProxy. Times run from a move's sending to its acknowledgement. The bots
+are one process on the same cores, so moves a second are those of a machine that does everything.
 
     PYTHONPATH=.:tests python docs/results/server/hosts.py
 """
@@ -16,12 +16,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import psutil
 from e2e.hosts import free_port
 from e2e.processes import Server
+from haproxy import balancer
 from postgres import Cluster, cluster
 
 from harness.arbiter.database import Work
@@ -64,7 +66,7 @@ class Row:
     def shown(self) -> tuple[str, ...]:
         """Return its line of the table."""
         p50, p99 = np.quantile(self.times_ms, (0.5, 0.99))
-        each = [1e6 * self.cpu_s.get(part, 0) / self.moves for part in ("serving", "others", "pg")]
+        each = [1e6 * self.cpu_s.get(part, 0) / self.moves for part in ("serving", "haproxy", "pg")]
         return (
             *(self.journal, str(self.hosts), str(self.games)),
             *(number(self.moves / self.took_s, 0), number(float(p50), 2), number(float(p99), 2)),
@@ -74,7 +76,7 @@ class Row:
 
 HEAD = (
     *("journal", "hosts", "games", "moves/s", "p50, ms", "p99, ms"),
-    *("serving host, µs", "passing on, µs", "PostgreSQL, µs"),
+    *("serving host, µs", "HAProxy, µs", "PostgreSQL, µs"),
 )
 
 
@@ -105,15 +107,13 @@ class Bot:
                     await client.seek(self._opponent)
 
 
-async def measure(
-    row: Row, urls: Sequence[str], seconds: float, cpu: Callable[[], dict[str, float]]
-) -> None:
+async def measure(row: Row, url: str, seconds: float, cpu: Callable[[], dict[str, float]]) -> None:
     """Have bots play, and count once all of them do."""
-    bots: list[asyncio.Task[None]] = []
-    for game in range(row.games):
-        for side, other in ("ab", "ba"):
-            url = urls[len(bots) % len(urls)]
-            bots.append(asyncio.create_task(Bot(row, f"{side}{game}", f"{other}{game}").play(url)))
+    bots = [
+        asyncio.create_task(Bot(row, f"{side}{game}", f"{other}{game}").play(url))
+        for game in range(row.games)
+        for side, other in ("ab", "ba")
+    ]
     while row.moves < 20 * row.games:
         for bot in bots:
             if bot.done():
@@ -135,7 +135,7 @@ async def run(row: Row, folder: Path, seconds: float, postgres: Cluster | None) 
     settings = SETTINGS.format(rules=folder / "passes.toml")
     database = "" if postgres is None else postgres.database()
     hosts = []
-    try:
+    with ExitStack() as stack:
         for index in range(row.hosts):
             own = folder / str(index)
             own.mkdir()
@@ -143,14 +143,19 @@ async def run(row: Row, folder: Path, seconds: float, postgres: Cluster | None) 
             host = Server(own, *options, settings=settings, database=database)
             host.port = free_port()
             hosts.append(host)
+            stack.callback(host.close)
             if index == 0:
                 await asyncio.to_thread(host.start)
             else:
                 host.launch()
-        urls = [f"ws://127.0.0.1:{host.port}" for host in hosts]
-        for url in urls:
-            await until_there(url)
+        url = f"ws://127.0.0.1:{hosts[0].port}"
         parts = {"serving": [hosts[0].pid], "others": [host.pid for host in hosts[1:]]}
+        if row.hosts > 1:
+            port = stack.enter_context(balancer(folder, [host.port for host in hosts]))
+            url = f"ws://127.0.0.1:{port}"
+            mine = psutil.Process().children()
+            parts["haproxy"] = [each.pid for each in mine if each.name() == "haproxy"]
+        await until_there(url)
 
         def cpu() -> dict[str, float]:
             used = {part: sum(map(cpu_s, pids)) for part, pids in parts.items()}
@@ -158,27 +163,25 @@ async def run(row: Row, folder: Path, seconds: float, postgres: Cluster | None) 
             return used | {"pg": 0.0 if pg is None else cpu_s(pg, family=True)}
 
         if row.games:
-            await measure(row, urls, seconds, cpu)
+            await measure(row, url, seconds, cpu)
         else:
-            await print_idle(urls[-1], hosts)
+            await print_idle(url, parts["serving"] + parts["haproxy"])
             before = cpu()
             await asyncio.sleep(seconds)
             used = {part: 1e3 * (at - before[part]) / seconds for part, at in cpu().items()}
             print(f"without a game: {used['serving']:.1f} ms of a core a second to serve, ", end="")
             print(f"{used['others'] / (row.hosts - 1):.1f} ms to stand by; ", end="")
+            print(f"{used['haproxy']:.1f} ms for HAProxy, ", end="")
             print(f"{used['pg']:.1f} ms for PostgreSQL with {row.hosts} hosts\n")
-    finally:
-        for host in hosts:
-            host.close()
 
 
-async def print_idle(url: str, hosts: Sequence[Server]) -> None:
-    """Print what memory conversations take that say nothing: where they are had, and passed on."""
-    before = [memory(host.pid) for host in hosts]
+async def print_idle(url: str, pids: Sequence[int]) -> None:
+    """Print what memory conversations take that say nothing: at the host, and at the balancer."""
+    before = [memory(pid) for pid in pids]
     clients = [await Client.login(url, "idle", "spectator") for _ in range(IDLE)]
-    kb = [(memory(host.pid) - at) / IDLE / 1_000 for host, at in zip(hosts, before, strict=True)]
-    print(f"{IDLE} idle conversations: {kb[0]:.1f} KB each where they are had, ", end="")
-    print(f"{kb[-1]:.1f} KB each where they are passed on\n")
+    kb = [(memory(pid) - at) / IDLE / 1_000 for pid, at in zip(pids, before, strict=True)]
+    print(f"{IDLE} idle conversations: {kb[0]:.1f} KB each at the host, ", end="")
+    print(f"{kb[-1]:.1f} KB each at the balancer\n")
     for client in clients:
         await client.close()
 
@@ -281,7 +284,7 @@ def main() -> None:
         (folder / "idle").mkdir()
         asyncio.run(run(Row("PostgreSQL", 3, 0), folder / "idle", given.seconds, postgres))
         for games in given.games:
-            for journal, hosts in (("SQLite", 1), *(("PostgreSQL", count) for count in (1, 2, 3))):
+            for journal, hosts in (("SQLite", 1), ("PostgreSQL", 1), ("PostgreSQL", 3)):
                 row = Row(journal, hosts, games)
                 own = folder / f"{journal}-{hosts}-{games}"
                 own.mkdir()

@@ -109,6 +109,12 @@ def health(running: MatchServer) -> tuple[int, dict[str, object]]:
     return answer.status, json.loads(answer.text)
 
 
+def serving(running: MatchServer) -> int:
+    answer = running._on_http(Request("/serving", Headers()))
+    assert isinstance(answer, HttpAnswer)
+    return answer.status
+
+
 async def test_health_knows_a_journal_that_can_not_be_written(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,4 +126,7 @@ async def test_health_knows_a_journal_that_can_not_be_written(
     status, told = health(running)
     assert (status, told["status"]) == (503, "failing")
     assert told["journal"] == sentence.replace("\x1b", "\N{REPLACEMENT CHARACTER}")
+    assert serving(running) == 200, "another host could write no more"
+    monkeypatch.setattr(Journal, "is_held", False)
+    assert serving(running) == 503
     journal.close()
