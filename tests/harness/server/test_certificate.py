@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import ssl
 from pathlib import Path
@@ -67,7 +66,7 @@ async def test_clients_meet_the_certificate_of_today(
 
     for wrong in (b"", (TLS / "localhost.key").read_bytes()):
         (tmp_path / "cert.pem").write_bytes(wrong)
-        with pytest.raises(ValueError, match=r"^no TLS: .*cert\.pem holds no certificate in PEM"):
+        with pytest.raises(ValueError, match=r"^no TLS by .*cert\.pem"):
             certificate.renew()
         await meet("localhost.pem")
     server.close()
@@ -93,17 +92,9 @@ def test_a_certificate_that_is_not_for_servers_is_said() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("key", "fault"),
-    [
-        ("", "key.pem holds no private key in PEM (-----BEGIN PRIVATE KEY-----)"),
-        (OTHER_KEY, "key.pem is damaged, or the key of another certificate than "),
-        (ENCRYPTED_KEY, "key.pem is encrypted; write the key without its password (openssl pkey)"),
-        (None, "there is no file "),
-    ],
-)
-def test_of_two_files_the_wrong_one_is_named(tmp_path: Path, key: str | None, fault: str) -> None:
+@pytest.mark.parametrize("key", ["", OTHER_KEY, ENCRYPTED_KEY, None])
+def test_a_key_that_is_not_the_certificates_is_refused(tmp_path: Path, key: str | None) -> None:
     if key is not None:
         (tmp_path / "key.pem").write_text(key, encoding="ascii")
-    with pytest.raises(ValueError, match=rf"^no TLS: .*{re.escape(fault)}"):
+    with pytest.raises(ValueError, match=r"^no TLS by .*key\.pem"):
         Certificate(TLS / "localhost.pem", tmp_path / "key.pem")
