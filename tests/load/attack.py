@@ -187,7 +187,6 @@ def cpu_s(pid: int) -> float:
 
 
 def port_of(url: str) -> int:
-    """Return the port of a server's address."""
     return int(url.rpartition(":")[2])
 
 

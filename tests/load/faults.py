@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-import msgspec
 from engine_games import EngineGames, engine_seat, play_engine
 from passing_seats import Passer
 
@@ -26,7 +25,7 @@ from harness.lab.bench.client import Client, serving
 from harness.seats.engines.engine import STALL_S
 from harness.seats.seats import STALL_MS
 from protocol.channel import ChannelClosed, now_ms
-from protocol.messages import GameOver, Info, Message, NewGame, Played, Started, YourTurn
+from protocol.messages import GameOver, Info, Message, NewGame, Started, YourTurn
 from protocol.parts import TimeControl
 
 CLOCK_MS = 1_000
@@ -137,18 +136,6 @@ async def _late(client: Client) -> int:
     return deadline
 
 
-async def _returns(client: Client) -> int:
-    game = await client.get_ready()
-    await client.expect(Started)
-    await client.close()
-    await asyncio.sleep(0.2)
-    back = await Client.login(client.channel.peer, "bad-returns")
-    await back.resume(game, 0)
-    await back.pass_to_the_end()
-    await back.close()
-    return back.at_ms
-
-
 async def _never_ready(client: Client) -> int:
     await client.expect(NewGame)
     return client.at_ms + READY_MS
@@ -161,25 +148,12 @@ async def _illegal(client: Client) -> int:
     return now_ms()
 
 
-async def _overtakes(client: Client) -> int:
-    """Move out of turn, twice, with forged numbers; the game must go on undisturbed."""
-    turn, _ = await _first_turn(client)
-    for _ in range(2):
-        await client.play(msgspec.structs.replace(turn, seq=turn.seq + 7))
-    await client.play(turn)
-    await client.expect(Played)
-    await client.pass_to_the_end()
-    return client.at_ms
-
-
 CASES: dict[str, tuple[str, _Misfit, str]] = {
     "silent": ("time", _silent, "deadline"),
     "chatty": ("time", _chatty, "deadline"),
     "1 ms late": ("time", _late, "deadline"),
-    "returns": ("zeroes", _returns, "the other's verdict"),
     "never ready": ("no_show", _never_ready, "deadline"),
     "illegal word": ("illegal", _illegal, "third try"),
-    "out of turn": ("zeroes", _overtakes, "the other's verdict"),
 }
 """The outcome that is expected, who misbehaves, and what the delay is counted from."""
 
@@ -197,7 +171,6 @@ class _Timekeeper(Passer):
     began_ms = over_ms = 0
 
     def send(self, message: Message) -> None:
-        """Answer an offer or a turn."""
         super().send(message)
         match message:
             case Started():
@@ -216,19 +189,14 @@ async def call_engine(folder: Path, case: tuple[str, str, TimeControl, str]) -> 
     book = await play_engine(
         engine_seat(seat, games.lexicon), other, time, games.lexicon, games.folder
     )
-    gone_ms = now_ms()
     assert book.ended is not None
-    match what:
-        case "the verdict, to the end of its process":
-            late_ms = gone_ms - other.over_ms
-        case "deadline" if expected == "no_show":
-            late_ms = other.over_ms - offered_ms - time.ready_ms
-        case "deadline":
-            late_ms = other.over_ms - other.began_ms - time.initial_ms
-        case _:
-            late_ms = other.over_ms - _in_ms(stamp.read_bytes())
-            late_ms -= int(STALL_S * 1_000) if expected == "stall" else 0
-    return _row(f"engine: {fault}", expected, book.ended.outcome, late_ms, what)
+    if what != "deadline":
+        due_ms = _in_ms(stamp.read_bytes()) + (expected == "stall") * int(STALL_S * 1_000)
+    elif expected == "no_show":
+        due_ms = offered_ms + time.ready_ms
+    else:
+        due_ms = other.began_ms + time.initial_ms
+    return _row(f"engine: {fault}", expected, book.ended.outcome, other.over_ms - due_ms, what)
 
 
 ENGINE_CASES = (
@@ -242,6 +210,5 @@ ENGINE_CASES = (
     ("illegal", "illegal", SHORT, "third try"),
     ("unready", "no_show", SHORT, "deadline"),
     ("never-stops", "stall", LONG, f"second failure and {STALL_S:g} s of silence"),
-    ("deaf+stays", "zeroes", LONG, "the verdict, to the end of its process"),
 )
 """What it does wrong, the outcome, the clocks, and what the delay is counted from."""

@@ -68,7 +68,6 @@ class Peer(asyncio.Protocol):
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Shake hands, and say hello."""
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
         self._transport.write(self._first)
 
@@ -79,11 +78,9 @@ class Peer(asyncio.Protocol):
         return self._heard
 
     def send(self, data: bytes) -> None:
-        """Write bytes."""
         self._transport.write(data)
 
     def close(self) -> None:
-        """Abort the connection."""
         self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -111,13 +108,11 @@ class Peer(asyncio.Protocol):
                 self.message()
 
     def message(self) -> None:
-        """Count a message."""
         self._due -= 1
         if self._due == 0 and not self._heard.done():
             self._heard.set_result(None)
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """Note that it is gone."""
         self.is_open = False
         if self._due > 0 and not self._heard.done():
             self._heard.set_exception(ConnectionError("the connection was closed"))

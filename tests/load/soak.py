@@ -92,7 +92,6 @@ class _Watch:
         self.folder.mkdir(parents=True)
 
     def hear(self, line: str) -> None:
-        """Take a line that the server prints."""
         self.games += " is over: " in line
         if "Traceback" in line or " [error" in line or " [critical" in line:
             self.trouble.append(line)
@@ -122,7 +121,6 @@ class _Watch:
         return [f"{at.name} is left" for at in self.folder.iterdir() if at.name not in known]
 
     def keep(self, sample: _Sample) -> None:
-        """Add a sample to the file."""
         self.samples.append(sample)
         with (self.folder / "soak.jsonl").open("a", encoding="utf-8") as file:
             file.write(f"{json.dumps(sample)}\n")

@@ -91,7 +91,6 @@ class Mover(Honest):
         self._stage = stage
 
     async def hear(self, client: Client, message: Message) -> None:
-        """Answer a message; one of the two tells the stage what happens."""
         await super().hear(client, message)
         if self.name < self.opponent:
             match message:
@@ -102,7 +101,6 @@ class Mover(Honest):
                     self._stage.over.set()
 
     async def choose(self, turn: YourTurn) -> str:
-        """Return the best move, after a while."""
         if turn.seq == 1:
             self._stage.offered.put_nowait(turn.game)
         await self._stage.may_move.wait()

@@ -43,7 +43,6 @@ class Watcher(Peer):
         self.times: list[float] = []
 
     def message(self) -> None:
-        """Note when a message came."""
         self.times.append(time.perf_counter())
         super().message()
 
