@@ -10,12 +10,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from passing_seats import Passer
 from rollout_positions import scowl
 
 from bot.seat_text import parse_seat
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal
+from harness.arbiter.lag import LagMeter
+from harness.arbiter.records import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
-from harness.lab.bench.faults import Passes, engine_seat, play_engine
+from harness.arbiter.seat import Seat
 from harness.seats.engines import Context, engine_for
+from harness.seats.engines.engine_seat import EngineSeat
+from lexicons.store import Lexicon
 from protocol.parts import Accusation, TimeControl
 
 STANDIN = Path(__file__).with_name("standin.py")
@@ -81,7 +88,7 @@ class EngineGames:
     async def play(self, seat: str, time: TimeControl = LONG) -> Scorebook:
         """Play a game of the engine, which moves first, against one that passes."""
         engine = engine_seat(seat, self.lexicon)
-        book = await play_engine(engine, Passes(), time, self.lexicon, self.folder)
+        book = await play_engine(engine, Passer(), time, self.lexicon, self.folder)
         assert not self.left(), "no process is left when a game is over"
         return book
 
@@ -113,6 +120,29 @@ class EngineGames:
                 return
             await asyncio.sleep(0.01)
         raise AssertionError(f"{processes} processes are expected; there are {self.left()}")
+
+
+def engine_seat(text: str, lexicon: Lexicon) -> EngineSeat:
+    """Create an engine's seat as a match would."""
+    spec = parse_seat(text)
+    context = Context(spec.name, lexicon.name, lexicon)
+    return EngineSeat(spec.name, lambda: engine_for(spec, context), lexicon)
+
+
+async def play_engine(
+    first: Seat, second: Seat, time: TimeControl, lexicon: Lexicon, folder: Path
+) -> Scorebook:
+    """Play a game, usually of an engine; its processes are gone when this returns."""
+    opened = new_game((first.name, second.name), lexicon, time, Draws.seeded(1, 1))
+    journal = Journal(folder / f"{opened.game}.db")
+    try:
+        await journal.create(opened, {})
+        book = Scorebook(opened, lexicon)
+        async with LagMeter() as lag:
+            await GameHost(book, (first, second), journal, lag).run()
+    finally:
+        journal.close()
+    return book
 
 
 def marked(mark: str) -> dict[int, str]:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 
 from harness.arbiter.seat import Came, Happening, Report, Said
-from harness.seats.seats import GuestSeat
 from protocol.channel import now_ms
+from protocol.errors import PeerError
 from protocol.messages import Info, Message, Move, NewGame, Ready, YourTurn
 from protocol.parts import Belief
 
 
-class Passer(GuestSeat):
+class Passer:
     """A seat that passes, and may say what it believes."""
 
-    def __init__(self, name: str, belief: Belief | None = None) -> None:
-        super().__init__(name)
+    is_ours = False
+
+    def __init__(self, name: str = "passes", belief: Belief | None = None) -> None:
+        self.name = name
         self.heard: list[Message] = []
         self.belief = belief
+        self._report: Report = lambda _happening: None
 
     def start(self, report: Report) -> None:
         self._report = report
@@ -32,6 +35,15 @@ class Passer(GuestSeat):
                 if self.belief is not None:
                     self.say(Info(game=game, seq=seq, belief=self.belief))
                 self.say(Move(game=game, seq=seq, move="-"))
+
+    def restart(self) -> None:
+        """Do nothing: it never fails."""
+
+    def refuse(self, error: PeerError) -> None:
+        """Do nothing: its messages are valid."""
+
+    async def stop(self) -> None:
+        """Do nothing: it holds no resources."""
 
     def say(self, message: Message) -> None:
         happening: Happening = Said(message, now_ms(), 0)

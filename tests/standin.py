@@ -7,6 +7,7 @@
 ``fault=NAME+NAME``           what it does wrong, names of ``FAULTS`` or of its dialect
 ``from=N``                    in its Nth turn and those after it; 1 if nothing is said
 ``once=FILE``                 only if this file is not there, which is made when the fault happens
+``stamp=FILE``                gets the time when it last did wrong, in ns of the monotonic clock
 ``log=FILE``                  where to write what it hears, a line each
 ``mark=TEXT``                 is in its own command line and in those of all that it starts
 ``delay=MS``                  how long it thinks
@@ -88,7 +89,14 @@ class StandIn:
             return False
         if once:
             os.close(os.open(once, os.O_CREAT))
+        self.stamp()
         return True
+
+    def stamp(self) -> None:
+        """Note the time for whoever asked for it."""
+        if "stamp" in self.options:
+            with open(self.options["stamp"], "w", encoding="ascii") as file:  # noqa: PTH123
+                file.write(str(time.monotonic_ns()))
 
     def at(self, point: str) -> None:
         """Come to a point where something may go wrong."""
@@ -272,8 +280,10 @@ class Siu(StandIn):
         for line in self.hear():
             if line == "isready":
                 self.say("readyok")
-            if line == "stop" and "until-stop" in self.faults:
-                return
+            if line == "stop":
+                self.stamp()
+                if "until-stop" in self.faults:
+                    return
 
     def _stop(self, _words: list[str]) -> None:
         pass

@@ -46,7 +46,7 @@ COMMANDS = {
     "experiment": "Compare players: who is better, by how much, and what they believe.",
     "leaves": "Print what leaves are worth: some of them, the best and the worst.",
     "token": "Make a token for a player of a server.",
-    "bench": "Measure speed, deadlines, faults and load on this machine.",
+    "bench": "Measure speed, deadlines and load on this machine.",
 }
 """Each command's line in the list of ``tilewire --help``."""
 

@@ -1,11 +1,10 @@
-"""``tilewire bench``: speed of the engine, deadlines, faults, and a server under load."""
+"""``tilewire bench``: speed of the engine, deadlines, and a server under load."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import App, Parameter
@@ -28,9 +27,7 @@ from .options import (
     ThreadsOption,
     WinprobOption,
     check_local,
-    load_words,
     log_to_stderr,
-    make_folder,
     run,
     say,
 )
@@ -39,7 +36,6 @@ from .study_run import (
     Many,
     StudyRulesOption,
     StudyRun,
-    draw_beside,
     load_chances,
     load_field,
     load_words_and_rules,
@@ -51,7 +47,7 @@ if TYPE_CHECKING:
     from harness.lab.bench.selfplay import Bench
     from harness.lab.study_context import Field
 
-app = App(name="bench", help="Measure speed, deadlines, faults and load on this machine.")
+app = App(name="bench", help="Measure speed, deadlines and load on this machine.")
 
 _T = TypeVar("_T")
 _SELFPLAY = "harness.lab.bench.selfplay"
@@ -301,20 +297,6 @@ def deadlines(
 
 
 @app.command
-def faults(*, json_: JsonOption = False) -> None:
-    """Misbehave on real sockets, and as a foreign engine; print each outcome and how soon it came.
-
-    Args:
-        json_: Print a list of JSON objects.
-    """
-    from harness.lab.bench.faults import call_engine_faults, call_faults
-
-    log_to_stderr(verbose=False)
-    calls = [*_converse(call_faults()), *run(call_engine_faults())]
-    show_rows({"calls": calls}, json_)
-
-
-@app.command
 def server(
     *,
     connections: Annotated[int, Meta(ge=1, le=10_000)] = 200,
@@ -337,146 +319,3 @@ def server(
     log_to_stderr(verbose=False)
     with sentences():
         show_figures(_converse(measure_load(connections, rate, seconds, searching)), json_)
-
-
-@app.command
-def attack(
-    *,
-    attack: Annotated[list[str] | None, Parameter(negative="")] = None,
-    seconds: Annotated[float, Meta(ge=0.5, le=600)] = 10.0,
-    addresses: Annotated[int, Meta(ge=1, le=200)] = 4,
-    json_: JsonOption = False,
-) -> None:
-    """Attack a server on which two honest bots ping and play; print what they notice.
-
-    The control is the same attacker against a bare echo beside the server, which shares its cores.
-
-    Args:
-        attack: Which attacks, by name; may be repeated. [default: all]
-        seconds: How long each, and its control.
-        addresses: Addresses of loopback from which attackers come.
-        json_: Print a list of JSON objects, one for each attack.
-    """
-    from harness.lab.bench.attack import Siege, besiege
-    from harness.lab.bench.attackers import ATTACKS
-
-    names = tuple(attack or ATTACKS)
-    if unknown := [name for name in names if name not in ATTACKS]:
-        raise CommandFailed(f"--attack {unknown[0]}: there are {', '.join(ATTACKS)}")
-    log_to_stderr(verbose=False)
-    sieges: list[Siege] = []
-
-    def tell(siege: Siege) -> None:
-        sieges.append(siege)
-        if not json_:
-            say(f"{len(sieges)} of {len(names)}: {siege.attack}")
-
-    try:
-        _converse(besiege(names, seconds, addresses, tell))
-    finally:
-        if sieges:
-            show_rows({"attacks": sieges}, json_)
-
-
-@app.command
-def watch(
-    *,
-    pages: Annotated[int, Meta(ge=1, le=10_000)] = 500,
-    rounds: Annotated[int, Meta(ge=1, le=1_000)] = 5,
-    think: PositiveDuration = 250,
-    json_: JsonOption = False,
-) -> None:
-    """Have pages watch a game on a server; print what its players notice.
-
-    Each round is three games: one that nobody watches, one that all watch, and the control, where
-    a bare server beside it pushes the same bytes to as many connections.
-
-    Args:
-        pages: How many.
-        rounds: How many; medians of all are printed.
-        think: Time that a player takes for a move.
-        json_: Print a list of JSON objects, one for each kind of game.
-    """
-    from harness.lab.bench.watching import Watched, medians
-    from harness.lab.bench.watching import watch as measure
-
-    log_to_stderr(verbose=False)
-    games: list[Watched] = []
-
-    def tell(game: Watched) -> None:
-        games.append(game)
-        say(f"game {len(games)} of {3 * rounds}, {game.game}: p99 {game.p99_ms} ms")
-
-    _converse(measure(load_words("scowl"), pages, rounds, think / 1_000, tell))
-    if games:
-        show_rows({"games": medians(games)}, json_)
-
-
-@app.command
-def idle(
-    *,
-    connections: Annotated[int, Meta(ge=1, le=60_000)] = 3_000,
-    rate: Annotated[float, Meta(ge=1, le=100_000)] = 2_000.0,
-    seconds: Annotated[float, Meta(ge=0.1, le=3_600)] = 20.0,
-    json_: JsonOption = False,
-) -> None:
-    """Open connections that do nothing; print what they cost, and a message beside a bare echo's.
-
-    Args:
-        connections: How many.
-        rate: Messages a second, when they are measured.
-        seconds: How long, the server's and the echo's each.
-        json_: Print one JSON object.
-    """
-    from harness.lab.bench.idle import measure_idle
-
-    log_to_stderr(verbose=False)
-    with sentences():
-        show_figures(_converse(measure_idle(connections, rate, seconds)), json_)
-
-
-@app.command
-def soak(
-    *,
-    out: Path,
-    seconds: Annotated[float, Meta(ge=10, le=86_400)] = 7_200.0,
-    resume: Annotated[bool, Parameter(negative="")] = False,
-    ladder: Annotated[bool, Parameter(negative="")] = False,
-    seed: SeedOption = 1,
-    json_: JsonOption = False,
-) -> None:
-    """Watch a server for hours while bots come, play, misbehave and leave, and others attack it.
-
-    Prints how its memory grows with games, and what of processes, descriptors and files is left,
-    for each piece in the folder; a plot lies beside the samples.
-
-    Args:
-        out: A folder for the journal, the samples and the plot.
-        seconds: How long a piece is.
-        resume: Add a piece to those in the folder, on the same journal.
-        ladder: Have the server run a ladder, on which the bots are rated.
-        json_: Print a list of JSON objects, one for each piece.
-    """
-    from harness.lab.bench import soak as soaking
-
-    log_to_stderr(verbose=False)
-    with sentences():
-        samples = soaking.read_samples(out)
-    if bool(samples) != resume:
-        why = "has pieces of a soak; add one by --resume" if samples else "has no piece to add to"
-        raise CommandFailed(f"--out {out} {why}")
-    folder = make_folder(out)
-    piece = 1 + max((sample.piece for sample in samples), default=0)
-
-    def tell(sample: soaking.Sample) -> None:
-        samples.append(sample)
-        soaking.write_sample(folder, sample)
-        if len(samples) % 12 == 0:
-            say(f"{sample.seconds:,.0f} s, {sample.games:,} games, {sample.memory_mb:.1f} MB")
-
-    try:
-        _converse(soaking.soak(folder, seconds, piece, seed, tell, ladder=ladder))
-    finally:
-        if samples:
-            draw_beside(folder / "soak.png", soaking.draw, samples)
-            show_rows({"pieces": soaking.summary(samples)}, json_)

@@ -21,6 +21,11 @@ from .tokens import Invitations, host_of
 MOST_LISTED = 1_000
 """Players, games and bans in a ``server_state``."""
 
+_PAUSE = (
+    "INSERT INTO state VALUES ('paused', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+)
+_RESUME = "DELETE FROM state WHERE key = 'paused'"
+
 
 class Administration:
     """The acts of a server's admins; bans, invitations and a pause outlive the server."""
@@ -85,7 +90,8 @@ class Administration:
                 case "list":
                     return self.state()
                 case "kick":
-                    self._kick(_whom(act), why)
+                    if not self._lobby.players.kick(_whom(act), f"kicked by {why}"):
+                        raise PeerError("bad_act", f"{act.whom} is not here", retry="no")
                 case "ban":
                     await self._ban(_whom(act), act.minutes, why)
                 case "unban":
@@ -98,9 +104,15 @@ class Administration:
                         retry="no",
                     )
                 case "pause":
-                    await self._pause(why)
+                    if (paused := self._lobby.paused) is not None:
+                        raise PeerError("bad_act", f"games are paused already: {paused}")
+                    await self._journal.change((_PAUSE, (why,)))
+                    self._lobby.pause(why)
                 case "resume":
-                    await self._resume()
+                    if self._lobby.paused is None:
+                        raise PeerError("bad_act", "games are not paused", retry="no")
+                    await self._journal.change((_RESUME, ()))
+                    self._lobby.pause(None)
                 case "void":
                     self._game(act).void(f"ended by {why}")
                 case "adjust":
@@ -114,22 +126,19 @@ class Administration:
 
     def state(self, token: str | None = None) -> ServerState:
         """Return the state of the server, as much of it as a message can hold."""
-        return of_a_frame(lambda most: self._state(token, most), MOST_LISTED)
-
-    def _state(self, token: str | None, most: int) -> ServerState:
-        return ServerState(
-            players=tuple(self._lobby.present())[:most],
-            games=self._lobby.hosting.listed().games[:most],
-            bans=self._bans.listed()[:most],
-            paused=self._lobby.paused,
-            trouble=self._journal.trouble(),
-            invitations=self._invitations.unused,
-            token=token,
+        lobby = self._lobby
+        return of_a_frame(
+            lambda most: ServerState(
+                players=tuple(lobby.present())[:most],
+                games=lobby.hosting.listed().games[:most],
+                bans=self._bans.listed()[:most],
+                paused=lobby.paused,
+                trouble=self._journal.trouble(),
+                invitations=self._invitations.unused,
+                token=token,
+            ),
+            MOST_LISTED,
         )
-
-    def _kick(self, name: str, why: str) -> None:
-        if not self._lobby.players.kick(name, f"kicked by {why}"):
-            raise PeerError("bad_act", f"{name} is not here", retry="no")
 
     async def _ban(self, whom: str, minutes: int | None, why: str) -> None:
         check_whom(whom)
@@ -139,22 +148,6 @@ class Administration:
                 self._bans.check(player.name, host_of(player.address))
             except PeerError as banned:
                 self._lobby.players.kick(player.name, banned.reply.message)
-
-    async def _pause(self, why: str) -> None:
-        if self._lobby.paused is not None:
-            raise PeerError("bad_act", f"games are paused already: {self._lobby.paused}")
-        statement = (
-            "INSERT INTO state VALUES ('paused', ?) ON CONFLICT (key) DO UPDATE "
-            "SET value = excluded.value"
-        )
-        await self._journal.change((statement, (why,)))
-        self._lobby.pause(why)
-
-    async def _resume(self) -> None:
-        if self._lobby.paused is None:
-            raise PeerError("bad_act", "games are not paused", retry="no")
-        await self._journal.change(("DELETE FROM state WHERE key = 'paused'", ()))
-        self._lobby.pause(None)
 
     def _game(self, act: Administer) -> GameHost:
         host = self._lobby.hosting.games.get(act.game or "")

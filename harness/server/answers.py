@@ -1,4 +1,4 @@
-"""JSON answers to plain HTTP requests, and the content that several of them share."""
+"""Answers to plain HTTP requests: JSON, content that several share, and what stands elsewhere."""
 
 from __future__ import annotations
 
@@ -18,6 +18,31 @@ FRESH_S = 1.0
 AGAIN_SOON = "Retry-After", "1"
 """The header of an answer from a host that does not serve now."""
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
+
+_TOURNAMENT = """\
+This is a tilewire server: a tournament of bots is played here, over WebSockets.
+Follow a game, or see how it stands, with the program tilewire:
+
+    tilewire watch {url}
+    tilewire direct {url} standings
+"""
+
+_LADDER = """\
+This is a tilewire server: bots play on a ladder here, over WebSockets.
+See how it stands, follow a game, or have a bot play, with the program tilewire:
+
+    {web}/api/ladder
+    tilewire watch {url}
+    tilewire connect {url} --bot static --name ann --token-file ann.token
+"""
+
+_GAMES = """\
+This is a tilewire server: bots play crossword games here, over WebSockets.
+Follow a game, or have a bot play one, with the program tilewire:
+
+    tilewire watch {url}
+    tilewire connect {url} --bot greedy --opponent greedy
+"""
 
 
 def as_json(value: object) -> HttpAnswer:
@@ -61,3 +86,9 @@ def board_and_tiles(rules: Rules) -> dict[str, Any]:
             for tile, (count, points) in enumerate(zip(tiles.counts, tiles.points, strict=True))
         ],
     }
+
+
+def greeting(url: str, *, tournament: bool, ladder: bool) -> str:
+    """Return what can be done at a server, whose ``url`` begins with ws:// or wss://."""
+    text = _TOURNAMENT if tournament else _LADDER if ladder else _GAMES
+    return text.format(url=url, web=url.replace("ws", "http", 1))

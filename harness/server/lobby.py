@@ -31,11 +31,10 @@ from protocol.messages import Error, GameMessage, Info, Resume, Seek, Seeking
 from protocol.parts import PlayerHere, TimeControl
 
 from .admission import Admissions, block_of
-from .first_moves import FirstMoves
 from .hosting import Hosting
 from .ladder.settings import LABEL, LOOK_AGAIN_S
 from .players import Player, Players
-from .seeking import Waiting
+from .seeking import FirstMoves, Waiting
 from .tables import TableKind
 from .tokens import Gatekeeper
 

@@ -1,4 +1,6 @@
-"""Which player seeks which, by name: an opponent is found by index, however many wait.
+"""Which player seeks which, by name, and who moves first: in turns when the same two meet again.
+
+An opponent is found by index, however many wait.
 
 Of two seeks that suit each other the later finds the earlier, so a seek that was tried in vain need
 not be tried again: the work grows with the number of seeks.
@@ -6,6 +8,7 @@ not be tried again: the work grows with the number of seeks.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -15,6 +18,9 @@ from protocol.messages import Seek
 
 if TYPE_CHECKING:
     from .ladder.ladder import Ladder
+
+PAIRS_KEPT = 1_024
+"""Pairs of players of whom it is known who moved first in their last game."""
 
 _Wanted: TypeAlias = tuple[str | None, str | None]
 """An opponent and a table."""
@@ -144,3 +150,24 @@ class Waiting:
         for name in list(self._held_back):
             if self.may_play(name):
                 self.put(name, self._held_back[name])
+
+
+@dataclass(eq=False)
+class FirstMoves:
+    """Who moved first when two players last met."""
+
+    _first: dict[frozenset[str], str] = field(default_factory=dict)
+    """By pair; the latest pairs only."""
+
+    def moves_second(self, name: str, opponent: str) -> bool:
+        """Return whether a player is to move second in the next game of two."""
+        earlier = self._first.get(frozenset((name, opponent)))
+        return bool(secrets.randbelow(2)) if earlier is None else earlier == name
+
+    def note(self, first: str, second: str) -> None:
+        """Note who moves first in a game."""
+        pair = frozenset((first, second))
+        self._first.pop(pair, None)
+        self._first[pair] = first
+        if len(self._first) > PAIRS_KEPT:
+            del self._first[next(iter(self._first))]

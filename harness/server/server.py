@@ -56,9 +56,8 @@ from .analysis.live_games import why_not_analyse
 from .analysis.messages import SUBPROTOCOL as ANALYSIS
 from .analysis.queue import AnalysisQueue, Engine
 from .analysis.settings import AnalysisSettings
-from .answers import AGAIN_SOON, FRESH_S, as_json, refuse_other_methods
+from .answers import AGAIN_SOON, FRESH_S, as_json, greeting, refuse_other_methods
 from .bans import Bans, check_name
-from .greeting import greeting
 from .hello import HELLO_S, read_hello, welcome
 from .hosting import Hosting
 from .ladder.settings import LadderSettings

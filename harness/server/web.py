@@ -115,11 +115,17 @@ class Web:
             case ["games"]:
                 return self._games(query.get("before"))
             case ["games", file] if file.endswith(".gcg"):
-                return self._gcg_answer(file.removesuffix(".gcg"))
+                game = file.removesuffix(".gcg")
+                host = self._hosting.games.get(game)
+                if host is not None and host.book.ended is None:
+                    return wrong(404, f"the game {game!r} is on; its GCG is here when it is over")
+                return self._read_answer(self._gcg, game)
             case ["games", game]:
                 return self._game(game)
             case ["standings"]:
-                return self._standing_list()
+                if self._standings is None:
+                    return wrong(404, "no tournament is played on this server")
+                return as_json(self._standings())
             case ["play" | "words" as asked]:
                 if self._play is None:
                     return wrong(404, "a tournament is played on this server, and nothing else")
@@ -173,11 +179,6 @@ class Web:
             self._past = now, asyncio.ensure_future(reading)
         return self._past[1]
 
-    def _standing_list(self) -> HttpAnswer:
-        if self._standings is None:
-            return wrong(404, "no tournament is played on this server")
-        return as_json(self._standings())
-
     # --- a game ---------------------------------------------------------------------------------
 
     def _game(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
@@ -200,12 +201,6 @@ class Web:
             return wrong(503, "the game's last move is not written down yet; try again")
         answer = self._game(host.game)
         return answer if isinstance(answer, HttpAnswer) else await answer
-
-    def _gcg_answer(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
-        host = self._hosting.games.get(game)
-        if host is not None and host.book.ended is None:
-            return wrong(404, f"the game {game!r} is on; its GCG is here when it is over")
-        return self._read_answer(self._gcg, game)
 
     async def _ended_game(self, game: str) -> HttpAnswer:
         """Return a game that ended, read once for all requests."""

@@ -6,9 +6,11 @@ import asyncio
 import math
 import tempfile
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,6 @@ from harness.server.admission import raise_files
 from protocol.channel import now_ms
 from protocol.messages import Ping, Pong
 
-from .attack import alongside
 from .client import Client, serving
 
 SETTINGS = """
@@ -79,6 +80,22 @@ async def measure_load(connections: int, rate: float, seconds: float, searching:
     ms = np.concatenate(times)
     p50, p99, worst = np.quantile(ms, (0.5, 0.99, 1)).round(2).tolist()
     return Load(connections, len(ms), round(len(ms) / took, 1), p50, p99, worst, searching)
+
+
+@asynccontextmanager
+async def alongside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do endless work beside a block, until the end of either; an error of one ends both."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(part) for part in work]
+            yield
+            for task in running:
+                task.cancel()
+    except ExceptionGroup as errors:
+        error: Exception = errors
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
 
 
 async def _keep_busy(url: str, number: int) -> None:

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from bot.equipment import Equipment
 from engine.notation.cgp import write_cgp
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
-from harness.lab.bench import attack, deadlines, faults, idle, load
+from harness.lab.bench import deadlines, load
 from harness.lab.bench.client import Served
 from harness.lab.bench.selfplay import measure_generation, sample_words
 from harness.lab.bench.sim import MID_GAME
@@ -28,6 +27,7 @@ from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import ChannelClosed
 
 EMPTY = "/".join(["15"] * 15) + " ACEINST/ 0/0 0"
+DIES = Path(__file__).parents[2] / "load" / "failing_bots.py"
 CAREFUL = """
 from bot.players.static import StaticPlayer
 
@@ -151,7 +151,7 @@ def test_a_seat_loads_the_words_of_the_rules_that_it_is_asked_by(
     [
         (("--words", "5"), 2, "--words"),
         (("--leaves", "synthetic"), 2, "synthetic"),
-        (("--bot", "harness.lab.bench.bots:Dies?stamp=/dev/null"), 1, "closed"),
+        (("--bot", f"{DIES}:Dies?port=9"), 1, "closed"),
     ],
 )
 def test_seats_that_can_not_be_asked(
@@ -162,20 +162,16 @@ def test_seats_that_can_not_be_asked(
     assert tilewire.out == ""
 
 
-@pytest.mark.parametrize(
-    ("command", "module"),
-    [("server", load), ("attack", attack), ("idle", idle), ("faults", faults)],
-)
 def test_a_server_that_dies_is_a_sentence(
-    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, command: str, module: ModuleType
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
     async def dying(*_given: object) -> AsyncIterator[Served]:
         raise ChannelClosed("the server did not come up: no disk")
         yield
 
-    monkeypatch.setattr(module, "serving", dying)
-    assert tilewire("bench", command) == 1
+    monkeypatch.setattr(load, "serving", dying)
+    assert tilewire("bench", "server") == 1
     assert "no disk" in tilewire.err
 
 
@@ -194,12 +190,11 @@ def test_a_server_has_a_game_for_each_seat_that_searches(
     assert "that will do" in tilewire.err
 
 
-@pytest.mark.parametrize("command", ["server", "idle"])
 def test_more_connections_than_there_may_be_files(
-    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, command: str
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("resource.getrlimit", lambda _which: (1_000, 1_000))
-    assert tilewire("bench", command, "--connections", "5000") == 2
+    assert tilewire("bench", "server", "--connections", "5000") == 2
     assert "1,000" in tilewire.err
 
 

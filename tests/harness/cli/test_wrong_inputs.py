@@ -93,7 +93,6 @@ WRONG = [
     ("bench endgame --memory 900000G", "memory"),
     ("bench deadlines --load 100000", "--load"),
     ("bench deadlines --from 2s --to 1s", "--from"),
-    ("bench soak --out new --resume", "--out"),
     ("bench server --connections 0", "--connections"),
     ("bench server --rate 0", "--rate"),
     ("bench server --seconds nan", "--seconds"),
@@ -284,7 +283,6 @@ WRONG = [
     ("bench sim --position '15/15 AB/ 0/0 0'", "rows"),
     (f"bench sim --position {LATE}", "bag"),
     ("bench sim --winprob no.csv", "no.csv"),
-    ("bench attack --attack none", "--attack"),
     ("bench endgame --threads 998", "--threads"),
     # Lexicons.
     ("lexicon info folder", "folder"),

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from bot_table import MemoryChannel
+from passing_seats import Passer
 
 from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
-from harness.lab.bench.faults import Passes
 from harness.server.admission import Admission, Admissions
 from harness.server.hosting import Hosting
 from harness.server.ladder.history import History
@@ -38,7 +38,7 @@ def lobby(tmp_path: Path) -> Iterator[Lobby]:
     journal = Journal(tmp_path / "serve.db")
     time = TimeControl(ready_ms=1)
     hosting = Hosting(
-        Tables(TableKind(lexicon=load_lexicon(), bots={"house": Passes})), journal, LagMeter()
+        Tables(TableKind(lexicon=load_lexicon(), bots={"house": Passer})), journal, LagMeter()
     )
     yield Lobby(hosting, time, 2, Gatekeeper(journal), Admissions(Admission(), lambda: next(hours)))
     journal.close()
@@ -160,13 +160,13 @@ async def test_who_does_not_come_does_not_move_first_the_next_time(lobby: Lobby)
 
 
 async def test_a_game_has_the_bots_of_the_table_that_was_sought(lobby: Lobby) -> None:
-    class Others(Passes):
+    class Others(Passer):
         """The bots of another table."""
 
     main = lobby.hosting.tables.main
     other = TableKind(name="formula", lexicon=main.lexicon, bots={"house": Others})
     lobby.hosting.tables = Tables(main, [other])
-    for name, kind in (("main", Passes), ("formula", Others)):
+    for name, kind in (("main", Passer), ("formula", Others)):
         label = {"sides": [{"kind": "bot", "name": "house"}, {"kind": "guest", "name": "ann"}]}
         book = lobby.hosting.new_book(lobby.hosting.tables.find(name), lobby.time, label)
         first, _ = lobby.hosting.seats(book.opened, label)

@@ -17,6 +17,7 @@ import pytest
 from bot_players import Passes
 from bot_table import MemoryChannel
 from guests import ann_and_bob
+from load.attackers import HANDSHAKE, hello, said
 from passing_seats import Passer
 from servers import served, url_of
 from websockets.asyncio.client import connect
@@ -25,7 +26,6 @@ from websockets.typing import Subprotocol
 from bot.seat.connection import BotRunner
 from bot.seat.draws import DrawsWitness
 from bot.seat.player_thread import Bot
-from harness.lab.bench.attackers import HANDSHAKE, hello, said
 from harness.lab.bench.client import Client
 from harness.page import Page
 from harness.server.admission import Admission

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from passing_seats import Passer
 from tables import tables
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
 from engine.rules.rule_sets import load_rules
-from harness.lab.bench.faults import Passes
 from harness.server.play import MOST_WORDS, Offered, PlayAnswers, refuse_strangers
 from harness.server.tables import TableKind, Tables
 from lexicons.build import build_word_graph
@@ -24,7 +24,7 @@ from protocol.websocket import HttpAnswer
 
 def main_table() -> TableKind:
     """The table of a server that has one, with bots."""
-    return replace(tables().main, bots={"static": Passes, "greedy": Passes})
+    return replace(tables().main, bots={"static": Passer, "greedy": Passer})
 
 
 def play(offered: Offered | None = None, *, needs_token: bool = False) -> PlayAnswers:
@@ -56,7 +56,7 @@ def test_each_table_has_its_words_and_bots() -> None:
     words = Lexicon("own", polish.distribution, graph, "0" * 64)
     clock = TimeControl(initial_ms=1_000)
     kind = TableKind(
-        name="polish", lexicon=words, rules=polish, time=clock, bots={"greedy": Passes}
+        name="polish", lexicon=words, rules=polish, time=clock, bots={"greedy": Passer}
     )
     several = Tables(main_table(), [kind, replace(kind, name="alone", bots={})])
     offered = Offered({"static": "is quick", "greedy": "is greedy"})

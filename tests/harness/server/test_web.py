@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
+from passing_seats import Passer
 from postgres import tamper
 from tables import GAME, Play, random_policy, tables
 from websockets.datastructures import Headers
@@ -22,7 +23,6 @@ from websockets.http11 import Request
 from engine.notation.gcg import read_gcg
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Draws, Opened, Turn
-from harness.lab.bench.faults import Passes
 from harness.page import FOLDER, TYPES
 from harness.server.play import Offered, PlayAnswers
 from harness.server.tables import Tables
@@ -103,7 +103,7 @@ async def keep(journal: Journal, play: Play, game: str) -> None:
 
 async def test_who_wants_to_play_is_told_how_except_at_a_tournament(served: Served) -> None:
     assert "a tournament is played" in (await served.json("/api/play", 404))["error"]
-    here = Tables(dataclasses.replace(tables().main, bots={"greedy": Passes}))
+    here = Tables(dataclasses.replace(tables().main, bots={"greedy": Passer}))
     play = PlayAnswers(here, Offered({"greedy": "plays"}), TimeControl, needs_token=False)
     served.web = Web(cast("Any", served.hosting), None, play=play)
     assert [bot["name"] for bot in (await served.json("/api/play"))["bots"]] == ["greedy"]

@@ -11,12 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
-from engine_games import HASTY, LONG, SHORT, EngineGames, marked
+from engine_games import HASTY, LONG, SHORT, EngineGames, engine_seat, marked
 from tables import MINUTE, NONCES, Play
 
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Came, Gone, Happening, Noted, Said, TimeGift
-from harness.lab.bench.faults import engine_seat
 from harness.seats.engines.engine import Engine
 from harness.seats.engines.engine_seat import EngineSeat
 from harness.seats.engines.process import EngineFailed
@@ -201,19 +200,22 @@ async def _said(happened: asyncio.Queue[Happening]) -> object:
 HOST = """
 import asyncio, sys
 from pathlib import Path
-from harness.lab.bench.faults import Passes, engine_seat, play_engine
+from engine_games import engine_seat, play_engine
+from passing_seats import Passer
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
 
 words = load_lexicon()
 seat = engine_seat(sys.argv[1], words)
-asyncio.run(play_engine(seat, Passes(), TimeControl(), words, Path(sys.argv[2])))
+asyncio.run(play_engine(seat, Passer(), TimeControl(), words, Path(sys.argv[2])))
 """
 
 
 def test_a_host_that_is_killed_leaves_nothing_either(games: EngineGames) -> None:
     seat = games.seat(fault="children+deaf+hang")
-    host = subprocess.Popen([sys.executable, "-c", HOST, seat, games.folder], cwd=ROOT)
+    path = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
+    command = [sys.executable, "-c", HOST, seat, str(games.folder)]
+    host = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
     try:
         until = time.monotonic() + 60
         while not (games.log.exists() and "go auto" in games.log.read_text(encoding="utf-8")):

@@ -15,6 +15,7 @@ from pathlib import Path
 import folder_bot
 import pytest
 from e2e.processes import COMMAND
+from engine_games import engine_seat, play_engine
 from search_views import opening, view_at
 
 from bot.player import Budget, Choice
@@ -27,7 +28,6 @@ from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.rules import standard_rules
 from harness.arbiter.records import Ended
-from harness.lab.bench.faults import engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.files import FileExchange as Files
 from lexicons.store import load_lexicon

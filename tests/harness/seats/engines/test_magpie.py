@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from engine_games import ENDS, LONG, EngineGames
+from engine_games import ENDS, LONG, EngineGames, engine_seat, play_engine
+from passing_seats import Passer
 from search_views import opening, view_at
 
 from bot.player import Budget, Choice, Refusal, View
@@ -19,7 +20,6 @@ from engine.rules.moves import Direction, Exchange, Place
 from engine.rules.position import Board
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import score_play, standard_rules
-from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import words_of
 from harness.seats.engines.magpie_console import MagpieConsole
@@ -258,6 +258,6 @@ def test_program_and_data_have_to_be_there(games: EngineGames) -> None:
 async def test_the_real_one_plays_a_game_without_a_fault(games: EngineGames) -> None:
     time = TimeControl(initial_ms=2_000, ready_ms=60_000)
     seat = engine_seat(f"magpie:{REAL}", games.lexicon)
-    book = await play_engine(seat, Passes(), time, games.lexicon, games.folder)
+    book = await play_engine(seat, Passer(), time, games.lexicon, games.folder)
     assert book.ended is not None
     assert (book.ended.outcome, book.ended.winner, book.ended.faults) == ("out", 0, ())

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from engine_games import ENDS, LONG, EngineGames
+from engine_games import ENDS, LONG, EngineGames, engine_seat, play_engine
+from passing_seats import Passer
 from search_views import opening, view_at
 
 from bot.player import Budget, ExchangedCount, Observed, Refusal
@@ -19,7 +20,6 @@ from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
-from harness.lab.bench.faults import Passes, engine_seat, play_engine
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import EngineChoice, words_of
 from harness.seats.engines.process import EngineFailed
@@ -269,6 +269,6 @@ def test_a_data_folder_has_to_be_there(games: EngineGames) -> None:
 async def test_quackle_itself_plays_a_game_without_a_fault(tmp_path: Path) -> None:
     lexicon = load_lexicon()
     seat = engine_seat(f"quackle:{REAL}", lexicon)
-    book = await play_engine(seat, Passes(), LONG, lexicon, tmp_path)
+    book = await play_engine(seat, Passer(), LONG, lexicon, tmp_path)
     assert book.ended is not None
     assert (book.ended.outcome, book.ended.winner, book.ended.faults) == ("out", 0, ())

@@ -6,17 +6,16 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from load.attack import cpu_s, port_of, process, read_line
+from load.attackers import HANDSHAKE, frame, hello, said
+
+from harness.lab.bench.client import serving
+from harness.lab.bench.memory import own_memory
 from harness.server.admission import raise_files
 from protocol.messages import Ping
-
-from .attack import cpu_s, echoing
-from .attackers import HANDSHAKE, frame, hello, said
-from .client import serving
-from .memory import MB, own_memory
 
 SETTINGS = """
 [admission]
@@ -38,6 +37,9 @@ SETTLE_S = 3.0
 TALKING = 20
 """Connections that send messages."""
 
+RATE = 2_000
+"""Messages a second."""
+
 AT_ONCE = 100
 """Connections that are opened at once."""
 
@@ -47,25 +49,11 @@ PER_ADDRESS = 20_000
 ROUNDS = 4
 """How often server and echo are measured, in turn."""
 
-
-@dataclass(frozen=True)
-class Idle:
-    """The cost of idle connections, and of messages."""
-
-    connections: int
-    memory_mb: float
-    """Growth of the server's memory for all of them."""
-    kb_a_connection: float
-    still_there: int
-    """Connections left after two rounds of WebSocket pings, which they answer."""
-    idle_cpu_percent: float
-    """Of one core, for these pings."""
-    messages: int
-    message_us: float
-    """Processor time of the server for a ping and its answer."""
-    echo_us: float
-    """The same of a bare echo of the same bytes."""
-    ratio: float
+HEAD = (
+    *("connections", "memory", "each", "still there after 25 s", "CPU of one core"),
+    *("a ping and its answer", "bare echo", "ratio"),
+)
+"""Still there: after two rounds of WebSocket pings, which they answer; CPU: for these."""
 
 
 class Peer(asyncio.Protocol):
@@ -80,7 +68,6 @@ class Peer(asyncio.Protocol):
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Shake hands, and say hello."""
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
         self._transport.write(self._first)
 
@@ -91,11 +78,9 @@ class Peer(asyncio.Protocol):
         return self._heard
 
     def send(self, data: bytes) -> None:
-        """Write bytes."""
         self._transport.write(data)
 
     def close(self) -> None:
-        """Abort the connection."""
         self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -106,7 +91,7 @@ class Peer(asyncio.Protocol):
             if not found:
                 return
             if b" 101 " not in head:
-                self._fail(head.split(b"\r\n", 1)[0].decode())
+                self.close()
             self._buffer = rest
         while len(self._buffer) >= 2:
             start, length = 2, self._buffer[1]
@@ -123,26 +108,21 @@ class Peer(asyncio.Protocol):
                 self.message()
 
     def message(self) -> None:
-        """Count a message."""
         self._due -= 1
         if self._due == 0 and not self._heard.done():
             self._heard.set_result(None)
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """Note that it is gone."""
-        self._fail("the connection was closed")
-
-    def _fail(self, why: str) -> None:
         self.is_open = False
         if self._due > 0 and not self._heard.done():
-            self._heard.set_exception(ConnectionError(why))
+            self._heard.set_exception(ConnectionError("the connection was closed"))
 
 
 P = TypeVar("P", bound=Peer)
 
 
-async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
-    """Open idle connections to a server; then have some of them send ``rate`` messages a second.
+async def idle(connections: int, seconds: float) -> list[str]:
+    """Open idle connections to a server, then have some of them talk; return a row of the table.
 
     Raises:
         ValueError: the system does not allow enough open files.
@@ -152,11 +132,11 @@ async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         settings = SETTINGS.format(most=connections + TALKING)
         served = await stack.enter_async_context(serving(folder, settings))
-        port = int(served.url.rpartition(":")[2])
+        port = port_of(served.url)
         warm = await open_peers(port, TALKING, Peer, 1)  # what the server needs for any connection
         before = own_memory(served.pid)
         peers = await open_peers(port, connections, Peer, 1)
-        grown_mb = (own_memory(served.pid) - before) / MB
+        grown_kb = (own_memory(served.pid) - before) / 1_024
         busy_s = cpu_s(served.pid)
         await asyncio.sleep(KEEPALIVE_S)
         busy_s = cpu_s(served.pid) - busy_s
@@ -164,27 +144,26 @@ async def measure_idle(connections: int, rate: float, seconds: float) -> Idle:
         for peer in peers:
             peer.close()
         await asyncio.sleep(SETTLE_S)
-        echo_port, echo_pid = await echoing(stack)
-        echo_peers = await open_peers(echo_port, TALKING, Peer, 1)
-        count = TALKING * max(1, int(rate * seconds / ROUNDS / TALKING))
+        echo = await stack.enter_async_context(process("load.bare_servers", "echo"))
+        echo_peers = await open_peers(int(await read_line(echo)), TALKING, Peer, 1)
+        count = TALKING * max(1, int(RATE * seconds / ROUNDS / TALKING))
         ours_s = echo_s = 0.0
         for _ in range(ROUNDS):
-            ours_s += await _talk(warm, served.pid, count, rate)
-            echo_s += await _talk(echo_peers, echo_pid, count, rate)
+            ours_s += await _talk(warm, served.pid, count)
+            echo_s += await _talk(echo_peers, echo.pid, count)
         for peer in (*warm, *echo_peers):
             peer.close()
-    messages = count * ROUNDS
-    return Idle(
-        connections=connections,
-        memory_mb=round(grown_mb, 1),
-        kb_a_connection=round(grown_mb * 1_024 / connections, 1),
-        still_there=still_there,
-        idle_cpu_percent=round(100 * busy_s / KEEPALIVE_S, 1),
-        messages=messages,
-        message_us=round(ours_s / messages * 1e6, 1),
-        echo_us=round(echo_s / messages * 1e6, 1),
-        ratio=round(ours_s / max(echo_s, 1e-9), 2),
-    )
+    ours_us, echo_us = (1e6 * used_s / (count * ROUNDS) for used_s in (ours_s, echo_s))
+    return [
+        f"{connections:,}",
+        f"{grown_kb / 1_024:.1f} MB",
+        f"{grown_kb / connections:.1f} KB",
+        f"{still_there:,}",
+        f"{100 * busy_s / KEEPALIVE_S:.1f} %",
+        f"{ours_us:.1f} µs",
+        f"{echo_us:.1f} µs",
+        f"{ours_us / echo_us:.2f}",
+    ]
 
 
 async def open_peers(port: int, count: int, make: Callable[[], P], messages: int) -> list[P]:
@@ -202,7 +181,7 @@ async def open_peers(port: int, count: int, make: Callable[[], P], messages: int
     return peers
 
 
-async def _talk(peers: list[Peer], pid: int, count: int, rate: float) -> float:
+async def _talk(peers: list[Peer], pid: int, count: int) -> float:
     """Send messages in turn at a rate; return the seconds of CPU of the process that answers."""
     loop = asyncio.get_running_loop()
     message = said(Ping(id=1))
@@ -210,7 +189,7 @@ async def _talk(peers: list[Peer], pid: int, count: int, rate: float) -> float:
     waits = [peer.expect(count // len(peers)) for peer in peers]
     for number in range(count):
         peers[number % len(peers)].send(message)
-        due += 1 / rate
+        due += 1 / RATE
         if (pause := due - loop.time()) > 0:
             await asyncio.sleep(pause)
     async with asyncio.timeout(30):

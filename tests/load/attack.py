@@ -7,25 +7,27 @@ the same server: attacker, server and bots share the machine's cores.
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import NamedTuple
 
 import numpy as np
+from load.attackers import ATTACKS, CLAIMED
 
-from harness.lab.rows import Column, percent
+from harness.figures import number
+from harness.lab.bench.client import Client, Served, serving
+from harness.lab.bench.load import alongside
+from harness.lab.bench.memory import MB, own_memory
 from protocol.channel import ChannelClosed, now_ms
 from protocol.messages import Message, NewGame, Ping, Played, Pong, Ready, YourTurn
 
-from .attackers import ATTACKS, CLAIMED
-from .client import Client, serving
-from .memory import MB, own_memory
-
+TESTS = Path(__file__).parents[1]
 PINGS_PER_S = 500
 """Of each honest bot."""
 
@@ -43,28 +45,13 @@ seeks_per_minute = 100000
 """
 """The defaults, but for seeks: the honest bots pass, so their games take a tenth of a second."""
 
-
-@dataclass(frozen=True)
-class Siege:
-    """One attack and its control; times in milliseconds."""
-
-    attack: Annotated[str, Column("attack")]
-    p50_ms: Annotated[float, Column("ping p50", unit=" ms")]
-    p99_ms: Annotated[float, Column("p99", unit=" ms")]
-    control_p99_ms: Annotated[float, Column("control's", unit=" ms")]
-    overcharge_ms: Annotated[int, Column("overcharge", unit=" ms")]
-    """The most that a move was charged more than its bot took."""
-    control_overcharge_ms: Annotated[int, Column("control's", unit=" ms")]
-    moves: Annotated[int, Column("moves")]
-    control_moves: Annotated[int, Column("control's")]
-    cpu: Annotated[float, percent("server's CPU", decimals=0)]
-    """Of one core."""
-    control_cpu: Annotated[float, percent("control's", decimals=0)]
-    grown_mb: Annotated[float, Column("memory", unit=" MB", sign=True)]
-    """What the server's memory has grown by, with the attack over."""
-    back_s: Annotated[float | None, Column("back after", unit=" s")]
-    """From the end of the attack until strangers are let in and pings take what they did before."""
-    held: Annotated[str, Column("held")]
+HEAD = (
+    *("attack", "ping p50", "p99", "control's p99", "overcharge", "control's", "moves"),
+    *("control's", "server's CPU", "control's", "memory", "back after", "held"),
+)
+"""Overcharge: the most that a move was charged more than its bot took. CPU: of one core. Memory:
+what the server's has grown by, with the attack over. Back: from the end of the attack until
+strangers are let in and pings take what they did before."""
 
 
 @dataclass(eq=False)
@@ -77,7 +64,7 @@ class Honest:
     pings: list[tuple[float, float | None]] = field(default_factory=list)
     """When sent, and the round trip in milliseconds; None while it is not answered."""
     overcharges: list[tuple[float, int]] = field(default_factory=list)
-    _own_ms: dict[int, int] = field(default_factory=dict)
+    own_ms: dict[int, int] = field(default_factory=dict)
     """Milliseconds that it took for a move, by event number."""
     _tasks: asyncio.TaskGroup = field(init=False)
     """Of the present connection."""
@@ -90,15 +77,12 @@ class Honest:
                 for game in client.welcome.games:
                     await client.resume(game, -1)
                 await client.seek(self.opponent, games=10_000)
-                await self._talk(client)
+                async with asyncio.TaskGroup() as self._tasks:
+                    self._tasks.create_task(self._ping(client))
+                    while True:
+                        await self.hear(client, await client.receive())
             except* ChannelClosed:
                 await asyncio.sleep(0.1)
-
-    async def _talk(self, client: Client) -> None:
-        async with asyncio.TaskGroup() as self._tasks:
-            self._tasks.create_task(self._ping(client))
-            while True:
-                await self._hear(client, await client.receive())
 
     async def _ping(self, client: Client) -> None:
         """Ping at a fixed rate, whether or not earlier ones are answered."""
@@ -109,28 +93,33 @@ class Honest:
             self.pings.append((time.perf_counter(), None))
             await client.channel.send(Ping(id=len(self.pings) - 1))
 
-    async def _hear(self, client: Client, message: Message) -> None:
+    async def hear(self, client: Client, message: Message) -> None:
+        """Answer a message, and note what it says of times."""
         match message:
             case Pong(id=number):
                 sent, _ = self.pings[number]
                 self.pings[number] = sent, (time.perf_counter() - sent) * 1_000
             case NewGame(game=game):
-                self._own_ms.clear()
+                self.own_ms.clear()
                 await client.channel.send(Ready(game=game, nonce="00" * 16))
             case YourTurn():
                 self._tasks.create_task(self._move(client, message, client.at_ms))
-            case Played(seq=seq, think_ms=think_ms) if seq in self._own_ms:
-                over_ms = think_ms - self._own_ms.pop(seq)
+            case Played(seq=seq, think_ms=think_ms) if seq in self.own_ms:
+                over_ms = think_ms - self.own_ms.pop(seq)
                 self.overcharges.append((time.perf_counter(), over_ms))
 
     async def _move(self, client: Client, turn: YourTurn, at_ms: int) -> None:
+        move = await self.choose(turn)
+        self.own_ms[turn.seq] = now_ms() - at_ms
+        await client.play(turn, move)
+
+    async def choose(self, turn: YourTurn) -> str:
+        """Return a move, after a while: a pass."""
         await asyncio.sleep(THINK_S)
-        self._own_ms[turn.seq] = now_ms() - at_ms
-        await client.play(turn)
+        return "-"
 
 
-@dataclass(frozen=True)
-class Noticed:
+class Noticed(NamedTuple):
     """What honest bots noticed in a while."""
 
     p50_ms: float
@@ -139,44 +128,31 @@ class Noticed:
     moves: int
 
 
-def seen(bots: tuple[Honest, ...], since: float, until: float) -> Noticed:
+def seen(bots: Iterable[Honest], since: float, until: float) -> Noticed:
     """Summarize a period; a ping that is not answered yet took until now."""
     now = time.perf_counter()
-    waited = [
-        (now - sent) * 1_000 if ms is None else ms
-        for bot in bots
-        for sent, ms in bot.pings
-        if since <= sent < until
-    ]
-    over = [ms for bot in bots for at, ms in bot.overcharges if since <= at < until]
+    waited, over = list[float](), list[int]()
+    for bot in bots:
+        waited += [
+            (now - sent) * 1_000 if ms is None else ms
+            for sent, ms in bot.pings
+            if since <= sent < until
+        ]
+        over += [ms for at, ms in bot.overcharges if since <= at < until]
     p50, p99 = np.quantile(waited or [PATIENCE_S * 1_000], (0.5, 0.99)).round(2).tolist()
     return Noticed(p50, p99, max(over, default=0), len(over))
 
 
 @asynccontextmanager
-async def alongside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Do endless work beside a block, until the end of either; an error of one ends both."""
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(part) for part in work]
-            yield
-            for task in running:
-                task.cancel()
-    except ExceptionGroup as errors:
-        error: Exception = errors
-        while isinstance(error, ExceptionGroup):
-            error = error.exceptions[0]
-        raise error from None
-
-
-@asynccontextmanager
-async def process(
-    *arguments: str, stderr: int | None = None
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run Python with these arguments, its input and output piped; kill it at the end."""
+async def process(module: str, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run a module of the tests, its input and output piped; kill it at the end."""
     pipe = asyncio.subprocess.PIPE
+    path = os.pathsep.join(map(str, (TESTS.parent, TESTS)))
     started = await asyncio.create_subprocess_exec(
-        *(sys.executable, *arguments), stdin=pipe, stdout=pipe, stderr=stderr
+        *(sys.executable, "-m", module, *arguments),
+        stdin=pipe,
+        stdout=pipe,
+        env={**os.environ, "PYTHONPATH": path},
     )
     try:
         yield started
@@ -186,11 +162,19 @@ async def process(
         await started.wait()
 
 
-async def echoing(stack: AsyncExitStack) -> tuple[int, int]:
-    """Run a bare echo; return its port and process id."""
-    echo = await stack.enter_async_context(process("-m", "harness.lab.bench.bare_servers", "echo"))
-    assert echo.stdout is not None
-    return int(await echo.stdout.readline()), echo.pid
+async def read_line(started: asyncio.subprocess.Process) -> str:
+    """Return the next line that a process prints; raise ChannelClosed if it has ended."""
+    assert started.stdout is not None
+    line = await started.stdout.readline()
+    if not line:
+        raise ChannelClosed("a process of the measurement has ended")
+    return line.decode()
+
+
+def write_line(started: asyncio.subprocess.Process, line: str) -> None:
+    """Write a line to the input of a process."""
+    assert started.stdin is not None
+    started.stdin.write(f"{line}\n".encode())
 
 
 def cpu_s(pid: int) -> float:
@@ -202,57 +186,52 @@ def cpu_s(pid: int) -> float:
     return time.clock_gettime(~pid << 3 | 2)
 
 
-@dataclass(eq=False)
-class Besieged:
-    """A server, honest bots on it, and an echo beside it."""
+def port_of(url: str) -> int:
+    return int(url.rpartition(":")[2])
 
-    url: str
-    pid: int
+
+@dataclass(eq=False)
+class Siege:
+    """A server under attack, honest bots on it, and an echo beside it."""
+
+    served: Served
     echo_port: int
-    addresses: int
     seconds: float
     bots: tuple[Honest, ...]
 
-    async def besiege(self, name: str) -> Siege:
-        """Attack the echo, then the server."""
+    async def attack(self, name: str) -> list[str]:
+        """Attack the echo, then the server; return a row of the table."""
         calm, _ = await self._during(None, 0)
         control, control_cpu = await self._during(name, self.echo_port)
-        before = own_memory(self.pid)
-        noticed, cpu = await self._during(name, int(self.url.rpartition(":")[2]))
+        before = own_memory(self.served.pid)
+        noticed, cpu = await self._during(name, port_of(self.served.url))
         back_s = await self._back(calm)
-        grown_mb = (own_memory(self.pid) - before) / MB
+        grown_mb = (own_memory(self.served.pid) - before) / MB
         p99_held = noticed.p99_ms <= max(10.0, 1.5 * control.p99_ms)
         charge_held = noticed.overcharge_ms <= max(10, 1.5 * control.overcharge_ms)
         held = p99_held and charge_held and back_s is not None and back_s <= 5
-        return Siege(
-            attack=f"{name}: {ATTACKS[name].what}",
-            p50_ms=noticed.p50_ms,
-            p99_ms=noticed.p99_ms,
-            control_p99_ms=control.p99_ms,
-            overcharge_ms=noticed.overcharge_ms,
-            control_overcharge_ms=control.overcharge_ms,
-            moves=noticed.moves,
-            control_moves=control.moves,
-            cpu=round(cpu, 3),
-            control_cpu=round(control_cpu, 3),
-            grown_mb=round(grown_mb, 1),
-            back_s=back_s,
-            held="yes" if held else "no",
-        )
+        return [
+            f"{name}: {ATTACKS[name].what}",
+            *(f"{ms:.1f} ms" for ms in (noticed.p50_ms, noticed.p99_ms, control.p99_ms)),
+            *(f"{ms} ms" for ms in (noticed.overcharge_ms, control.overcharge_ms)),
+            *(str(moves) for moves in (noticed.moves, control.moves)),
+            *(f"{100 * share:.0f} %" for share in (cpu, control_cpu)),
+            number(grown_mb, sign=True, unit=" MB"),
+            number(back_s, unit=" s"),
+            "yes" if held else "no",
+        ]
 
     async def _during(self, name: str | None, port: int) -> tuple[Noticed, float]:
         """Return what bots notice, attacked or in peace, and the server's share of a core."""
         async with AsyncExitStack() as stack:
             if name is not None:
-                target = (name, str(port), str(self.addresses), self.url)
-                await stack.enter_async_context(
-                    process("-m", "harness.lab.bench.attackers", *target)
-                )
+                attackers = process("load.attackers", name, str(port), self.served.url)
+                await stack.enter_async_context(attackers)
                 await asyncio.sleep(1.5)  # it starts, and connects
-            since, busy_s = time.perf_counter(), cpu_s(self.pid)
+            since, busy_s = time.perf_counter(), cpu_s(self.served.pid)
             await asyncio.sleep(self.seconds if name else 1.0)
-            until, busy_s = time.perf_counter(), cpu_s(self.pid) - busy_s
-        if name is not None and port == self.echo_port:
+            until, busy_s = time.perf_counter(), cpu_s(self.served.pid) - busy_s
+        if port == self.echo_port:
             await asyncio.sleep(1)
         return seen(self.bots, since, until), busy_s / (until - since)
 
@@ -263,17 +242,16 @@ class Besieged:
             await asyncio.sleep(0.25)
             with suppress(ChannelClosed, TimeoutError):
                 async with asyncio.timeout(5):
-                    stranger = await Client.login(self.url, "stranger", "spectator")
+                    stranger = await Client.login(self.served.url, "stranger", "spectator")
                     await stranger.close()
                 if seen(self.bots, now, now + 0.2).p50_ms <= max(BACK_WITHIN_MS, 2 * calm.p50_ms):
-                    return round(now - ended, 1)
+                    return now - ended
         return None
 
 
-async def besiege(
-    names: tuple[str, ...], seconds: float, addresses: int, tell: Callable[[Siege], None]
-) -> None:
-    """Try attacks one after another, each for some seconds; ``tell`` takes each outcome."""
+async def attack(names: Iterable[str], seconds: float) -> list[list[str]]:
+    """Try attacks one after another, each for some seconds; return a row of the table for each."""
+    rows = []
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         served = await stack.enter_async_context(serving(folder, SETTINGS))
@@ -282,7 +260,9 @@ async def besiege(
         bots = (Honest(served.url, "ann", "bob"), Honest(served.url, "bob", "ann"))
         await stack.enter_async_context(alongside(*(bot.live() for bot in bots)))
         await asyncio.sleep(1)
-        port, _ = await echoing(stack)
-        besieged = Besieged(served.url, served.pid, port, addresses, seconds, bots)
+        echo = await stack.enter_async_context(process("load.bare_servers", "echo"))
+        siege = Siege(served, int(await read_line(echo)), seconds, bots)
         for name in names:
-            tell(await besieged.besiege(name))
+            rows.append(await siege.attack(name))
+            print(*rows[-1], sep="  ", file=sys.stderr)
+    return rows

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, replace
 from random import Random
@@ -16,7 +15,8 @@ from random import Random
 from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move
-from engine.rules.rules import Rules, standard_rules
+from engine.rules.rules import standard_rules
+from harness.lab.bench.client import Client
 from lexicons.alphabet import BLANK
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
@@ -37,8 +37,6 @@ from protocol.messages import (
     YourTurn,
 )
 
-from .client import Client
-
 AWAY_S = 3.0
 """How long it stays away, at most."""
 QUIET_S = 10.0
@@ -48,34 +46,29 @@ ODD = 0.01
 MOST_GAMES = 40
 """In one stay."""
 
+AT_OFFERS = ("silent offer", "decline", "leave")
+AT_TURNS = ("illegal", "resign", "time", "leave", "chatter", "repeat", "nonsense")
+"""What it does in place of getting ready, and of a move."""
+
 
 @dataclass(eq=False)
 class Visitor:
-    """A bot at a server, or on its way to it.
-
-    Args:
-        url: the server's.
-        name: its own.
-        token: proof of its name, for as long as the server's journal is kept.
-        strength: how many of a position's moves it looks at; 0: it always passes.
-        chance: decides what it does.
-        lexicon: the words it knows.
-    """
+    """A bot at a server, or on its way to it."""
 
     url: str
     name: str
     token: str
     strength: int
+    """How many of a position's moves it looks at; 0: it always passes."""
     chance: Random
     lexicon: InitVar[Lexicon]
     deeds: Counter[str] = field(default_factory=Counter)
     """What it has done, by kind."""
     outcomes: Counter[str] = field(default_factory=Counter)
     """How its games ended."""
-    _rules: Rules = field(default_factory=standard_rules)
 
     def __post_init__(self, lexicon: Lexicon) -> None:
-        self._generator = Generator(lexicon, self._rules)
+        self._generator = Generator(lexicon, standard_rules())
 
     async def live(self) -> None:
         """Come and go until cancelled."""
@@ -107,7 +100,14 @@ class Visitor:
     async def _hear(self, client: Client, message: Message) -> None:
         match message:
             case NewGame(game=game):
-                await self._answer_offer(client, game)
+                match self._odd_deed(AT_OFFERS):
+                    case None:
+                        await client.channel.send(Ready(game=game, nonce="00" * 16))
+                    case "decline":
+                        declined = Decline(game=game, code="busy", message="not now")
+                        await client.channel.send(declined)
+                    case "leave":
+                        raise ChannelClosed("it leaves")
             case YourTurn() as turn:
                 await self._answer_turn(client, turn)
             case Refused(game=game, seq=seq, attempt=attempt):
@@ -119,79 +119,47 @@ class Visitor:
             case Error(code=code):
                 self.deeds[f"error {code}"] += 1
 
-    async def _answer_offer(self, client: Client, game: str) -> None:
-        if self.chance.random() < ODD:
-            deed = self.chance.choice(("silent offer", "decline", "leave"))
-            self.deeds[deed] += 1
-            if deed == "decline":
-                await client.channel.send(Decline(game=game, code="busy", message="not now"))
-            elif deed == "leave":
-                raise ChannelClosed("it leaves")
-            return
-        await client.channel.send(Ready(game=game, nonce="00" * 16))
+    def _odd_deed(self, deeds: tuple[str, ...]) -> str | None:
+        """Return what it does that it should not; mostly nothing."""
+        if self.chance.random() >= ODD:
+            return None
+        deed = self.chance.choice(deeds)
+        self.deeds[deed] += 1
+        return deed
 
     async def _answer_turn(self, client: Client, turn: YourTurn) -> None:
-        if self.chance.random() < ODD:
-            deed = self.chance.choice(tuple(_DEEDS))
-            self.deeds[deed] += 1
-            await _DEEDS[deed](client, turn)
-            return
-        await client.play(turn, self._choose(turn), turn.attempt)
+        send, attempt = client.channel.send, turn.attempt
+        match self._odd_deed(AT_TURNS):
+            case None:
+                await client.play(turn, self._choose(turn), attempt)
+            case "illegal":
+                for number in range(attempt, 4):
+                    await client.play(turn, "8D QQQQ", number)
+            case "resign":
+                await send(Resign(game=turn.game, seq=turn.seq))
+            case "leave":
+                raise ChannelClosed("it leaves in mid-game")
+            case "chatter":
+                for number in range(50):
+                    await send(Info(game=turn.game, seq=turn.seq, text="thinking"))
+                    await send(Ping(id=number))
+                await client.play(turn, attempt=attempt)
+            case "repeat":
+                for _ in range(3):
+                    await client.play(turn, attempt=attempt)
+            case "nonsense":
+                for number in range(25):  # more than a connection may send
+                    await send(Resign(game="no such game", seq=number))
 
     def _choose(self, turn: YourTurn) -> str:
         """Return the best of some of the moves that need no blank."""
         if not self.strength or turn.attempt > 1:
             return "-"
-        position = read_cgp(turn.position, self._rules)
+        rules = self._generator.rules
+        position = read_cgp(turn.position, rules)
         plain = tuple(tile for tile in position.racks[0] if tile != BLANK)
         moves = self._generator.legal_moves(replace(position, racks=(plain, ())))
         if not moves:
             return "-"
         best = min(self.chance.sample(range(len(moves)), min(self.strength, len(moves))))
-        return format_move(moves[best].move, self._rules.distribution.alphabet)
-
-
-async def _play_illegally(client: Client, turn: YourTurn) -> None:
-    for attempt in range(turn.attempt, 4):
-        await client.play(turn, "8D QQQQ", attempt)
-
-
-async def _resign(client: Client, turn: YourTurn) -> None:
-    await client.channel.send(Resign(game=turn.game, seq=turn.seq))
-
-
-async def _lose_on_time(client: Client, turn: YourTurn) -> None:
-    pass
-
-
-async def _leave(client: Client, turn: YourTurn) -> None:
-    raise ChannelClosed("it leaves in mid-game")
-
-
-async def _chatter(client: Client, turn: YourTurn) -> None:
-    for number in range(50):
-        await client.channel.send(Info(game=turn.game, seq=turn.seq, text="thinking"))
-        await client.channel.send(Ping(id=number))
-    await client.play(turn, attempt=turn.attempt)
-
-
-async def _repeat(client: Client, turn: YourTurn) -> None:
-    for _ in range(3):
-        await client.play(turn, attempt=turn.attempt)
-
-
-async def _talk_nonsense(client: Client, turn: YourTurn) -> None:
-    for number in range(25):  # more than a connection may send
-        await client.channel.send(Resign(game="no such game", seq=number))
-
-
-_DEEDS: dict[str, Callable[[Client, YourTurn], Awaitable[None]]] = {
-    "illegal": _play_illegally,
-    "resign": _resign,
-    "time": _lose_on_time,
-    "leave": _leave,
-    "chatter": _chatter,
-    "repeat": _repeat,
-    "nonsense": _talk_nonsense,
-}
-"""What it does in place of a move."""
+        return format_move(moves[best].move, rules.distribution.alphabet)

@@ -14,13 +14,13 @@ import time
 from contextlib import suppress
 from functools import partial
 
-from bot.seat import runtime
+import uvloop
+from load.attackers import HANDSHAKE, frame
+from load.idle import Peer, open_peers
+
 from harness.server.admission import raise_files
 from protocol.codec import JSON
 from protocol.messages import Hello, Message, Watch
-
-from .attackers import HANDSHAKE, frame
-from .idle import Peer, open_peers
 
 JOINING = 2
 """Messages to a new spectator: ``welcome``, ``new_game``."""
@@ -43,7 +43,6 @@ class Watcher(Peer):
         self.times: list[float] = []
 
     def message(self) -> None:
-        """Note when a message came."""
         self.times.append(time.perf_counter())
         super().message()
 
@@ -75,7 +74,7 @@ async def _obey(count: int) -> None:
 
 def main() -> None:
     """Obey until the input ends; the argument is the COUNT of connections."""
-    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=runtime.loop_factory()) as runner:
+    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_obey(int(sys.argv[1])))
 
 
