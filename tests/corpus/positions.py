@@ -54,6 +54,8 @@ def _commands() -> dict[str, list[list[str]]]:
     known, game = known_positions(), str(GAME.relative_to(Path(by_work.ROOT)))
     every = [cgp for of in known.values() for cgp in of]
     rolled = ["--rollouts", "300", "--candidates", "8", "--seed", "3", "--json"]
+    drawn = ["--racks", "400", "--seed", "2", "--top", "8"]
+    short = ["--time", "40ms", "--memory", "64M"]
     return {
         "generate": [["generate", cgp, "--top", "25", "--json"] for cgp in every]
         + [["generate", cgp, "--top", "8"] for cgp in every[:1]]
@@ -62,18 +64,7 @@ def _commands() -> dict[str, list[list[str]]]:
         "analyze": [["analyze", cgp, *rolled] for cgp in every[:20:2]]
         + [["analyze", f"{game}@{line}", *rolled] for line in (4, 9, 23)],
         "infer": [
-            [
-                "infer",
-                f"{game}@{line}",
-                "--racks",
-                "400",
-                "--seed",
-                "2",
-                "--top",
-                "8",
-                *of,
-                "--json",
-            ]
+            ["infer", f"{game}@{line}", *drawn, *of, "--json"]
             for line, of in ((3, []), (6, []), (12, []), (12, ["--model", "margin"]), (16, []))
         ],
         "endgame": [
@@ -86,35 +77,11 @@ def _commands() -> dict[str, list[list[str]]]:
         ]
         + [["endgame", f"{game}@{line}", "--memory", "64M", "--json"] for line in (22,)],
         "preendgame": [
-            [
-                "preendgame",
-                cgp,
-                "--candidates",
-                "4",
-                "--time",
-                "40ms",
-                "--memory",
-                "64M",
-                "--seed",
-                "5",
-                "--json",
-            ]
+            ["preendgame", cgp, "--candidates", "4", *short, "--seed", "5", "--json"]
             for cgp in (*known["one"], *known["two"])
         ]
         + [
-            [
-                "preendgame",
-                cgp,
-                "--candidates",
-                "3",
-                "--time",
-                "40ms",
-                "--memory",
-                "64M",
-                "--model",
-                model,
-                "--json",
-            ]
+            ["preendgame", cgp, "--candidates", "3", *short, "--model", model, "--json"]
             for cgp in known["one"][:1]
             for model in ("pessimistic", "static")
         ],
