@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.text import Text
@@ -26,9 +25,6 @@ from harness.pictures import picture
 
 from .board_view import WIDTH, print_view, terminal_width
 from .failing import print_json
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 ALL = 0.9995  # a share of all cases that is written as all of them
 _TILE_COLUMNS = 3  # at most
@@ -275,38 +271,30 @@ def draw_inference(
     Raises:
         OSError: the file cannot be written.
     """
-    bars = min(top, _MOST_BARS, len(inferred.posterior.leaves))
+    alphabet, count = rules.distribution.alphabet, len(inferred.posterior.leaves)
+    bars = min(top, _MOST_BARS, count)
+    leaves, prior, posterior = zip(*inferred.posterior.top(bars), strict=True)
+    rows, places, width = np.arange(bars), np.arange(len(alphabet.letters)), 0.4
+    before, after = (100 * chances for chances in inferred.tiles)
     with picture(path, 15, max(6.0, 1.5 + 0.25 * bars)) as figure:
         left, right = figure.subplots(1, 2, width_ratios=(2, 3))
-        _draw_leaves(left, inferred, rules, bars)
-        _draw_tiles(right, inferred, rules)
         title = _title(inferred, rules, line, nick)
         figure.suptitle(f"{title} – {_player(inferred.model)}")
-
-
-def _draw_leaves(axes: Axes, inferred: Inferred, rules: Rules, bars: int) -> None:
-    alphabet = rules.distribution.alphabet
-    count = counted(len(inferred.posterior.leaves), "leave")
-    leaves, prior, posterior = zip(*inferred.posterior.top(bars), strict=True)
-    rows = np.arange(len(leaves))
-    axes.barh(rows, 100 * np.array(posterior), color="tab:blue", label="after the play")
-    axes.plot(100 * np.array(prior), rows, "|", color="black", ms=9, mew=2, label="before it")
-    axes.set_yticks(rows, [alphabet.text(leave) or "nothing" for leave in leaves])
-    axes.invert_yaxis()
-    axes.set(xlabel="chance, %", title=f"what was kept: the likeliest of {count}")
-    axes.set_xlim(left=0)
-    axes.grid(axis="x", alpha=0.3)
-    axes.legend(loc="lower right")
-
-
-def _draw_tiles(axes: Axes, inferred: Inferred, rules: Rules) -> None:
-    letters = list(rules.distribution.alphabet.letters)
-    places, width = np.arange(len(letters)), 0.4
-    before, after = (100 * chances for chances in inferred.tiles)
-    axes.bar(places - width / 2, before, width, color="lightgrey", ec="grey", label="before it")
-    axes.bar(places + width / 2, after, width, color="tab:blue", label="after the play")
-    axes.set_xticks(places, letters)
-    axes.set(ylabel="chance of one or more, %", title="tiles on the rack now")
-    axes.margins(x=0.01)
-    axes.grid(axis="y", alpha=0.3)
-    axes.legend()
+        left.barh(rows, 100 * np.array(posterior), color="tab:blue", label="after the play")
+        left.plot(100 * np.array(prior), rows, "|", color="black", ms=9, mew=2, label="before it")
+        left.set_yticks(rows, [alphabet.text(leave) or "nothing" for leave in leaves])
+        left.invert_yaxis()
+        kept = f"what was kept: the likeliest of {counted(count, 'leave')}"
+        left.set(xlabel="chance, %", title=kept)
+        left.set_xlim(left=0)
+        left.grid(axis="x", alpha=0.3)
+        left.legend(loc="lower right")
+        right.bar(
+            places - width / 2, before, width, color="lightgrey", ec="grey", label="before it"
+        )
+        right.bar(places + width / 2, after, width, color="tab:blue", label="after the play")
+        right.set_xticks(places, list(alphabet.letters))
+        right.set(ylabel="chance of one or more, %", title="tiles on the rack now")
+        right.margins(x=0.01)
+        right.grid(axis="y", alpha=0.3)
+        right.legend()

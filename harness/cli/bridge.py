@@ -60,7 +60,7 @@ def tokens(*, config: Path, json_: JsonOption = False) -> None:
     print(table(("id", "origin", "paired"), rows) if rows else "no page is paired")
 
 
-@app.command(usage="Usage: tilewire bridge revoke --config PATH [OPTIONS] [ID...]")
+@app.command
 def revoke(*ids: str, config: Path, all: Annotated[bool, Parameter(negative="")] = False) -> None:
     """Make the tokens of pages invalid; connected pages are cut off.
 

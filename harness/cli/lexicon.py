@@ -33,7 +33,7 @@ from .options import (
 from .study_run import telling
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
-app.command(stats, usage="Usage: tilewire lexicon stats [OPTIONS] [LEXICON]")
+app.command(stats)
 
 _VALID = "valid"
 _NARROWEST = 20  # columns of a text, even if the terminal has fewer
@@ -100,7 +100,7 @@ def build(source: str, out: Path, /, *, distribution: WordsDistributionOption = 
     print(f"{out}: {words:,} words, {len(lexicon.graph.nodes):,} nodes, {lexicon.checksum}")
 
 
-@app.command(usage="Usage: tilewire lexicon info [OPTIONS] [LEXICON]")
+@app.command
 def info(
     name: NameOption = "scowl",
     *,
@@ -144,7 +144,7 @@ def info(
         _print_row("licence   ", terms or "")
 
 
-@app.command(usage="Usage: tilewire lexicon check [OPTIONS] WORD...")
+@app.command
 def check(
     *words: str,
     lexicon: LexiconOption = "scowl",

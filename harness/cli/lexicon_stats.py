@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
+import numpy as np
 from cyclopts import Parameter
 from rich import box
 from rich.console import Group, JustifyMethod, RenderableType
@@ -15,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.figures import counted, number, parts, share
+from harness.pictures import picture
 
 from .board_view import WIDTH, print_view, terminal_width
 from .failing import print_json, sentences
@@ -30,6 +32,8 @@ from .options import (
 from .study_run import check_drawable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from engine.rules.rules import Rules
     from lexicons.full_words import FullStatistics
     from lexicons.statistics import Length, Letter, LexiconStatistics
@@ -76,8 +80,6 @@ def stats(
             lexicon, played.layout, played.rack_size, played.bingo_bonus, top
         )
     if plots is not None:
-        from .lexicon_plots import draw_statistics
-
         with sentences("the plots can't be written: ", (OSError,), 1):
             draw_statistics(found, played.rack_size, plots)
     words = sum(length.words for length in found.lengths)
@@ -193,3 +195,79 @@ def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, wraps: bool 
     for row in rows:
         shown.add_row(*map(Text, row))
     return shown
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def draw_statistics(found: LexiconStatistics, rack_size: int, folder: Path) -> None:
+    """Draw ``letters.png`` and ``lengths.png`` into a folder.
+
+    Raises:
+        OSError: a file can't be written.
+    """
+    with picture(folder / "letters.png", 13, 9) as figure:
+        shares, tiles = figure.subplots(2, 1)
+        _draw_letters(shares, tiles, found, rack_size)
+    with picture(folder / "lengths.png", 13, 5) as figure:
+        lengths, hooks = figure.subplots(1, 2)
+        _draw_lengths(lengths, hooks, found)
+
+
+def _draw_letters(shares: Axes, tiles: Axes, found: LexiconStatistics, rack_size: int) -> None:
+    """Draw letters by their share in words, most frequent first; below, tiles and points."""
+    letters = sorted(found.letters, key=lambda letter: -letter.share)
+    places, width = np.arange(len(letters)), 0.4
+    bag = [100 * letter.in_bag for letter in letters]
+    shares.bar(places, bag, color="0.85", label="in the bag")
+    long = f"in words of {rack_size}–{rack_size + 1} letters"
+    for name, marker, colour, values in (
+        ("in all words", "o", "tab:blue", [letter.share for letter in letters]),
+        ("in words of 2–3 letters", "^", "tab:orange", [letter.short for letter in letters]),
+        (long, "s", "tab:green", [letter.full for letter in letters]),
+    ):
+        shares.plot(places, 100 * np.array(values), marker, color=colour, ms=5, label=name)
+    shares.set(title="Letters", ylabel="share, %", xlim=(-0.7, len(letters) - 0.3))
+    # Tiles and points beside those that follow from the words.
+    now = [letter.tiles for letter in letters]
+    by_share = [letter.tiles_by_share for letter in letters]
+    points = [-letter.points for letter in letters]
+    points_by_share = [-letter.points_by_share for letter in letters]
+    tiles.bar(places - width / 2, now, width, color="tab:gray", label="as they are")
+    tiles.bar(places + width / 2, by_share, width, color="tab:blue", label="by share in words")
+    tiles.bar(places - width / 2, points, width, color="tab:gray")
+    tiles.bar(places + width / 2, points_by_share, width, color="tab:blue")
+    tiles.axhline(0, color="black", lw=0.8)
+    tiles.locator_params(axis="y", integer=True)
+    tiles.yaxis.set_major_formatter(lambda value, _: f"{abs(value):.0f}")
+    tiles.set(
+        title="Tiles (up) and points (down)",
+        ylabel="points            tiles",
+        xlim=(-0.7, len(letters) - 0.3),
+    )
+    for axes in (shares, tiles):
+        axes.set_xticks(places, [letter.letter for letter in letters])
+        axes.grid(axis="y", alpha=0.3)
+        axes.legend()
+
+
+def _draw_lengths(lengths: Axes, hooks: Axes, found: LexiconStatistics) -> None:
+    """Draw words and shares by length; the longest words have no hooks, for the list ends there."""
+    letters = np.array([row.letters for row in found.lengths])
+    words = np.array([row.words for row in found.lengths])
+    lengths.bar(letters, words, color="tab:blue")
+    lengths.set_xticks(letters)
+    lengths.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    lengths.set(title="Words by length", xlabel="letters", ylabel="words")
+    lengths.grid(axis="y", alpha=0.3)
+    for name, counts, shown in (
+        ("a hook in front", [row.front for row in found.lengths], letters < letters.max()),
+        ("a hook behind", [row.back for row in found.lengths], letters < letters.max()),
+        ("an anagram", [row.anagrams for row in found.lengths], letters > 0),
+    ):
+        hooks.plot(letters[shown], (100 * np.array(counts) / words)[shown], "o-", ms=4, label=name)
+    hooks.set_xticks(letters)
+    hooks.set(title="Words with hooks and anagrams", xlabel="letters", ylabel="share, %")
+    hooks.set_ylim(0, 100)
+    hooks.grid(alpha=0.3)
+    hooks.legend()

@@ -57,7 +57,6 @@ from .standby import Standby
 
 if TYPE_CHECKING:
     from harness.server.direction import Plan
-    from harness.server.retention import Retention
 
 
 class TableWords(TypedDict, total=False):
@@ -197,7 +196,12 @@ def serve(
         said = read()
         clocks = {"time": time, "increment": increment, "first_move": first_move}
         others = {name for name, ms in clocks.items() if ms is not None}
-        _check_for_tournament(said, others | ({"ladder"} if ladder else set()), tournament)
+        others |= {"ladder"} if ladder else set()
+        if others := others | said.keys() - _WITH_A_TOURNAMENT:
+            raise CommandFailed(
+                f"not allowed with --tournament: {', '.join(sorted(others))}; words, clock and "
+                f"bots of a tournament are set in {tournament}, and it has no ladder"
+            )
         settings = _defaults() | said
         _run_tournament(settings, tournament, out, drain / 1_000, lambda: _defaults() | read())
         return
@@ -228,21 +232,25 @@ def serve(
 def _completed(said: ServerFile, clock: Mapping[str, int | None], *, ladder: bool) -> ServerFile:
     """Return settings with all defaults, and clocks as they are on this address; or fail."""
     settings = _defaults() | said
-    settings["time"] = time_control(settings["time"], clock, settings["host"])
-    settings["tables"] = _tables(settings["tables"], settings["host"])
+    host, tables = settings["host"], settings["tables"].copy()
+    settings["time"] = time_control(settings["time"], clock, host)
+    for name, kind in settings["tables"].items():
+        if name == MAIN:
+            raise CommandFailed(
+                f"tables.{MAIN}: the settings outside [tables] are those of the table {MAIN}; "
+                "choose another name"
+            )
+        with sentences(f"tables.{name}: "):
+            check_table_name(name)
+            if "time" in kind:
+                tables[name] = {**kind, "time": time_control(kind["time"], {}, host)}
+    settings["tables"] = tables
     if ladder or "ladder" in settings:
-        settings["ladder"] = _ladder(settings.get("ladder", LadderSettings()), settings["host"])
+        asked = settings.get("ladder", LadderSettings())
+        clocks = {name: time_control(time, {}, host) for name, time in asked.tables.items()}
+        settings["ladder"] = msgspec.structs.replace(asked, tables=clocks)
     _bots(settings)
     return settings
-
-
-def _check_for_tournament(said: ServerFile, others: set[str], tournament: Path) -> None:
-    """Check that settings and ``others``, options that are given too, go with a tournament."""
-    if others := others | said.keys() - _WITH_A_TOURNAMENT:
-        raise CommandFailed(
-            f"not allowed with --tournament: {', '.join(sorted(others))}; words, clock and "
-            f"bots of a tournament are set in {tournament}, and it has no ladder"
-        )
 
 
 def _check_standby(settings: ServerFile) -> None:
@@ -334,36 +342,6 @@ def _bots(settings: ServerFile) -> dict[str, SeatSpec]:
     return specs
 
 
-def _retention(settings: ServerFile) -> Retention | None:
-    if "keep_days" not in settings:
-        return None
-    from harness.server.retention import Retention
-
-    return Retention(settings["keep_days"], settings["archive"])
-
-
-def _tables(said: dict[str, TableFile], host: str) -> dict[str, TableFile]:
-    """Return the file's tables with their clocks as they are on this address, or fail."""
-    tables = said.copy()
-    for name, kind in said.items():
-        if name == MAIN:
-            raise CommandFailed(
-                f"tables.{MAIN}: the settings outside [tables] are those of the table {MAIN}; "
-                "choose another name"
-            )
-        with sentences(f"tables.{name}: "):
-            check_table_name(name)
-            if "time" in kind:
-                tables[name] = {**kind, "time": time_control(kind["time"], {}, host)}
-    return tables
-
-
-def _ladder(said: LadderSettings, host: str) -> LadderSettings:
-    """Return the file's ladder with the clocks of its tables as they are on this address."""
-    tables = {name: time_control(clock, {}, host) for name, clock in said.tables.items()}
-    return msgspec.structs.replace(said, tables=tables)
-
-
 async def _serve(
     settings: ServerFile,
     drain_s: float,
@@ -388,7 +366,11 @@ async def _serve(
                 try:
                     server = _server(journal, settings, drain_s, access, house, specs)
                     again = rereading(server, access, in_effect, read, tell)
-                    started = _started(server, _kept(journal, settings), again, standby)
+                    kept = f"journal {journal.name}"
+                    if "ladder" in settings:
+                        at = " and ".join(settings["ladder"].tables)
+                        kept += f", ladder at {at}" if at else ", ladder"
+                    started = _started(server, kept, again, standby)
                     lost = await until_stopped(server, started, told)
                 except JournalError as error:  # it can no longer be read
                     if not standby:
@@ -422,6 +404,11 @@ def _server(
     specs: dict[str, SeatSpec],
 ) -> MatchServer:
     """Return a server of the games of a journal."""
+    retention = None
+    if "keep_days" in settings:
+        from harness.server.retention import Retention
+
+        retention = Retention(settings["keep_days"], settings["archive"])
     return MatchServer(
         house.tables,
         journal,
@@ -439,18 +426,9 @@ def _server(
         analyst=AnalysisProcess.start,
         admins=access.admins,
         rated=settings.get("ladder"),
-        retention=_retention(settings),
+        retention=retention,
         offered=Offered({name: about(spec) for name, spec in specs.items()}),
     )
-
-
-def _kept(journal: Journal, settings: ServerFile) -> str:
-    """Return a phrase on where games are kept, and which are rated."""
-    kept = f"journal {journal.name}"
-    if "ladder" in settings:
-        names = " and ".join(settings["ladder"].tables)
-        kept += f", ladder at {names}" if names else ", ladder"
-    return kept
 
 
 def _started(
