@@ -1,15 +1,15 @@
 """The shell around one table: real time, real seats, a real journal.
 
-``GameHost`` makes a table's records durable, then sends messages, then starts the next clock. All
-events go through one inbox, so a game is one task that handles one event at a time. A fault of the
-host itself (full disk, bug) voids the game; nobody loses.
+The table works on a book of its own. ``GameHost`` makes its records durable, then has its own book
+follow, then sends messages, then starts the next clock: so nobody reads or is told what may yet be
+lost. All events go through one inbox, so a game is one task that handles one event at a time. A
+fault of the host itself (full disk, bug) voids the game; nobody loses.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import structlog
 
@@ -37,18 +37,6 @@ NOTE_EVERY_MS = 250
 """Interval between the journal's notes of running clocks."""
 
 
-class DurableScore(NamedTuple):
-    """The scores and turns of a game as far as they are durable, for lists of games."""
-
-    scores: tuple[int, int]
-    turns: int
-
-    @classmethod
-    def of(cls, book: Scorebook) -> DurableScore:
-        """Return those of a book."""
-        return cls(book.scores, len(book.turns))
-
-
 class GameHost:
     """One game from its first offer, or its last record in the journal, to its end.
 
@@ -67,16 +55,13 @@ class GameHost:
         unproven: frozenset[str] = frozenset(),
     ) -> None:
         self.book = book
+        """The game as far as it is durable."""
         self.game = book.opened.game
         self.guests = guests
         self.is_given_up = False
         """Whether another host has the game; then it stands still, whatever its book says."""
         self.is_told = False
         """Whether the game is over and its guests are told; others tell those that come later."""
-        self.is_durable = asyncio.Event()
-        """Set unless the book has changes that are being written: nobody may know of those yet."""
-        self.is_durable.set()
-        self.durable = DurableScore.of(book)
         self._unproven = unproven
         self._seats = seats
         self._journal = journal
@@ -85,10 +70,8 @@ class GameHost:
         self._spectators = Audience()
         self._owners = Audience()
         """The host's own screens."""
-        self._newcomers: list[tuple[Spectator, Viewer]] = []
-        """Spectators that came while records were being written."""
         self._table = Table(
-            book,
+            book.copy(),
             now_ms(),
             (self._known_style(0), self._known_style(1)),
             (self._own_nonce(0), self._own_nonce(1)),
@@ -107,17 +90,17 @@ class GameHost:
                 await self._carry_out(await self._next_effects())
             self._keep_styles()
         except asyncio.CancelledError:  # the server stops; the game goes on from here in another
-            if self.book.clock_runs:
+            if self._table.book.clock_runs:
                 self._note(now_ms())
             raise
         except LeaseLost:
             await self._give_up()
         except JournalError as error:
             log.error("journal", game=self.game, reason=str(error))
-            await self._abandon("the game can't be kept", replace=True)
+            await self._abandon("the game can't be kept")
         except Exception as error:
             log.exception("host error", game=self.game)
-            await self._abandon(f"the host failed ({type(error).__name__})", replace=False)
+            await self._abandon(f"the host failed ({type(error).__name__})")
         finally:
             if self.book.ended is not None and not self.is_given_up:
                 self._tell_latecomers()
@@ -133,6 +116,11 @@ class GameHost:
             if isinstance(failed, Exception):
                 log.error("seat not stopped", game=self.game, exc_info=failed)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended, although its end may still be being written."""
+        return self._table.over
+
     def game_over(self) -> Message:
         """Return the verdict of the finished game."""
         return views.game_over(self.book)
@@ -141,7 +129,7 @@ class GameHost:
 
     def void(self, why: str) -> None:
         """End the game without a result."""
-        self.book.was_voided = True
+        self._table.book.was_voided = True
         self._inbox.put_nowait((0, Gone(why, failure="host_error")))
 
     def give(self, seat: int, ms: int, why: str) -> None:
@@ -151,13 +139,7 @@ class GameHost:
     # --- spectators -----------------------------------------------------------------------------
 
     def watch(self, spectator: Spectator, recipient: Viewer) -> None:
-        """Show a spectator, or the host's own screen, the game so far, and each later event.
-
-        If records are being written, this happens once they are durable.
-        """
-        if not self.is_durable.is_set():
-            self._newcomers.append((spectator, recipient))
-            return
+        """Show a spectator, or the host's own screen, the game so far, and each later event."""
         for message in views.watched(self.book, now_ms(), recipient):
             spectator(message)
         if self.book.ended is None:
@@ -165,7 +147,6 @@ class GameHost:
 
     def unwatch(self, spectator: Spectator) -> None:
         """Stop showing a spectator the game."""
-        self._newcomers = [each for each in self._newcomers if each[0] != spectator]
         self._spectators.leave(spectator)
         self._owners.leave(spectator)
 
@@ -189,7 +170,7 @@ class GameHost:
     def _wake_at(self) -> int:
         deadline = self._table.deadline()
         assert deadline is not None, "a game that is on has a deadline"
-        return min(deadline, self._next_note_ms) if self.book.clock_runs else deadline
+        return min(deadline, self._next_note_ms) if self._table.book.clock_runs else deadline
 
     async def _time_passed(self) -> Effects:
         """Note the clocks; call the game if a deadline has passed and no message came before it.
@@ -198,7 +179,7 @@ class GameHost:
         move into a loss.
         """
         now = now_ms()
-        if self.book.clock_runs and now >= self._next_note_ms:
+        if self._table.book.clock_runs and now >= self._next_note_ms:
             self._note(now)
         deadline = self._table.deadline()
         if deadline is None or now < deadline:
@@ -243,11 +224,11 @@ class GameHost:
             await self._append(effects.records)
             if any(isinstance(record, RefusedMove | Commitments) for record in effects.records):
                 self._table.excuse(now_ms() - self._taken_ms)  # the seat can do nothing until then
+        self.book.follow(self._table.book)
         if any(isinstance(record, Began) for record in effects.records):
             log.info("game began", game=self.game)
         self._tell(effects.sends)
         self._tell_owners(effects.records)
-        self._let_in()
         for seat in effects.restart:
             log.info("seat restarted", game=self.game, seat=seat)
             self._seats[seat].restart()
@@ -257,18 +238,9 @@ class GameHost:
             await self._carry_out(self._table.begin_turn(now))
 
     async def _append(self, records: Sequence[Record]) -> None:
-        self.is_durable.clear()
         if any(isinstance(record, Thought) for record in records) and not self._journal.has_room:
             return  # thoughts are still told; the room that is left is for moves
         await self._journal.append(self.game, records, last=self._table.over)
-
-    def _let_in(self) -> None:
-        """Show the game to spectators that came while records were being written."""
-        self.is_durable.set()
-        self.durable = DurableScore.of(self.book)
-        newcomers, self._newcomers = self._newcomers, []
-        for spectator, recipient in newcomers:
-            self.watch(spectator, recipient)
 
     def _tell(self, sends: Sends) -> None:
         for recipient, message in sends:
@@ -293,8 +265,8 @@ class GameHost:
 
     def _note(self, now: int) -> None:
         self._next_note_ms = now + NOTE_EVERY_MS
-        note = ClockNote(game=self.game, clocks=self.book.clocks(now), seq=self.book.next_seq)
-        self._journal.note(note)
+        book = self._table.book
+        self._journal.note(ClockNote(game=self.game, clocks=book.clocks(now), seq=book.next_seq))
 
     def _own_nonce(self, seat: int) -> str | None:
         """Return a nonce if the seat is the host's own: the host could tell its player anything."""
@@ -318,10 +290,11 @@ class GameHost:
 
     # --- the host's own faults ------------------------------------------------------------------
 
-    async def _abandon(self, reason: str, *, replace: bool) -> None:
-        """Void the game; ``replace`` also overrides a verdict that was not stored."""
+    async def _abandon(self, reason: str) -> None:
+        """Void the game as it was before what could not be stored, unless it is over."""
         log.error("game void", game=self.game, reason=reason)
-        effects = self._table.void(reason, now_ms(), replace=replace)
+        self._table.book.follow(self.book)
+        effects = self._table.void(reason, now_ms())
         try:
             if effects.records:
                 await self._append(effects.records)
@@ -329,9 +302,9 @@ class GameHost:
             await self._give_up()
         except JournalError as error:
             log.error("verdict not kept, the game stays open", game=self.game, reason=str(error))
+        self.book.follow(self._table.book)
         self._tell(effects.sends)
         self._tell_owners(effects.records)
-        self._let_in()
 
     async def _give_up(self) -> None:
         """Stand still until the server stops: another host goes on, and nobody is told anything."""

@@ -8,6 +8,7 @@ milliseconds of one monotonic clock.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any
 
 from msgspec import UNSET
@@ -113,6 +114,17 @@ class Scorebook:
             full = book._clocks[book.on_turn].remaining_ms
             book._spent_ms = max(0, full - note.clocks[book.on_turn])
         return book
+
+    def copy(self) -> Scorebook:
+        """Return another book of this game, which changes by itself."""
+        book = copy(self)
+        book.follow(self)
+        return book
+
+    def follow(self, other: Scorebook) -> None:
+        """Take over the state of another book of this game."""
+        lists = {name: list(kept) for name, kept in vars(other).items() if isinstance(kept, list)}
+        vars(self).update(vars(other) | lists)
 
     # --- the game -------------------------------------------------------------------------------
 
@@ -375,10 +387,6 @@ class Scorebook:
             if turns != "6 scoreless turns in a row":
                 return turns
         return SENTENCES[outcome]
-
-    def withdraw_verdict(self) -> None:
-        """Take back a verdict that was neither stored nor sent."""
-        self.ended = None
 
     def take(self, record: Record) -> None:
         """Apply a record, new or read from the journal."""

@@ -181,10 +181,8 @@ class Table:
         """Give a seat time that was lost by no fault of its own."""
         return Effects() if self.over else self._record(Given(seat=seat, ms=ms, message=why))
 
-    def void(self, message: str, now_ms: int, *, replace: bool = False) -> Effects:
-        """Void the game for a fault of the host; ``replace`` also voids an unsent verdict."""
-        if replace:
-            self.book.withdraw_verdict()
+    def void(self, message: str, now_ms: int) -> Effects:
+        """Void the game for a fault of the host."""
         return Effects() if self.over else self._end("host_error", None, message, now_ms)
 
     def tick(self, now_ms: int) -> Effects:

@@ -286,9 +286,7 @@ class Direction:
         book = self.tournament.playing.get(planned.number)
         if book is None or book.ended is not None:
             return game
-        host = self._lobby.hosting.find(book.opened.game)
-        scores = book.scores if host is None else host.durable.scores
-        return replace(game, scores=scores, game=book.opened.game)
+        return replace(game, scores=book.scores, game=book.opened.game)
 
     # --- directors ------------------------------------------------------------------------------
 

@@ -179,8 +179,8 @@ class Hosting:
             ListedGame(
                 game=host.game,
                 players=host.book.opened.players,
-                scores=host.durable.scores,
-                turns=host.durable.turns,
+                scores=host.book.scores,
+                turns=len(host.book.turns),
                 rules=host.book.opened.rules.name,
                 lexicon=host.book.opened.lexicon,
             )

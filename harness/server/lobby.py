@@ -241,9 +241,9 @@ class Lobby:
         if absent and not self.gatekeeper.may_come(wish.opponent or ""):
             raise PeerError("bad_opponent", absent)
         for game in player.seats:
-            book = self.hosting.games[game].book
-            if not book.ended:
-                one, other = book.opened.players
+            host = self.hosting.games[game]
+            if not host.is_over:
+                one, other = host.book.opened.players
                 against = other if one == player.name else one
                 way_out = "send resume with it, or resign there, and seek when it is over"
                 why = f"you are in game {game} against {against}: {way_out}"
@@ -462,7 +462,7 @@ class Lobby:
         tasks = pending = set(self._tasks.values())
         while pending:
             for game, host in self.hosting.games.items():
-                if game not in left and (host.book.ended is None or host.is_given_up):
+                if game not in left and (not host.is_over or host.is_given_up):
                     left.add(game)
                     self._tasks[game].cancel()
             # Finished games may still be stopping their seats, or be given up now.

@@ -17,7 +17,6 @@ from msgspec import Struct
 from websockets.http11 import Request
 
 from harness.arbiter.database import JournalError
-from harness.arbiter.host import GameHost
 from harness.arbiter.journal_reading import (
     KeptGame,
     PastGame,
@@ -50,9 +49,6 @@ KEPT_REVIEWS = 32
 """Answers about ended games that are kept: all spectators of a game ask at its end."""
 MOST_WAITING = 16
 """Readings of the journal that may wait for their turn; requests for more are refused."""
-
-DURABLE_S = 2.0
-"""Longest time that a request for a game waits for its records to be written."""
 
 log = structlog.get_logger(__name__)
 
@@ -183,24 +179,11 @@ class Web:
 
     def _game(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
         host = self._hosting.games.get(game)
-        if host is not None and not host.is_durable.is_set():
-            return self._once_durable(host)
         if host is None or host.book.ended is not None:
             return self._ended_game(game)
         if self._own is not None and self._own.live:
             return self._read_answer(self._live, game)
         return as_json(_shown(host.book))
-
-    async def _once_durable(self, host: GameHost) -> HttpAnswer:
-        """Return a game once all records that its book has are written."""
-        try:
-            async with asyncio.timeout(DURABLE_S):
-                while not host.is_durable.is_set():  # the next record may be on its way already
-                    await host.is_durable.wait()
-        except TimeoutError:  # another server may have the game by now
-            return wrong(503, "the game's last move is not written down yet; try again")
-        answer = self._game(host.game)
-        return answer if isinstance(answer, HttpAnswer) else await answer
 
     async def _ended_game(self, game: str) -> HttpAnswer:
         """Return a game that ended, read once for all requests."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from typing import cast
 
 import pytest
 from bot_table import MemoryChannel
@@ -14,6 +15,7 @@ from passing_seats import Passer
 from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
+from harness.arbiter.records import Turn
 from harness.server.admission import Admission, Admissions
 from harness.server.hosting import Hosting
 from harness.server.ladder.history import History
@@ -173,15 +175,12 @@ async def test_a_game_has_the_bots_of_the_table_that_was_sought(lobby: Lobby) ->
         assert type(first) is kind
 
 
-async def test_a_list_has_scores_that_are_written_down(
-    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_list_has_what_is_written_down(lobby: Lobby) -> None:
     Guest(lobby, "ann")
     lobby.seek(lobby.players.named("ann"), Seek(opponent="house"))
     await asyncio.sleep(0)
     (host,) = lobby.hosting.games.values()
-    # A move that the journal does not have yet.
-    monkeypatch.setattr(type(host.book), "scores", property(lambda _book: (40, 0)))
+    host._table.book.turns.append(cast("Turn", None))  # which the journal does not have yet
     (listed,) = lobby.hosting.listed().games
     assert (listed.scores, listed.turns) == ((0, 0), 0)
     await lobby.drain(0, asyncio.Event())

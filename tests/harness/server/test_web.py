@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -165,9 +165,7 @@ async def test_of_a_game_that_is_on_nothing_is_told_but_what_spectators_see(
 ) -> None:
     play = thinking()
     await keep(served.journal, play, GAME)
-    is_durable = asyncio.Event()
-    is_durable.set()
-    served.hosting.games[GAME] = SimpleNamespace(book=play.book, is_durable=is_durable)
+    served.hosting.games[GAME] = SimpleNamespace(book=play.book)
     told = await served.json(f"/api/games/{GAME.replace(' ', '%20')}")
     assert (told["over"], told["turns"], told["offer"]["you"]) == (None, None, None)
     assert len(told["offer"]["history"]) == 6
@@ -226,26 +224,6 @@ async def test_past_games_are_listed_from_the_latest_on(served: Served) -> None:
     tamper(served.journal.address, "UPDATE games SET created = 1e300 WHERE game = 'g3'")
     served.now += 1
     assert (await served.json("/api/games"))["past"][0]["begun"] == "1970-01-01T00:00:00+00:00"
-
-
-class NextIsWritten:
-    """Records are written, but the next is on its way each time."""
-
-    def is_set(self) -> bool:
-        return False
-
-    async def wait(self) -> None:
-        await asyncio.sleep(0)
-
-
-@pytest.mark.parametrize("event", [asyncio.Event, NextIsWritten])
-async def test_a_game_whose_last_record_is_not_written_down_is_not_told(
-    served: Served, monkeypatch: pytest.MonkeyPatch, event: Callable[[], object]
-) -> None:
-    monkeypatch.setattr("harness.server.web.DURABLE_S", 0.01)
-    served.hosting.games["g1"] = SimpleNamespace(game="g1", is_durable=event())
-    told = await served.json("/api/games/g1", 503)
-    assert told["error"] == "the game's last move is not written down yet; try again"
 
 
 @pytest.mark.parametrize("path", ["/api/games/%00", "/api/games/%00.gcg", "/api/games?before=%00"])
