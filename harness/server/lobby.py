@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from msgspec.structs import replace
 
-from bot.registry import did_you_mean
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -25,6 +24,7 @@ from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.figures import counted
 from harness.seats.seats import GuestSeat
+from lexicons.text import did_you_mean
 from protocol.errors import PeerError
 from protocol.link import Link
 from protocol.messages import Error, GameMessage, Info, Resume, Seek, Seeking
