@@ -172,7 +172,10 @@ class Repeated:
 Answer: TypeAlias = Move | Challenge | Resign
 """Messages that end a turn, or an attempt at it."""
 
-FromBot: TypeAlias = Ready | Reveal | Decline | Answer | Accept | Info | Resume
+InGame: TypeAlias = Ready | Reveal | Decline | Answer | Accept | Info
+"""What a bot says in a game that it has taken up."""
+
+FromBot: TypeAlias = InGame | Resume
 
 FromArbiter: TypeAlias = (
     NewGame | Committed | Started | YourTurn | Played | Drawn | Refused | GameOver
