@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from lexicons.text import did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -256,14 +258,6 @@ def check_options(spec: SeatSpec, factory: Factory) -> None:
 
 def _known() -> str:
     return f"known: {', '.join(sorted(known_bots()))}"
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a question that ends an error about an unknown name; empty if no name is close."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(names), 1)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _entry_points() -> list[EntryPoint]:

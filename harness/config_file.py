@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from bot.registry import did_you_mean
-from lexicons.text import read_text
+from lexicons.text import did_you_mean, read_text
 
 _T = TypeVar("_T")
 

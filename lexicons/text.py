@@ -1,7 +1,8 @@
-"""Text files: UTF-8, with a byte order mark or without."""
+"""Text files, in UTF-8 with a byte order mark or without, and names that are misspelt."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -76,3 +77,11 @@ def decode_text(content: bytes, source: str) -> str:
             f"{source}, line {line}: byte 0x{error.object[error.start]:02X} is not UTF-8; "
             "save it as UTF-8 text"
         ) from None
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a question that ends an error about an unknown name; empty if no name is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(names), 1)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -14,6 +14,7 @@ from .channel import Arrival, Channel, ChannelClosed, now_ms
 from .errors import PeerError
 from .messages import Goodbye, Message, Ping, Pong
 from .parts import MAX_SENTENCE
+from .session import InGame
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +30,7 @@ KEPT_MESSAGES = 8
 class Link:
     """A channel with a queue and a reader; it answers pings.
 
+    What a bot says in a game that it has taken up over this link goes to the game (``bind``).
     ``on_message`` takes each other message, and its arrival in milliseconds. If it raises a
     ``PeerError``, that is answered, and the peer may go on unless it happens too often; other
     exceptions end ``run``. With ``remembers`` the last messages are in ``recent``.
@@ -47,12 +49,22 @@ class Link:
         self.closing: str | None = None
         """Why this end closes the connection; None: it does not."""
         self._on_message = on_message
+        self._games: dict[str, Callable[[InGame, int], None]] = {}
+        """By game, what takes the messages of its bot."""
         self._outbox: asyncio.Queue[Message] = asyncio.Queue(OUTBOX_LIMIT)
         self._is_writing = False
         self._errors = 0
         self._running: asyncio.Task[Any] | None = None
         self._failure: Exception | None = None
         """An exception raised outside ``run``, which ``run`` raises."""
+
+    def bind(self, game: str, take: Callable[[InGame, int], None]) -> None:
+        """Hand a bot's messages in a game to ``take``, which does not raise, until ``unbind``."""
+        self._games[game] = take
+
+    def unbind(self, game: str) -> None:
+        """Hand a game's messages to ``on_message`` again."""
+        self._games.pop(game, None)
 
     def send(self, message: Message) -> None:
         """Send or queue a message; cut off a peer for which too many wait."""
@@ -91,7 +103,8 @@ class Link:
                 del failure  # it leads to this frame
         finally:
             self.channel.hand_over(None)
-            self._on_message = _ignore  # break the cycle: its owner refers to this link
+            self._on_message = _ignore  # break the cycles: its owner and seats refer to this link
+            self._games.clear()
             self._running = None
             writer.cancel()
             await asyncio.wait([writer])  # not ``await writer``: a cancellation meanwhile counts
@@ -128,7 +141,9 @@ class Link:
             self.heard_ms = at_ms
             if self.recent.maxlen:
                 self.recent.append(repr(content)[:300])
-            if isinstance(content, Ping):
+            if isinstance(content, InGame) and (take := self._games.get(content.game)) is not None:
+                take(content, at_ms)
+            elif isinstance(content, Ping):
                 self.send(Pong(id=content.id))
             elif not isinstance(content, Pong):
                 self._on_message(content, at_ms)

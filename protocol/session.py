@@ -4,9 +4,12 @@
 else is a protocol error (the pattern of h11's ``_state.py``). Time plays no part: when a deadline
 passes, the arbiter sends ``game_over``, which every state allows.
 
-``ArbiterSession`` and ``BotSession`` each hold a ``Conversation`` per game with one peer, sort out
+``ArbiterSession`` is one game with one bot, ``BotSession`` all games of a connection. They sort out
 repeated messages, and pass on the rest. A fault of the peer raises ``PeerError``, which has the
 reply. A fault of our side raises ``RuntimeError`` and is a bug.
+
+An arbiter has a record of its game, which says what event and attempt is next; a bot learns that
+from the arbiter's messages, and its session keeps it.
 """
 
 from __future__ import annotations
@@ -103,43 +106,56 @@ _TABLE: dict[State, dict[Side, _Next]] = {
 }
 
 
+def _state_after(state: State, sender: Side, message: GameMessage) -> State:
+    """Return the state after a message; raise PeerError: ``out_of_turn``."""
+    after = _TABLE[state][sender].get(type(message))
+    if after is None:
+        raise PeerError(
+            "out_of_turn",
+            f"{type(message).__struct_config__.tag!r} can't be sent now: {state.value}",
+            retry="no",
+            game=message.game,
+        )
+    return after
+
+
+def _check_seq(sender: Side, message: GameMessage, next_seq: int) -> None:
+    """Check a message's number, if it has to have a certain one; raise PeerError: ``bad_seq``."""
+    seq = getattr(message, "seq", None)
+    if seq is None or isinstance(message, NewGame | GameOver):  # these are allowed at any time
+        return
+    expected = max(next_seq - 1, 0) if isinstance(message, Drawn) else next_seq
+    if seq != expected:
+        raise PeerError(
+            "bad_seq",
+            f"seq is {seq}; expected {expected}",
+            retry="reconnect" if sender is Side.ARBITER else "corrected",
+            game=message.game,
+            seq=expected,
+        )
+
+
 class Conversation:
-    """One game between an arbiter and a bot, as either end sees it.
+    """One game as its bot sees it.
 
     ``next_seq`` is the number of the next event: ``started`` (0), each ``played``, and
     ``game_over``. ``attempt`` is the next attempt of the current turn.
     """
 
-    def __init__(self, game: str) -> None:
-        self.game = game
+    def __init__(self) -> None:
         self.state = State.UNKNOWN
         self.next_seq = 0
         self.attempt = 1
 
     def check(self, sender: Side, message: GameMessage) -> None:
         """Check that ``sender`` may send this; raise PeerError: ``out_of_turn`` or ``bad_seq``."""
-        if type(message) not in _TABLE[self.state][sender]:
-            raise PeerError(
-                "out_of_turn",
-                f"{type(message).__struct_config__.tag!r} can't be sent now: {self.state.value}",
-                retry="no",
-                game=self.game,
-            )
-        expected = self._expected_seq(message)
-        seq = getattr(message, "seq", None)
-        if expected is not None and seq != expected:
-            raise PeerError(
-                "bad_seq",
-                f"seq is {seq}; expected {expected}",
-                retry="reconnect" if sender is Side.ARBITER else "corrected",
-                game=self.game,
-                seq=expected,
-            )
+        _state_after(self.state, sender, message)
+        _check_seq(sender, message, self.next_seq)
 
     def advance(self, sender: Side, message: GameMessage) -> None:
         """Note a message of ``sender``; raise PeerError as ``check`` does."""
         self.check(sender, message)
-        self.state = _TABLE[self.state][sender][type(message)]
+        self.state = _state_after(self.state, sender, message)
         match message:
             case NewGame():
                 self.next_seq, self.attempt = message.seq, 1
@@ -149,17 +165,6 @@ class Conversation:
                 self.attempt = message.attempt
             case Refused():
                 self.attempt = message.attempt + 1
-
-    def _expected_seq(self, message: GameMessage) -> int | None:
-        match message:
-            case NewGame() | GameOver():
-                return None  # allowed at any time
-            case Ready() | Committed() | Reveal() | Decline() | Resume():
-                return None  # without a number
-            case Drawn():
-                return max(self.next_seq - 1, 0)  # about the last event
-            case _:
-                return self.next_seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +177,10 @@ class Repeated:
 Answer: TypeAlias = Move | Challenge | Resign
 """Messages that end a turn, or an attempt at it."""
 
-FromBot: TypeAlias = Ready | Reveal | Decline | Answer | Accept | Info | Resume
+InGame: TypeAlias = Ready | Reveal | Decline | Answer | Accept | Info
+"""What a bot says in a game that it has taken up."""
+
+FromBot: TypeAlias = InGame | Resume
 
 FromArbiter: TypeAlias = (
     NewGame | Committed | Started | YourTurn | Played | Drawn | Refused | GameOver
@@ -182,97 +190,75 @@ KEPT_ENDED = 8
 """Ended games that are remembered, so that late copies of messages do no harm."""
 
 
-class _Session:
-    """The games of one connection: what both ends share."""
-
-    side: Side
-
-    def __init__(self) -> None:
-        self.games: dict[str, Conversation] = {}
-
-    def _send(self, message: GameMessage) -> GameMessage:
-        game = self.games.setdefault(message.game, Conversation(message.game))
-        try:
-            game.advance(self.side, message)
-        except PeerError as error:
-            raise RuntimeError(f"we broke the protocol: {error}") from None
-        return message
-
-    def _known(self, message: GameMessage) -> Conversation:
-        game = self.games.get(message.game)
-        if game is None:
-            raise PeerError(
-                "unknown_game",
-                f"no game {message.game!r} is on here",
-                retry="no",
-                game=message.game,
-            )
-        return game
-
-    def _forget_ended(self) -> None:
-        """Forget old games, so that a connection of a thousand games stays small."""
-        ended = [name for name, game in self.games.items() if game.state is State.OVER]
-        for name in ended[:-KEPT_ENDED]:
-            del self.games[name]
+def _unknown(game: str) -> PeerError:
+    return PeerError("unknown_game", f"no game {game!r} is on here", retry="no", game=game)
 
 
-class ArbiterSession(_Session):
-    """The arbiter's end towards one bot."""
+def _our_bug(error: PeerError) -> RuntimeError:
+    return RuntimeError(f"we broke the protocol: {error}")
 
-    side = Side.ARBITER
+
+class ArbiterSession:
+    """The arbiter's end of one game with one bot."""
+
+    def __init__(self, game: str) -> None:
+        self.state = State.UNKNOWN
+        self._game = game
 
     def send(self, message: FromArbiter) -> FromArbiter:
         """Note the arbiter's message, and return it for sending."""
-        self._send(message)
-        if isinstance(message, GameOver):
-            self._forget_ended()
+        try:
+            self.state = _state_after(self.state, Side.ARBITER, message)
+        except PeerError as error:
+            raise _our_bug(error) from None
         return message
 
-    def receive(self, message: Message) -> FromBot | Repeated | None:
+    def receive(
+        self, message: Message, next_seq: int, next_attempt: int
+    ) -> FromBot | Repeated | None:
         """Return the message if the arbiter has to act on it; PeerError if it may not be sent now.
 
-        A ``Repeated`` answer was judged before and wants the same verdict.
+        ``next_seq`` is the number of the game's next event, ``next_attempt`` that of the bot's
+        next attempt, 1 if it is not its turn. A ``Repeated`` answer was judged before and wants
+        the same verdict.
         """
         if not isinstance(message, FromBot):
             raise wrong_role(message, "a bot")
-        game = self._known(message)
-        if isinstance(message, Info | Accept) and message.seq < game.next_seq:
+        if message.game != self._game:
+            raise _unknown(message.game)
+        if isinstance(message, Info | Accept) and message.seq < next_seq:
             return None  # crossed with the verdict on its move: not a fault
-        if isinstance(message, Answer | Accept | Info) and self._crossed_with_offer(game):
+        was_offered_again = next_seq > 0 and self.state in (State.OFFERED, State.READY)
+        if was_offered_again and isinstance(message, Answer | Accept | Info):
             return None  # the turn will be asked and answered again
         if isinstance(message, Answer):
-            attempt = game.attempt if isinstance(message, Resign) else message.attempt
-            if message.seq < game.next_seq or attempt < game.attempt:
+            attempt = next_attempt if isinstance(message, Resign) else message.attempt
+            if message.seq < next_seq or attempt < next_attempt:
                 return Repeated(message)
-            if game.state is State.ANSWERED:
+            if self.state is State.ANSWERED:
                 return None  # the first copy is being judged
-            if attempt > game.attempt:
+            if attempt > next_attempt:
                 raise PeerError(
                     "bad_attempt",
-                    f"attempt is {attempt}; expected {game.attempt}",
-                    game=game.game,
-                    seq=game.next_seq,
+                    f"attempt is {attempt}; expected {next_attempt}",
+                    game=self._game,
+                    seq=next_seq,
                 )
-        game.advance(Side.BOT, message)
+        after = _state_after(self.state, Side.BOT, message)
+        _check_seq(Side.BOT, message, next_seq)
+        self.state = after
         return message
 
-    @staticmethod
-    def _crossed_with_offer(game: Conversation) -> bool:
-        """Return whether a started game was offered again and is not resumed yet."""
-        return game.next_seq > 0 and game.state in (State.OFFERED, State.READY)
 
-
-class BotSession(_Session):
+class BotSession:
     """The bot's end towards an arbiter.
 
     It keeps the answer to the current turn: if the connection is lost before the verdict and the
     turn is asked again, the same answer goes out without a new search.
     """
 
-    side = Side.BOT
-
     def __init__(self) -> None:
-        super().__init__()
+        self.games: dict[str, Conversation] = {}
         self._answers: dict[str, tuple[GameMessage, ...]] = {}
         """By game, the last answer, with the messages sent before it."""
         self._ended: deque[str] = deque(maxlen=KEPT_ENDED)
@@ -284,6 +270,19 @@ class BotSession(_Session):
         if isinstance(message, Decline):  # its end is still to come
             self._forget_ended()
         return message
+
+    def _send(self, message: GameMessage) -> GameMessage:
+        try:
+            self.games.setdefault(message.game, Conversation()).advance(Side.BOT, message)
+        except PeerError as error:
+            raise _our_bug(error) from None
+        return message
+
+    def _forget_ended(self) -> None:
+        """Forget old games, so that a connection of a thousand games stays small."""
+        ended = [name for name, game in self.games.items() if game.state is State.OVER]
+        for name in ended[:-KEPT_ENDED]:
+            del self.games[name]
 
     def keep(self, *messages: GameMessage) -> None:
         """If the last message is an answer, keep all for when the turn is asked again."""
@@ -299,12 +298,13 @@ class BotSession(_Session):
         """
         if not isinstance(message, FromArbiter):
             raise wrong_role(message, "an arbiter")
-        if message.game not in self.games and isinstance(message, NewGame | GameOver):
+        if message.game not in self.games:
             if isinstance(message, GameOver) and message.game in self._ended:
                 return None, []  # answers a move that crossed with the first copy
-            game = self.games[message.game] = Conversation(message.game)
-        else:
-            game = self._known(message)
+            if not isinstance(message, NewGame | GameOver):
+                raise _unknown(message.game)
+            self.games[message.game] = Conversation()
+        game = self.games[message.game]
         if self._is_needless(game, message):
             return None, []
         game.advance(Side.ARBITER, message)

@@ -111,7 +111,8 @@ class TestArbiter:
         self.known_style: Style | None = None
         self.deadline_ms = 60_000
         self.history: list[Played] = []
-        self.session = ArbiterSession()
+        self.session = ArbiterSession(game)
+        self.attempt = 1
         self._alphabet = rules.distribution.alphabet
         secret = random.Random(seed).randbytes(32)
         bag = Bag.shuffled(rules.distribution, DrawStream(secret, (b"", b"")))
@@ -121,6 +122,13 @@ class TestArbiter:
     # --- talking --------------------------------------------------------------------------------
 
     async def say(self, message: FromArbiter) -> None:
+        match message:
+            case YourTurn():
+                self.attempt = message.attempt
+            case Refused():
+                self.attempt = message.attempt + 1
+            case Played():
+                self.attempt = 1
         await self.channel.send(self.session.send(message))
 
     async def hear(self, kind: type[M]) -> M:
@@ -128,7 +136,7 @@ class TestArbiter:
         while True:
             content = (await self.channel.receive()).content
             if isinstance(content, Info | Move | Ready | Resign | Reveal):
-                self.session.receive(content)
+                self.session.receive(content, self.seq, self.attempt)
             if isinstance(content, kind):
                 return content
             assert isinstance(content, Info), f"{content!r} where {kind.__name__} was due"
@@ -136,7 +144,7 @@ class TestArbiter:
 
     async def greet(self, channel: Channel, games: tuple[str, ...] = ()) -> Hello:
         self.channel = channel
-        self.session = ArbiterSession()
+        self.session = ArbiterSession(self.name)
         hello = await self.hear(Hello)
         await self.channel.send(Welcome(name="host", games=games))
         return hello

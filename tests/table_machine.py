@@ -172,7 +172,7 @@ class AtTheTable(RuleBasedStateMachine):
                 seat
                 for seat, side in enumerate(self.play.table._seats)
                 if side.session is not None
-                and side.session.games[GAME].state in (State.TO_MOVE, State.ANSWERED)
+                and side.session.state in (State.TO_MOVE, State.ANSWERED)
             ]
             assert asked in ([], [self.play.book.on_turn])
 

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -56,8 +56,6 @@ INHERITED = (
 be secrets of the host: passwords of databases, tokens, keys of a cloud."""
 
 _TRIAL_S = 20.0
-
-_hidden: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -123,30 +121,20 @@ def shield() -> None:
     syscalls.adopt_orphans()
 
 
-def hide(*paths: Path | str) -> None:
-    """Hide files or folders from other people's processes that start from now on."""
-    _hidden.update(str(Path(path).absolute()) for path in paths)
+def of_bot(spec: SeatSpec, equipment: Equipment, hidden: Sequence[Path] = ()) -> Confinement:
+    """Return the confinement of a user's bot; SeatError if ``MEMORY`` has an invalid value.
 
-
-def unhide(*paths: Path | str) -> None:
-    """Stop hiding files or folders."""
-    _hidden.difference_update(str(Path(path).absolute()) for path in paths)
-
-
-def _to_be_hidden() -> list[str]:
-    return sorted(path for path in list(_hidden) if Path(path).exists())
-
-
-def of_bot(spec: SeatSpec, equipment: Equipment) -> Confinement:
-    """Return the confinement of a user's bot; SeatError if ``MEMORY`` has an invalid value."""
-    held = of_reader(equipment)._replace(memory_mb=_memory_mb(), network=spec.has_network)
+    It does not see the files and folders that are ``hidden``.
+    """
+    held = of_reader(equipment, hidden=hidden)
+    held = held._replace(memory_mb=_memory_mb(), network=spec.has_network)
     return held._replace(own=sorted(map(str, _own_folders(spec))))
 
 
-def of_reader(*equipments: Equipment) -> Confinement:
+def of_reader(*equipments: Equipment, hidden: Sequence[Path] = ()) -> Confinement:
     """Return the confinement of a process of ours that reads strangers' files.
 
-    It sees the files of the equipments.
+    It sees the files of the equipments, and nothing that is ``hidden``.
     """
     files = {str(file.absolute()) for each in equipments for file in _files_of(each)}
     return Confinement(
@@ -156,7 +144,7 @@ def of_reader(*equipments: Equipment) -> Confinement:
         apart=containment().apart,
         reads=[*_python(), *sorted(files)],
         copies=_cache_folder(),
-        hidden=_to_be_hidden(),
+        hidden=_absolute(hidden),
     )
 
 
@@ -180,9 +168,13 @@ def _memory_mb() -> int:
     return int(text)
 
 
-def of_engine() -> Confinement:
-    """Return the confinement of an engine: it sees what we see, except hidden files."""
-    return Confinement(apart=containment().apart, network=True, hidden=_to_be_hidden())
+def of_engine(hidden: Sequence[Path] = ()) -> Confinement:
+    """Return the confinement of an engine: it sees what we see, except ``hidden`` files."""
+    return Confinement(apart=containment().apart, network=True, hidden=_absolute(hidden))
+
+
+def _absolute(paths: Sequence[Path]) -> list[str]:
+    return [str(path.absolute()) for path in paths]
 
 
 def _python() -> list[str]:

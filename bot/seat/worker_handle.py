@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import structlog
 
@@ -79,6 +80,7 @@ class SeatProcess(ChildProcess):
         notice: Callable[[str], None] | None = None,
         printed: Callable[[str], None] | None = None,
         parent: ForkServer | None = None,
+        hidden: Sequence[Path] = (),
     ) -> SeatProcess:
         """Start a worker for a local seat; it says hello when it can.
 
@@ -92,6 +94,7 @@ class SeatProcess(ChildProcess):
             notice: takes a sentence when something takes long, or the player's code failed.
             printed: takes what it prints, on standard error too.
             parent: the warm parent that forks it; None: start a new process.
+            hidden: files and folders of ours that a user's bot must not see.
 
         Raises:
             OSError: no process can be started.
@@ -102,7 +105,7 @@ class SeatProcess(ChildProcess):
             arguments += ["--seed", str(seed)]
         arguments.append(f"--name={name or spec.name}")
         secret = {} if token is None else {TOKEN: token}
-        confinement = await _confinement(spec, equipment)
+        confinement = await _confinement(spec, equipment, hidden)
         if parent is not None:
             spawned = await parent.fork(arguments, secret, confinement, pipes=connect is None)
         else:
@@ -147,13 +150,15 @@ class SeatProcess(ChildProcess):
                 self._printed("\n".join((*printed, "")))
 
 
-async def try_out(spec: SeatSpec, equipment: Equipment) -> tuple[str, list[str]]:
-    """Load a bot and make a player in a separate process.
+async def try_out(
+    spec: SeatSpec, equipment: Equipment, hidden: Sequence[Path] = ()
+) -> tuple[str, list[str]]:
+    """Load a bot and make a player in a separate process, which does not see what is ``hidden``.
 
     Return what is wrong with it, or an empty string, and the modules whose kernels it imports.
     """
     command = worker_command(*_arguments(spec, equipment), "--try-out")
-    confinement = await _confinement(spec, equipment)
+    confinement = await _confinement(spec, equipment, hidden)
     spawned = await spawn(command, environment=_environment(), confinement=confinement)
     process = ChildProcess(spawned, spec.name)
     try:
@@ -168,10 +173,10 @@ async def try_out(spec: SeatSpec, equipment: Equipment) -> tuple[str, list[str]]
 _MODULES = re.compile(r"(?<= )(?:engine|lexicons)(?:\.[a-z_]+)+(?!\S)")
 
 
-async def _confinement(spec: SeatSpec, equipment: Equipment) -> Confinement:
+async def _confinement(spec: SeatSpec, equipment: Equipment, hidden: Sequence[Path]) -> Confinement:
     if spec.built_in:
         return Confinement()
-    return await asyncio.to_thread(of_bot, spec, equipment)
+    return await asyncio.to_thread(of_bot, spec, equipment, hidden)
 
 
 def _arguments(spec: SeatSpec, equipment: Equipment) -> list[str]:

@@ -103,14 +103,11 @@ def rules_in_play(message: Any) -> Rules:
     Raises:
         ValueError: no game can be played by these rules here.
     """
-    given = {name: getattr(message, name) for name in (*NUMBERS, *WORDS)}
-    rules = Rules(
-        _tiles_in_play(message),
-        _board_in_play(message),
-        # What is left out has a value of another type.
-        **{name: value for name, value in given.items() if isinstance(value, int | str)},
-        name=message.name,
-    )
+    given: dict[str, Any] = {}
+    for name in (*NUMBERS, *WORDS):
+        if isinstance(value := getattr(message, name), int | str):  # else it is left out
+            given[name] = value
+    rules = Rules(_tiles_in_play(message), _board_in_play(message), **given, name=message.name)
     check_rules(rules, "the rules")
     return rules
 

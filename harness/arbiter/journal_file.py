@@ -23,8 +23,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from bot.seat.containment import hide, unhide
-
 from .database import (
     SCHEMA_VERSION,
     TABLES,
@@ -166,7 +164,6 @@ class SqliteStore:
     def close(self) -> None:
         """Close the file, and let other hosts have it."""
         self._connection.close()
-        unhide(*files_of(self._path))
         self._lock.release()
 
 
@@ -271,7 +268,6 @@ def keep_private(path: Path) -> None:
     for file in files_of(path):
         with suppress(FileNotFoundError, PermissionError):  # another user's, or a read-only disk
             file.chmod(0o600)
-    hide(*files_of(path))
 
 
 def files_of(path: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from .database import Address, Database, JournalError, Reader, Unreadable, Value
-from .journal_file import SqliteFile
+from .journal_file import SqliteFile, files_of
 from .journal_postgres import SCHEMES, PostgresDatabase
 from .records import ClockNote, Ended, Opened, Record
 
@@ -102,6 +103,13 @@ def database_at(address: Address) -> Database:
     if isinstance(address, str) and is_url(address):
         return PostgresDatabase(address)
     return SqliteFile(Path(address))
+
+
+def files_at(address: Address) -> tuple[Path, ...]:
+    """Return the files of a journal, to be hidden from players; none of one in a database."""
+    if isinstance(address, str) and is_url(address):
+        return ()
+    return tuple(files_of(Path(os.path.realpath(address))))
 
 
 def is_url(text: str) -> bool:

@@ -81,6 +81,8 @@ class _Side:
     disconnects: int = 0
     thought_bytes: int = 0
     """Bytes of its thoughts so far, recorded or not."""
+    offered_seq: int = 0
+    """The number of the next event when it was last offered the game."""
 
     def leave(self) -> None:
         self.session, self.live = None, False
@@ -136,7 +138,7 @@ class Table:
 
     def attach(self, seat: int, now_ms: int, *, seen: int = -1) -> Effects:
         """Offer a seat that has come, or come back, the game from event ``seen`` + 1 on."""
-        self._seats[seat].session = ArbiterSession()
+        self._seats[seat].session = ArbiterSession(self.book.opened.game)
         own = self._nonces.fix_own()
         committed = Effects() if own is None else self._record(own)
         return committed + self._offer(seat, now_ms, seen)
@@ -218,10 +220,11 @@ class Table:
         Raises:
             PeerError: the message is not allowed now; the seat gets the reply, the game goes on.
         """
-        session = self._seats[seat].session
+        session, book = self._seats[seat].session, self.book
         if session is None:
             raise PeerError("out_of_turn", "nobody sits here on this connection", retry="no")
-        match session.receive(message):
+        attempt = book.attempt if seat == book.on_turn else 1
+        match session.receive(message, book.next_seq, attempt):
             case Ready() as ready:
                 return self._seat_is_ready(seat, ready, now_ms)
             case Reveal(nonce=nonce):
@@ -236,11 +239,11 @@ class Table:
                 return self._seat_moves(seat, text, now_ms, lag_ms, host_lag_ms)
             case Challenge(words=words):
                 return self._seat_challenges(seat, words, now_ms, lag_ms, host_lag_ms)
-            case Accept() if self.book.is_open:
+            case Accept() if book.is_open:
                 return self._accept(now_ms, lag_ms, host_lag_ms)
             case Resign():
                 return self._end("resign", 1 - seat, "", now_ms)
-            case Info() as info if len(self.book.thoughts) < MAX_THOUGHTS:
+            case Info() as info if len(book.thoughts) < MAX_THOUGHTS:
                 return self._note_thought(seat, info)
             case Resume(seen=seen):
                 return self._offer(seat, now_ms, seen)
@@ -292,6 +295,7 @@ class Table:
             return self._say(seat, views.game_over(self.book))
         style = self._known_styles[seat]
         offer = views.new_game(self.book, seat, now_ms, seen=seen, known_style=style)
+        self._seats[seat].offered_seq = offer.seq
         return self._say(seat, offer)
 
     def _ask(self, seat: int, now_ms: int) -> Effects:
@@ -368,9 +372,7 @@ class Table:
         if book.game is None:
             self._nonces.take_ready(seat, ready)
             return self._settle_draws(seat, now_ms)
-        assert side.session is not None, "it has just said that it is ready"
-        known = side.session.games[book.opened.game].next_seq
-        caught_up = self._say(seat, *views.missed(book, seat, known))
+        caught_up = self._say(seat, *views.missed(book, seat, side.offered_seq))
         return caught_up + self._ask(seat, now_ms) if seat == book.on_turn else caught_up
 
     def _begin(self, nonces: tuple[str, str], now_ms: int) -> Effects:

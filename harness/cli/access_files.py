@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,6 +29,8 @@ class AccessFiles(NamedTuple):
     """Of players; None: anybody may play."""
     admins: KnownTokens | None
     certificate: Certificate | None
+    hidden: tuple[Path, ...] = ()
+    """Those that players must not see: of tokens, and of the key."""
 
     @property
     def tls(self) -> ssl.SSLContext | None:
@@ -61,7 +64,9 @@ def read_access_files(settings: Mapping[str, Any], tell: Callable[[str], None]) 
             certificate = Certificate(cert, key)
         if warning := certificate.warning():
             options.say(warning)
-    return AccessFiles(tokens, admins, certificate)
+    private = settings.get("tokens"), settings.get("admins"), key or cert
+    hidden = tuple(path for path in private if path is not None)
+    return AccessFiles(tokens, admins, certificate, hidden)
 
 
 def rereading(

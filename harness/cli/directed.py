@@ -18,6 +18,7 @@ from lexicons.store import Lexicon
 from lexicons.text import read_text
 
 from . import options
+from .access_files import AccessFiles
 from .failing import UNREADABLE, CommandFailed, sentences
 from .match_settings import (
     Settings,
@@ -49,7 +50,7 @@ class DirectedFile(TournamentFile, total=False):
 
 
 def plan_of(
-    file: Path, out: Path | None, host: str, max_games: int, tokens: KnownTokens | None
+    file: Path, out: Path | None, host: str, max_games: int, access: AccessFiles
 ) -> tuple[Plan, Lexicon]:
     """Read a tournament's file; return its plan, new or resumed in its folder, and its words."""
     seats, said = read_settings(file, DirectedFile)
@@ -71,12 +72,13 @@ def plan_of(
     config = replace(config, time=time)
     check_cores(config, directed=True)
     seats_here = zip(config.names, map(parse_seat, config.seats), strict=True)
-    prepare([("", name, spec) for name, spec in seats_here], config.equipment)
+    named = [("", name, spec) for name, spec in seats_here]
+    prepare(named, config.equipment, hidden=access.hidden)
     folder = options.make_folder(out) if out else options.fresh_folder("tournaments")
     with sentences(kinds=(MatchError, *UNREADABLE), status=1), ExitStack() as opened:
         files = opened.enter_context(MatchFolder(folder))
         config = _as_begun(config, folder, file, has_seed="seed" in said)
-        directors = _director_tokens(said.get("directors", []), folder, tokens)
+        directors = _director_tokens(said.get("directors", []), folder, access.tokens)
         write_config(config, folder)
         plan = Plan(
             config=config,
@@ -85,6 +87,7 @@ def plan_of(
             is_open=is_open,
             wait_s=said.get("wait", WAIT_MS) / 1_000,
             notice=options.say_once(),
+            hidden=access.hidden,
         )
         opened.pop_all()  # the server closes it
     return plan, words

@@ -268,7 +268,17 @@ async def _play(
     else:
         progress = TournamentProgress(terms, files)
     enough = (lambda: False) if test is None else (lambda: test().is_decided)
-    tournament = Tournament(terms, words, files, progress.game_finished, notice, enough, cluster)
+    browsers = Path.home() / "snap"  # they keep files there, under no hidden name
+    tournament = Tournament(
+        terms,
+        words,
+        files,
+        progress.game_finished,
+        notice,
+        enough,
+        cluster,
+        hidden=() if told_on_page is None else (browsers,),
+    )
     async with AsyncExitStack() as opened:
         screen = None
         if told_on_page is not None:

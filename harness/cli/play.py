@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,11 +17,12 @@ from rich.console import Console
 
 from bot.cores import usable_cores
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec, about, did_you_mean, known_bots
+from bot.registry import SeatError, SeatSpec, about, known_bots
 from bot.seat_text import LONGEST_NAME, parse_seat
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import files_at
 from harness.figures import plain
 from harness.matches.config import told_apart
 from harness.server.admission import Admission, check_admission
@@ -29,6 +31,7 @@ from harness.server.ladder.settings import ServerTime
 from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
+from lexicons.text import did_you_mean
 from protocol.accepting import check_address
 from protocol.parts import TimeControl
 
@@ -108,7 +111,7 @@ def play(
         check_admission(Admission(), games)
     equipment = tables.for_rules(options.load_rule_set(rules)).equipment(threads, rules=rules)
     own = {name: spec for name, spec in specs.items() if name not in HANDICAPS}
-    prepare_bots(own, equipment, ANALYST)
+    prepare_bots(own, equipment, ANALYST, hidden=files_at(db))
     abouts = {each: about(spec) for each, spec in specs.items()}
     abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
     offered = Offered(abouts, person, opponent, is_private=True)
@@ -186,7 +189,8 @@ class _OwnServer:
     @asynccontextmanager
     async def server(self) -> AsyncIterator[MatchServer]:
         """Make the server, which does not listen yet; later end its bots and close its journal."""
-        house = House(self.specs, self.equipment)
+        hidden = files_at(self.db)
+        house = House(self.specs, self.equipment, hidden=hidden)
         await check_address(self.host, self.port)  # before there is a journal
         with closing(Journal(self.db, RESERVE_BYTES)) as journal:
             try:
@@ -202,7 +206,7 @@ class _OwnServer:
                     drain_s=0,
                     tell=self.tell,
                     offered=self.offered,
-                    analyst=AnalysisProcess.start,
+                    analyst=partial(AnalysisProcess.start, hidden=hidden),
                 )
             finally:
                 await house.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.registry import SeatError, known_bots
@@ -27,23 +28,31 @@ EVERY_S = 10.0
 
 
 def prepare(
-    seats: Iterable[tuple[str, str, SeatSpec]], equipment: Equipment, *modules: str
+    seats: Iterable[tuple[str, str, SeatSpec]],
+    equipment: Equipment,
+    *modules: str,
+    hidden: tuple[Path, ...] = (),
 ) -> None:
     """Try users' bots out, and compile the kernels of all seats, or fail.
 
-    ``seats`` are what failures begin with, name and seat; ``modules`` use kernels, too.
+    ``seats`` are what failures begin with, name and seat; ``modules`` use kernels, too. Bots don't
+    see what is ``hidden``.
     """
-    compile_first({*modules, *try_out(seats, equipment)})
+    compile_first({*modules, *try_out(seats, equipment, hidden)})
 
 
-def try_out(seats: Iterable[tuple[str, str, SeatSpec]], equipment: Equipment) -> set[str]:
+def try_out(
+    seats: Iterable[tuple[str, str, SeatSpec]],
+    equipment: Equipment,
+    hidden: tuple[Path, ...] = (),
+) -> set[str]:
     """Load users' bots, each in its own process, or fail; return the modules that seats use."""
     from harness.seats.seat_factory import SeatMaker
 
     used = set[str]()
     for where, name, spec in seats:
         with sentences(where):
-            maker = SeatMaker(spec, name, equipment, notice=options.say)
+            maker = SeatMaker(spec, name, equipment, notice=options.say, hidden=hidden)
             used |= options.run(maker.try_out())
     return used
 

@@ -19,7 +19,7 @@ from harness.analysis.task import MAIN
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_reading import is_url
+from harness.arbiter.journal_reading import files_at, is_url
 from harness.config_file import read_config_file
 from harness.server.admission import Admission
 from harness.server.analysis.process import AnalysisProcess
@@ -222,10 +222,12 @@ def serve(
     equipment = equipped(settings)
     if ponder:
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
-    prepare_bots(specs, equipment, *([ANALYST] if settings["analysis"].workers else []))
+    hidden = (*access.hidden, *files_at(settings["db"]))
+    analyst = [ANALYST] if settings["analysis"].workers else []
+    prepare_bots(specs, equipment, *analyst, hidden=hidden)
     kinds = {name: (equipped(kind), kind.get("time")) for name, kind in settings["tables"].items()}
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
-        house = House(specs, equipment, kinds, settings.get("seed"))
+        house = House(specs, equipment, kinds, settings.get("seed"), hidden)
         options.run(_serve(settings, drain / 1_000, access, house, specs, read_all))
 
 
@@ -284,7 +286,7 @@ def _run_tournament(
     from .directed import plan_of  # brings numba in, which a server otherwise starts without
     from .match import FAILURES, print_table
 
-    plan, words = plan_of(file, out, settings["host"], settings["max_games"], access.tokens)
+    plan, words = plan_of(file, out, settings["host"], settings["max_games"], access)
     with plan.files as files:
         try:
             with sentences(kinds=(*FAILURES, PeerError), status=1):
@@ -423,7 +425,7 @@ def _server(
         tell=tell,
         admission=settings["admission"],
         analysis=settings["analysis"],
-        analyst=AnalysisProcess.start,
+        analyst=partial(AnalysisProcess.start, hidden=(*access.hidden, *files_at(settings["db"]))),
         admins=access.admins,
         rated=settings.get("ladder"),
         retention=retention,

@@ -15,6 +15,7 @@ from datetime import datetime
 from functools import partial
 from ipaddress import ip_address
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -93,7 +94,12 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
     return specs
 
 
-def prepare_bots(specs: Mapping[str, SeatSpec], equipment: Equipment, *modules: str) -> None:
+def prepare_bots(
+    specs: Mapping[str, SeatSpec],
+    equipment: Equipment,
+    *modules: str,
+    hidden: tuple[Path, ...] = (),
+) -> None:
     """Try out each bot that could be wrong, and compile all kernels, before anybody plays."""
     prepare(
         (
@@ -102,6 +108,7 @@ def prepare_bots(specs: Mapping[str, SeatSpec], equipment: Equipment, *modules: 
         ),
         equipment,
         *modules,
+        hidden=hidden,
     )
 
 
@@ -112,7 +119,8 @@ ANALYST = "harness.analysis.worker"
 class HouseBots:
     """The bots of one table of a server.
 
-    With ``leave_out``, an engine that can't play there is left out; the function gets the reason.
+    They don't see what is ``hidden``. With ``leave_out``, an engine that can't play there is left
+    out; the function gets the reason.
 
     Raises:
         SeatError: an engine's options are invalid, or it can't play there.
@@ -125,12 +133,13 @@ class HouseBots:
         lexicon: Lexicon,
         seed: int | None = None,
         leave_out: Callable[[str], None] | None = None,
+        hidden: tuple[Path, ...] = (),
     ) -> None:
         notice = options.say_once()
         self._specs, self._lexicon = specs, lexicon
         self._makers: dict[str, SeatMaker] = {}
         for name, spec in specs.items():
-            maker = SeatMaker(spec, name, equipment, seed, notice=notice)
+            maker = SeatMaker(spec, name, equipment, seed, notice=notice, hidden=hidden)
             try:
                 maker.check(lexicon)
             except SeatError as error:
@@ -163,6 +172,8 @@ class HouseBots:
 class House:
     """The tables of one server, by its settings, each with bots of its own, which ``close`` ends.
 
+    Bots don't see the files and folders that are ``hidden``.
+
     Raises:
         SeatError: an engine's options are invalid, or it can't play at the main table.
         CommandFailed: words, tables or rules can't be read.
@@ -174,8 +185,10 @@ class House:
         equipment: Equipment,
         others: Mapping[str, tuple[Equipment, TimeControl | None]] = {},
         seed: int | None = None,
+        hidden: tuple[Path, ...] = (),
     ) -> None:
-        self._specs, self._seed, self._equipment = specs, seed, equipment
+        self._specs, self._equipment = specs, equipment
+        self._seed, self._hidden = seed, hidden
         self._bots: list[HouseBots] = []
         main = self._open(MAIN, equipment, None)
         self.main_bots = self._bots[0]
@@ -198,12 +211,13 @@ class House:
             options.say(f"{where}{why}")
 
         beside = None if name == MAIN else leave_out
-        self._bots.append(HouseBots(self._specs, equipment, lexicon, self._seed, beside))
+        bots = HouseBots(self._specs, equipment, lexicon, self._seed, beside, self._hidden)
+        self._bots.append(bots)
         return TableKind(
             name=name,
             lexicon=lexicon,
             rules=rules or options.load_rule_set(equipment.rules),
-            bots=self._bots[-1].seats,
+            bots=bots.seats,
             time=time,
             equipment=equipment,
         )

@@ -82,6 +82,8 @@ class _Tables:
         self._seats = AsyncExitStack()
         self._opening = asyncio.Lock()
         self._opened: tuple[Callable[[int, int], Seat], LagMeter] | None = None
+        self._journals = Path()
+        """The folder of the pairs' journals, while there are seats."""
         self._pairs = self._on = 0
 
     def play(self, pair: Pair) -> list[tuple[Record, ...]]:
@@ -96,7 +98,7 @@ class _Tables:
                 if self._opened is None:
                     self._opened = await self._open()
                 open_seat, lag = self._opened
-            with tempfile.TemporaryDirectory(prefix="tilewire-pair-") as folder:
+            with tempfile.TemporaryDirectory(dir=self._journals) as folder:
                 path = Path(folder, "pair.db")
                 with closing(Journal(path)) as journal:
                     for planned, opened in pair:
@@ -118,8 +120,15 @@ class _Tables:
         for seat, name in zip(config.seats, config.names, strict=True):
             modules |= await SeatMaker(parse_seat(seat), name, config.equipment).try_out()
         await asyncio.to_thread(compile_kernels, modules, lambda _: None, log.warning)
+        folder = tempfile.TemporaryDirectory(prefix="tilewire-pairs-")
+        self._journals = Path(self._seats.enter_context(folder))
         players = seating(
-            config.seats, config.names, config.equipment, self._lexicon, seed=config.seed
+            config.seats,
+            config.names,
+            config.equipment,
+            self._lexicon,
+            seed=config.seed,
+            hidden=(self._journals,),
         )
         lag = await self._seats.enter_async_context(LagMeter())
         return await self._seats.enter_async_context(players), lag

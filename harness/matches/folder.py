@@ -19,7 +19,6 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.seat.containment import hide, unhide
 from harness.appending import append_line, whole_lines
 
 from .config import MatchError, TournamentConfig
@@ -205,7 +204,6 @@ class MatchFolder(FolderContents):
         Path(folder).mkdir(parents=True, exist_ok=True)
         self._lock = _locked(Path(folder))  # first, or lines of another process are missed or cut
         try:
-            hide(folder)  # or players could read what their opponents print
             super().__init__(folder)
             for path in (self._log, self._decided, self._lucks):
                 if path.exists():
@@ -242,7 +240,6 @@ class MatchFolder(FolderContents):
         return self
 
     def __exit__(self, *_: object) -> None:
-        unhide(self.path)
         os.close(self._lock)
 
 

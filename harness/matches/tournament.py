@@ -85,7 +85,9 @@ class Tournament:
     """A match or tournament in its folder.
 
     ``finished`` is called with each new result, including void games; ``notice`` with a sentence
-    when a process takes long. With a ``cluster``, its workers play the games.
+    when a process takes long. With a ``cluster``, its workers play the games. Users' bots and
+    engines don't see the folder, where they could read what their opponents print, and not what
+    else is ``hidden``.
 
     A ``directed`` tournament has guests, and doesn't offer the games of those who are gone. For
     ``enough``, ``hold`` and ``paired`` see ``GameQueue``.
@@ -101,6 +103,7 @@ class Tournament:
         enough: Callable[[], bool] = lambda: False,
         cluster: Cluster | None = None,
         *,
+        hidden: tuple[Path, ...] = (),
         directed: bool = False,
         hold: Callable[[], bool] = lambda: False,
         paired: Callable[[Round | None], None] = lambda _round: None,
@@ -111,6 +114,7 @@ class Tournament:
         self._finished = finished
         self._notice = notice
         self._cluster = cluster
+        self._hidden = (files.path, *hidden)
         self._directed = directed
         self.queue = GameQueue(
             config,
@@ -146,6 +150,7 @@ class Tournament:
             by_websocket=config.transport == "websocket",
             notice=self._notice,
             folder=self._files.path / "seats",
+            hidden=self._hidden,
         )
         async with AsyncExitStack() as stack:
             open_seat = await stack.enter_async_context(players)

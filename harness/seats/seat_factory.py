@@ -109,6 +109,9 @@ class SeatMaker:
     """The file in which what its player prints is kept; None: nowhere."""
     printed: Callable[[str], None] | None = None
     """Takes what its player prints, instead of the file."""
+    hidden: tuple[Path, ...] = ()
+    """Files and folders of the host's that users' bots and engines must not see: journals, tokens,
+    keys."""
     _idle: tuple[list[Worker], list[Worker]] = field(default_factory=lambda: ([], []))
     """Processes that wait for a game, by whether its number is even or odd."""
     _forks: bool = field(default_factory=lambda: FORKS)
@@ -129,7 +132,7 @@ class SeatMaker:
         if self.spec.built_in:
             modules.add(self.spec.module)
         if self.spec.options or not self.spec.built_in:
-            wrong, imported = await try_out(self.spec, self.equipment)
+            wrong, imported = await try_out(self.spec, self.equipment, self.hidden)
             if wrong:
                 raise SeatError(wrong)
             modules.update(imported)
@@ -160,7 +163,7 @@ class SeatMaker:
     def _context(self, lexicon: Lexicon) -> Context:
         given = self.equipment
         rules = load_rules(given.rules)
-        return Context(self.name, given.lexicon, lexicon, given.threads, rules)
+        return Context(self.name, given.lexicon, lexicon, given.threads, rules, self.hidden)
 
     async def worker(self, number: int = 0) -> Worker:
         """Return a new or waiting process, or a remote bot, that has been welcomed.
@@ -194,6 +197,7 @@ class SeatMaker:
                 notice=self.notice,
                 printed=self.printed or (_Kept(self.kept, number).add if self.kept else None),
                 parent=parent,
+                hidden=self.hidden,
             )
             channel = await self._welcome(process, coming)
         finally:
@@ -308,11 +312,13 @@ async def seating(
     by_websocket: bool = False,
     notice: Callable[[str], None] | None = None,
     folder: Path | None = None,
+    hidden: tuple[Path, ...] = (),
 ) -> AsyncIterator[Callable[[int, int], Seat]]:
     """Yield a function that makes the seat of one of ``seats``, by index, for a game by number.
 
     Workers use a WebSocket if ``by_websocket``, else a pipe. What players print is kept in
-    ``folder``, if there is one. SeatError if a seat's text is invalid.
+    ``folder``, if there is one. Users' bots and engines don't see what is ``hidden``. SeatError if
+    a seat's text is invalid.
     """
     async with AsyncExitStack() as stack:
         reception = await stack.enter_async_context(Reception()) if by_websocket else None
@@ -325,6 +331,7 @@ async def seating(
                 reception,
                 notice,
                 folder and folder / f"{re.sub(_NOT_IN_FILES, '_', name)}.log",
+                hidden=hidden,
             )
             for text, name in zip(seats, names, strict=True)
         ]

@@ -328,6 +328,11 @@ async def greeted(channel: Channel, role: Role, name: str) -> Channel:
 class GuestSeat(_LinkSeat):
     """A player who dialled us; connections come and go, the newest counts."""
 
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._game = ""
+        """The game as the connection knows it."""
+
     def start(self, report: Report) -> None:
         """Begin, and report the seat's events from now on."""
         self._report = report
@@ -337,10 +342,20 @@ class GuestSeat(_LinkSeat):
     def restart(self) -> None:
         """A guest restarts by itself."""
 
-    def sit(self, link: Link, *, seen: int = -1) -> None:
-        """Attach a connection of the player, who knows the game up to event ``seen``."""
-        self._link = link
+    def sit(self, link: Link, game: str, *, seen: int = -1) -> None:
+        """Attach a connection of the player, who knows the game up to event ``seen``.
+
+        What it says in the game comes here, and no longer from an older connection.
+        """
+        self._unbind()
+        self._link, self._game = link, game
+        link.bind(game, self.report_message)
         self._report(Came(seen))
+
+    def _unbind(self) -> None:
+        if self._link is not None:
+            self._link.unbind(self._game)
+        self._link = None
 
     def is_on(self, link: Link) -> bool:
         """Check whether the player's current connection is this one."""
@@ -349,9 +364,9 @@ class GuestSeat(_LinkSeat):
     def leave(self, link: Link, why: str) -> None:
         """Note the end of a connection; if it was the newest, the player is gone."""
         if self._link is link:
-            self._link = None
+            self._unbind()
             self._report(Gone(why))
 
     async def stop(self) -> None:
         """End the game; the guest keeps the connection."""
-        self._link = None
+        self._unbind()

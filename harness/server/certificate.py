@@ -7,7 +7,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from bot.seat.containment import hide
 from harness.arbiter.clock import DAY_S
 from harness.figures import counted
 
@@ -23,7 +22,6 @@ class Certificate:
 
     def __init__(self, cert: Path, key: Path | None) -> None:
         self._files = cert, key
-        hide(key or cert)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.renew()
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TypeVar
 
 import structlog
 from msgspec.structs import replace
 
-from bot.registry import SeatError, did_you_mean
+from bot.registry import SeatError
 from bot.seat_text import parse_seat
 from harness.matches.config import TournamentConfig
 from harness.matches.folder import (
@@ -33,6 +34,7 @@ from harness.matches.report import write_summary
 from harness.matches.results import GameResult, PlannedGame
 from harness.matches.standings import standings
 from harness.matches.tournament import Tournament
+from lexicons.text import did_you_mean
 from protocol.channel import Channel
 from protocol.codec import of_a_frame
 from protocol.errors import PeerError, wrong_role
@@ -76,6 +78,8 @@ class Plan:
     """How long the first round waits for entrants that are not here."""
     notice: Callable[[str], None]
     """Takes a sentence when a process of a local seat takes long."""
+    hidden: tuple[Path, ...] = ()
+    """Files of the server that local seats must not see, beside the tournament's folder."""
 
 
 class Direction:
@@ -101,6 +105,7 @@ class Direction:
             self._finished,
             plan.notice,
             enough=lambda: lobby.closing,
+            hidden=plan.hidden,
             directed=True,
             hold=lambda: self._files.paused or self._waits,
             paired=self._tell_round,

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from msgspec.structs import replace
 
-from bot.registry import did_you_mean
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -25,7 +24,8 @@ from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.figures import counted
 from harness.seats.seats import GuestSeat
-from protocol.errors import PeerError
+from lexicons.text import did_you_mean
+from protocol.errors import PeerError, wrong_role
 from protocol.link import Link
 from protocol.messages import Error, GameMessage, Info, Resume, Seek, Seeking
 from protocol.parts import PlayerHere, TimeControl
@@ -126,11 +126,12 @@ class Lobby:
         player.rest = None
         self.waiting.withdraw(player.name)
 
-    def hear(self, player: Player, link: Link, message: GameMessage, at_ms: int) -> None:
-        """Pass a player's message on to its game.
+    def resume(self, player: Player, link: Link, message: GameMessage) -> None:
+        """Have a player take up a game, whose messages then go to its seat (``Link.bind``).
 
         Raises:
-            PeerError: the player has no seat in that game, or has not resumed it yet.
+            PeerError: the player has no seat in that game, or says something in it that only
+                those say who have taken it up.
         """
         host = self.hosting.find(message.game)
         if host is not None and host.is_told and player.name in host.guests:
@@ -146,9 +147,9 @@ class Lobby:
                 game=message.game,
             )
         if isinstance(message, Resume):
-            seat.sit(link, seen=message.seen)
+            seat.sit(link, message.game, seen=message.seen)
         elif seat.is_on(link):
-            seat.report_message(message, at_ms)
+            raise wrong_role(message, "a player")
         else:
             raise PeerError(
                 "out_of_turn",
@@ -392,7 +393,7 @@ class Lobby:
                 guest = self.players.named(seat.name)
                 guest.seats[game] = seat
                 if guest.link is not None:
-                    seat.sit(guest.link)
+                    seat.sit(guest.link, game)
                 guests.append(guest)
         host = self.hosting.open(book, seats)
         task = self._tasks[game] = asyncio.create_task(self._play(host, label, guests, fresh=fresh))

@@ -19,13 +19,12 @@ import math
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, closing
-from pathlib import Path
 from typing import Self
 
 from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
-from bot.seat.containment import containment, hide, unhide
+from bot.seat.containment import containment
 from bot.seat_text import parse_seat
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
@@ -106,9 +105,6 @@ class OwnScreen:
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             stack.enter_context(closing(self.journal))
-            browsers = Path.home() / "snap"  # browsers keep files there, under no hidden name
-            hide(browsers)
-            stack.callback(unhide, browsers)
             await stack.enter_async_context(self._lag)
             gate = Admissions(Admission()).enter
             server = await listen(HOST, 0, self._on_channel, on_http=self._on_http, gate=gate)

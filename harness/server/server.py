@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 import structlog
@@ -64,7 +64,6 @@ from .ladder.settings import LadderSettings
 from .lobby import Lobby
 from .metrics import Metrics
 from .play import Offered, PlayAnswers, refuse_strangers
-from .players import Player
 from .relay import Relay
 from .spectating import Spectating
 from .tables import Tables
@@ -416,9 +415,19 @@ class MatchServer:
                 await bot.kill()
 
     async def _serve_player(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
-        def hear(message: Message, at_ms: int) -> None:
+        def hear(message: Message, _at_ms: int) -> None:
             _charge(caller, message)
-            self._hear_player(player, link, message, at_ms)
+            match message:
+                case Error() | Goodbye():
+                    pass
+                case Seek():
+                    (self.direction or self._lobby).seek(player, message)
+                case Standings():
+                    link.send(self._standings())
+                case _ if isinstance(message, GameMessage):
+                    self._lobby.resume(player, link, message)
+                case _:
+                    raise wrong_role(message, "a player")
 
         player = self._lobby.players.named(name)
         link = Link(channel, hear)
@@ -439,21 +448,6 @@ class MatchServer:
             if player.link is link:
                 self.tell(f"{name} left")
             self._lobby.depart(player, link, why)
-
-    def _hear_player(self, player: Player, link: Link, message: Message, at_ms: int) -> None:
-        match message:
-            case Error() | Goodbye():
-                pass
-            case Seek() if self.direction is not None:
-                self.direction.seek(player, message)
-            case Seek():
-                self._lobby.seek(player, message)
-            case Standings():
-                link.send(self._standings())
-            case _ if isinstance(message, get_args(GameMessage)):
-                self._lobby.hear(player, link, cast("GameMessage", message), at_ms)
-            case _:
-                raise wrong_role(message, "a player")
 
     def _standings(self) -> StandingList:
         """Return the standings, at most a second old; PeerError if there is no tournament."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.registry import did_you_mean
 from engine.rules.rule_sets import load_rules, rules_in_play
 from engine.rules.rules import Rules
 from harness.analysis.task import MAIN, GameKind
@@ -14,6 +13,7 @@ from harness.arbiter.records import Opened
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.arbiter.seat import Seat
 from lexicons.store import Lexicon
+from lexicons.text import did_you_mean
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.seat.containment import hide
 from harness.arbiter.journal import Journal
 from lexicons.text import read_text
 from protocol.errors import PeerError
@@ -84,7 +83,6 @@ class KnownTokens:
         self._path = path
         self._tell = tell
         self._version = self._stat()
-        hide(path)
         try:
             self._known = read_token_file(path)
         except OSError as error:

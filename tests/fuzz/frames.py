@@ -39,12 +39,13 @@ def _in_our_games(message: Message, chance: Random) -> Message:
     return msgspec.structs.replace(message, **changes)
 
 
-def sessions() -> tuple[ArbiterSession, BotSession]:
-    """Return two ends whose games have come to different points."""
-    arbiter, bot = ArbiterSession(), BotSession()
+def sessions() -> tuple[dict[str, ArbiterSession], BotSession]:
+    """Return two ends, by game the arbiter's, whose games have come to different points."""
+    arbiters, bot = dict[str, ArbiterSession](), BotSession()
     offer = {"players": ("a", "b"), "you": 0, "lexicon": "words"}
     clocks = (1_000, 1_000)
     for steps, game in enumerate(_GAMES[:4]):
+        arbiter = arbiters[game] = ArbiterSession(game)
         script: list[Message] = [
             NewGame(game=game, seq=0, **offer),  # type: ignore[arg-type]
             Ready(game=game),
@@ -54,11 +55,11 @@ def sessions() -> tuple[ArbiterSession, BotSession]:
         for message in script[: steps + 1]:
             if isinstance(message, Ready):
                 bot.send(message)
-                arbiter.receive(message)
+                arbiter.receive(message, 0, 1)
             else:
                 arbiter.send(message)  # type: ignore[arg-type]
                 bot.receive(message)
-    return arbiter, bot
+    return arbiters, bot
 
 
 class Frames:
@@ -111,13 +112,13 @@ class Ends:
 
     codec: Codec
     outcomes: Counter[str] = field(default_factory=Counter)
-    _arbiter: ArbiterSession = field(default_factory=ArbiterSession)
+    _arbiters: dict[str, ArbiterSession] = field(default_factory=dict)
     _bot: BotSession = field(default_factory=BotSession)
 
     def take(self, frame: bytes) -> None:
         """Do with a frame what the two ends do; PeerError alone is right, and is counted."""
         if self.outcomes.total() % FRESH_EVERY == 0:
-            self._arbiter, self._bot = sessions()
+            self._arbiters, self._bot = sessions()
         self.outcomes[self._outcome(frame)] += 1
 
     def _outcome(self, frame: bytes) -> str:
@@ -137,7 +138,11 @@ class Ends:
         return "taken"
 
     def _to_arbiter(self, message: Message) -> None:
-        self._arbiter.receive(message)
+        for arbiter in self._arbiters.values():
+            try:
+                arbiter.receive(message, 1, 1)
+            except PeerError as error:
+                _check_reply(error)
 
     def _to_bot(self, message: Message) -> None:
         event, _ = self._bot.receive(message)

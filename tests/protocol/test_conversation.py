@@ -35,7 +35,7 @@ from protocol.session import (
 @pytest.mark.parametrize(("state", "side"), list(product(State, Side)))
 def test_what_is_in_the_table_may_be_said_and_nothing_else(state: State, side: Side) -> None:
     for kind, message in ONE_OF_EACH.items():
-        talk = Conversation("g")
+        talk = Conversation()
         talk.state = state
         if kind in _TABLE[state][side]:
             talk.advance(side, message)
@@ -49,7 +49,7 @@ def test_what_is_in_the_table_may_be_said_and_nothing_else(state: State, side: S
 
 @pytest.mark.parametrize("seq", [0, 2, 1_000_000])
 def test_a_number_that_is_not_the_next_is_refused_with_the_next(seq: int) -> None:
-    talk = Conversation("g")
+    talk = Conversation()
     for side, message in (
         (Side.ARBITER, offer()),
         (Side.BOT, Ready(game="g")),
@@ -66,29 +66,29 @@ def test_a_number_that_is_not_the_next_is_refused_with_the_next(seq: int) -> Non
 
 
 def at_a_turn() -> tuple[ArbiterSession, BotSession]:
-    arbiter, bot = ArbiterSession(), BotSession()
+    arbiter, bot = ArbiterSession("g"), BotSession()
     bot.receive(arbiter.send(offer()))
-    arbiter.receive(cast("Message", bot.send(Ready(game="g"))))
+    arbiter.receive(cast("Message", bot.send(Ready(game="g"))), 0, 1)
     for message in (started(), your_turn(1)):
         bot.receive(arbiter.send(message))
     return arbiter, bot
 
 
 def test_a_nonce_comes_after_both_commitments_and_the_start_after_the_nonce() -> None:
-    arbiter, bot = ArbiterSession(), BotSession()
+    arbiter, bot = ArbiterSession("g"), BotSession()
     reveal = Reveal(game="g", nonce="cc" * 32)
     bot.receive(arbiter.send(offer()))
-    arbiter.receive(cast("Message", bot.send(Ready(game="g", commitment="aa" * 32))))
+    arbiter.receive(cast("Message", bot.send(Ready(game="g", commitment="aa" * 32))), 0, 1)
     with pytest.raises(RuntimeError, match="'reveal' can't be sent now"):
         bot.send(reveal)
     with pytest.raises(PeerError, match="out_of_turn"):
-        arbiter.receive(reveal)
+        arbiter.receive(reveal, 0, 1)
     bot.receive(arbiter.send(committed()))
     with pytest.raises(RuntimeError, match="'started' can't be sent now"):
         arbiter.send(started())
     with pytest.raises(PeerError, match="out_of_turn"):
         bot.receive(started())
-    assert arbiter.receive(cast("Message", bot.send(reveal))) == reveal
+    assert arbiter.receive(cast("Message", bot.send(reveal)), 0, 1) == reveal
     assert bot.receive(arbiter.send(started())) == (started(), [])
 
 
@@ -96,7 +96,7 @@ def test_what_belongs_to_the_other_role_is_refused() -> None:
     arbiter, bot = at_a_turn()
     for message in (your_turn(1), Hello(role="player", name="n")):
         with pytest.raises(PeerError, match="wrong_role"):
-            arbiter.receive(message)
+            arbiter.receive(message, 1, 1)
     with pytest.raises(PeerError, match="wrong_role"):
         bot.receive(Move(game="g", seq=1, move="-"))
 
@@ -104,7 +104,7 @@ def test_what_belongs_to_the_other_role_is_refused() -> None:
 def test_games_that_were_never_offered_are_refused() -> None:
     for message in (Move(game="h", seq=1, move="-"), Ready(game="h"), Resume(game="h")):
         with pytest.raises(PeerError, match="unknown_game"):
-            ArbiterSession().receive(message)
+            ArbiterSession("g").receive(message, 0, 1)
     with pytest.raises(PeerError, match="unknown_game"):
         BotSession().receive(your_turn(1))
 
@@ -120,53 +120,53 @@ def test_what_our_side_may_not_say_is_a_bug_of_ours() -> None:
 def test_the_first_copy_of_a_move_is_taken_and_later_ones_get_its_answer() -> None:
     arbiter, _ = at_a_turn()
     move = Move(game="g", seq=1, move="-")
-    assert arbiter.receive(move) == move
-    assert arbiter.receive(move) is None, "its verdict is on the way"
+    assert arbiter.receive(move, 1, 1) == move
+    assert arbiter.receive(move, 1, 1) is None, "its verdict is on the way"
     arbiter.send(played(1))
-    assert arbiter.receive(move) == Repeated(move)
+    assert arbiter.receive(move, 2, 1) == Repeated(move)
 
 
 def test_a_refused_move_that_comes_again_is_no_new_attempt() -> None:
     arbiter, _ = at_a_turn()
     move = Move(game="g", seq=1, move="nonsense")
-    arbiter.receive(move)
+    arbiter.receive(move, 1, 1)
     arbiter.send(refusal(1, 1))
-    assert arbiter.receive(move) == Repeated(move)
+    assert arbiter.receive(move, 1, 2) == Repeated(move)
     second = Move(game="g", seq=1, move="-", attempt=2)
-    assert arbiter.receive(second) == second
+    assert arbiter.receive(second, 1, 2) == second
 
 
 def test_an_attempt_that_was_not_asked_for_is_refused() -> None:
     arbiter, _ = at_a_turn()
     with pytest.raises(PeerError, match="bad_attempt"):
-        arbiter.receive(Move(game="g", seq=1, move="-", attempt=2))
+        arbiter.receive(Move(game="g", seq=1, move="-", attempt=2), 1, 1)
 
 
 def test_a_thought_that_crosses_with_the_verdict_is_nobodys_fault() -> None:
     arbiter, _ = at_a_turn()
-    arbiter.receive(Move(game="g", seq=1, move="-"))
+    arbiter.receive(Move(game="g", seq=1, move="-"), 1, 1)
     arbiter.send(played(1))
-    assert arbiter.receive(Info(game="g", seq=1)) is None
+    assert arbiter.receive(Info(game="g", seq=1), 2, 1) is None
 
 
 def test_a_bot_that_is_asked_the_same_again_gives_the_same_answer() -> None:
     _, bot = at_a_turn()
     move = bot.send(Move(game="g", seq=1, move="8D WORD"))
-    again = ArbiterSession()
+    again = ArbiterSession("g")
     bot.receive(again.send(offer(1)))
-    again.receive(cast("Message", bot.send(Ready(game="g"))))
+    again.receive(cast("Message", bot.send(Ready(game="g"))), 1, 1)
     assert bot.receive(again.send(your_turn(1))) == (None, [move])
 
 
 def test_after_asking_again_nothing_is_said_or_heard_before_the_new_offer() -> None:
     # Else a ready or a move that crosses with the offer would be taken for an answer to it.
     arbiter, bot = at_a_turn()
-    arbiter.receive(cast("Message", bot.send(Resume(game="g", seen=0))))
+    arbiter.receive(cast("Message", bot.send(Resume(game="g", seen=0))), 1, 1)
     for message in (Move(game="g", seq=1, move="-"), Ready(game="g")):
         with pytest.raises(RuntimeError, match="not offered"):
             bot.send(cast("GameMessage", message))
         with pytest.raises(PeerError, match="out_of_turn"):
-            arbiter.receive(message)
+            arbiter.receive(message, 1, 1)
     assert bot.receive(refusal(1, 1)) == (None, []), "sent before the arbiter heard of it"
     assert bot.receive(arbiter.send(offer(1))) == (offer(1), [])
 
@@ -183,20 +183,18 @@ def test_a_bot_that_never_heard_of_a_game_may_be_told_that_it_is_over() -> None:
 
 
 def test_a_connection_of_many_games_stays_small() -> None:
-    arbiter, bot = ArbiterSession(), BotSession()
+    bot = BotSession()
     for number in range(100):
-        game = f"g{number}"
-        bot.receive(arbiter.send(offer(game=game)))
-        bot.receive(arbiter.send(over(0, game=game)))
-    assert len(arbiter.games) <= KEPT_ENDED
+        bot.receive(offer(game=f"g{number}"))
+        bot.receive(over(0, game=f"g{number}"))
     assert not bot.games
 
 
 def test_a_connection_of_many_declined_games_stays_small() -> None:
-    arbiter, bot = ArbiterSession(), BotSession()
+    bot = BotSession()
     for number in range(100):
         game = f"g{number}"
-        bot.receive(arbiter.send(offer(game=game)))
+        bot.receive(offer(game=game))
         bot.send(Decline(game=game, code="busy", message=""))
     assert len(bot.games) <= KEPT_ENDED
     assert bot.receive(over(0, game="g0")) == (over(0, game="g0"), []), "it still counts"

@@ -31,7 +31,7 @@ class Talk(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.arbiter, self.bot = ArbiterSession(), BotSession()
+        self.arbiter, self.bot = ArbiterSession("g"), BotSession()
         self.to_bot: deque[Message] = deque()
         self.to_arbiter: deque[Message] = deque()
         self.events: list[Played] = []
@@ -40,6 +40,7 @@ class Talk(RuleBasedStateMachine):
         self.refusals: list[tuple[int, int]] = []
         self.decided: dict[tuple[int, int], Message] = {}
         self.heard: list[int] = []
+        self.offered_seq = 0
         self.say(offer())
 
     # What the arbiter does.
@@ -53,6 +54,10 @@ class Talk(RuleBasedStateMachine):
         return 1 + sum(seq == self.next_seq for seq, _ in self.refusals)
 
     @property
+    def bot_is_to_move(self) -> bool:
+        return self.turn_is_on and self.seat_to_move == 0
+
+    @property
     def seat_to_move(self) -> int:
         return len(self.events) % 2
 
@@ -61,7 +66,7 @@ class Talk(RuleBasedStateMachine):
 
     def ask(self) -> None:
         self.turn_is_on = True
-        if self.seat_to_move == 0 and self.ready:
+        if self.bot_is_to_move and self.ready:
             self.say(your_turn(self.next_seq, self.attempt))
 
     def verdict(self, message: Move, *, is_legal: bool) -> None:
@@ -80,12 +85,9 @@ class Talk(RuleBasedStateMachine):
     @rule(is_legal=integers(0, 3).map(bool))
     @precondition(lambda self: self.to_arbiter)
     def the_arbiter_hears(self, is_legal: bool) -> None:
-        message = self.to_arbiter.popleft()
-        if "g" not in self.arbiter.games:  # a new connection
-            assert isinstance(message, Resume)
-            self._offer_again(message.seen)
-            return
-        event = self.arbiter.receive(message)
+        attempt = self.attempt if self.bot_is_to_move else 1
+        next_seq = self.next_seq + self.ended
+        event = self.arbiter.receive(self.to_arbiter.popleft(), next_seq, attempt)
         match event:
             case Ready():
                 self._ready(event)
@@ -116,9 +118,8 @@ class Talk(RuleBasedStateMachine):
             else:
                 self._start()
             return
-        known = self.arbiter.games["g"].next_seq
         for event in self.events:
-            if event.seq >= known:
+            if event.seq >= self.offered_seq:
                 self.say(event)
         if self.turn_is_on:
             self.ask()
@@ -128,6 +129,7 @@ class Talk(RuleBasedStateMachine):
         if self.ended:
             self.say(over(self.next_seq))
             return
+        self.offered_seq = self.next_seq
         history = tuple(event for event in self.events if event.seq > seen)
         self.say(offer(self.next_seq, history))
 
@@ -232,7 +234,7 @@ class Talk(RuleBasedStateMachine):
         """What was under way is lost; the bot connects again and asks for the game."""
         self.to_bot.clear()
         self.to_arbiter.clear()
-        self.arbiter = ArbiterSession()
+        self.arbiter = ArbiterSession("g")
         self.ready = False
         self.tell(self.asks_again())
 
@@ -242,10 +244,8 @@ class Talk(RuleBasedStateMachine):
 
     @invariant()
     def the_bot_is_to_move_only_when_it_is_its_turn(self) -> None:
-        talk = self.arbiter.games.get("g")
-        if talk is not None and talk.state in (State.TO_MOVE, State.ANSWERED):
-            assert self.turn_is_on
-            assert self.seat_to_move == 0
+        if self.arbiter.state in (State.TO_MOVE, State.ANSWERED):
+            assert self.bot_is_to_move
 
 
 Talk.TestCase.settings = settings(max_examples=60, stateful_step_count=60)

@@ -12,7 +12,7 @@ from bot_table import MemoryChannel
 from protocol.channel import Arrival
 from protocol.errors import PeerError
 from protocol.link import Link
-from protocol.messages import Error, Message, Ping, Pong, Standings
+from protocol.messages import Error, Message, Move, Ping, Pong, Resume, Standings
 
 
 async def test_of_two_talkative_peers_each_is_heard_in_turn() -> None:
@@ -39,6 +39,34 @@ async def test_of_two_talkative_peers_each_is_heard_in_turn() -> None:
     for each in runs:
         each.cancel()
     await asyncio.gather(*runs, return_exceptions=True)
+
+
+async def test_a_game_that_is_bound_is_told_what_its_bot_says_and_the_owner_all_else() -> None:
+    ours, theirs = MemoryChannel.pair()
+    heard: list[tuple[str, Message]] = []
+    link = Link(ours, lambda message, _at_ms: heard.append(("owner", message)))
+    running = asyncio.create_task(link.run())
+
+    async def said(*messages: Message) -> list[str]:
+        heard.clear()
+        for message in messages:
+            await theirs.send(message)
+        await theirs.send(Ping(id=1))
+        while not isinstance((await theirs.receive()).content, Pong):
+            pass
+        assert [message for _, message in heard] == list(messages)
+        return [who for who, _ in heard]
+
+    move, resume = Move(game="g", seq=1, move="-"), Resume(game="g", seen=0)
+    assert await said(move) == ["owner"]
+    link.bind("g", lambda message, _at_ms: heard.append(("game", message)))
+    assert await said(move, Move(game="h", seq=1, move="-"), resume, Standings(), move) == [
+        *("game", "owner", "owner", "owner", "game")
+    ]
+    link.unbind("g")
+    assert await said(move) == ["owner"]
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 class Fails(Exception):

@@ -51,6 +51,8 @@ class Context:
     threads: int = 1
     rules: Rules = field(default_factory=load_rules)
     """Those of the games to come."""
+    hidden: tuple[Path, ...] = ()
+    """Files and folders of ours that engines must not see."""
 
 
 class Engine(SeatPlayer):
@@ -86,6 +88,7 @@ class ProcessEngine(Engine):
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         self._name = context.name
+        self._hidden = context.hidden
         self._command = shlex.split(spec.target)
         options = dict(spec.options)
         try:

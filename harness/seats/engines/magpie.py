@@ -219,6 +219,7 @@ class MagpieEngine(ProcessEngine):
             folder=self.folder,
             limits=self._limits,
             one_stream=True,
+            hidden=self._hidden,
         )
         console = self._console = MagpieConsole(self.process)
         return console, await console.loaded(START_S)

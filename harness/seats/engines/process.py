@@ -61,8 +61,11 @@ class EngineProcess(ChildProcess):
         environment: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         one_stream: bool = False,
+        hidden: Sequence[Path] = (),
     ) -> EngineProcess:
         """Start an engine; ``environment`` is added to what it inherits, else as for ``spawn``.
+
+        It does not see the files and folders that are ``hidden``.
 
         Raises:
             EngineFailed: the program does not exist or may not be run.
@@ -74,7 +77,7 @@ class EngineProcess(ChildProcess):
             folder=folder,
             environment={**containment.environment(), **(environment or {})},
             limits=limits,
-            confinement=await asyncio.to_thread(containment.of_engine),
+            confinement=await asyncio.to_thread(containment.of_engine, hidden),
             one_stream=one_stream,
         )
         return cls(spawned, name, command[0])

@@ -239,6 +239,7 @@ class QuackleEngine(ProcessEngine):
             name=self._name,
             folder=self.folder / "game",
             limits=self._limits,
+            hidden=self._hidden,
         )
         try:
             async for line in process.lines():

@@ -108,7 +108,7 @@ class SiuEngine(ProcessEngine):
             return max(0.0, min(most_s, end_s - loop.time()))
 
         self.process = await EngineProcess.start(
-            self._command, name=self._name, limits=self._limits
+            self._command, name=self._name, limits=self._limits, hidden=self._hidden
         )
         self._say(Bare.SIU)
         await self.process.wait_for(self._introduced, left_s(self._start_s), "said siuok")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -22,10 +24,13 @@ class AnalysisProcess(ChildProcess):
     """A process that does a task at a time (``harness.analysis.worker_main``)."""
 
     @classmethod
-    async def start(cls, kinds: Mapping[str, GameKind], *, idle: bool = True) -> AnalysisProcess:
+    async def start(
+        cls, kinds: Mapping[str, GameKind], *, idle: bool = True, hidden: Sequence[Path] = ()
+    ) -> AnalysisProcess:
         """Start a process for the kinds of game that are played, by table.
 
-        With ``idle`` it runs only where a core has nothing else to do.
+        With ``idle`` it runs only where a core has nothing else to do. It does not see the files
+        and folders that are ``hidden``.
 
         Raises:
             EngineGone: no process can be started.
@@ -34,7 +39,7 @@ class AnalysisProcess(ChildProcess):
         command = worker_command("--kinds", told, module="harness.analysis.worker_main")
         try:
             readers = [kind.equipment for kind in kinds.values()]
-            confinement = await asyncio.to_thread(of_reader, *readers)
+            confinement = await asyncio.to_thread(partial(of_reader, *readers, hidden=hidden))
             spawned = await spawn(command + ["--idle"] * idle, confinement=confinement)
         except OSError as error:
             raise EngineGone(str(error)) from None

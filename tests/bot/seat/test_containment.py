@@ -11,7 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -23,12 +23,11 @@ from engine_games import marked
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
 from bot.seat import containment
-from bot.seat.containment import PROCESSES, Containment, hide, of_bot, of_engine
+from bot.seat.containment import PROCESSES, Containment, of_bot
 from bot.seat.guard import CANT_RUN
 from bot.seat.runtime import ROOT
 from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
 from bot.seat_text import parse_seat
-from harness.arbiter.journal import Journal
 from protocol.channel import ChannelClosed
 from protocol.messages import Move
 
@@ -61,12 +60,14 @@ def uncontained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def asked(
-    spec: SeatSpec, table: TestArbiter, *, forked: bool
+    spec: SeatSpec, table: TestArbiter, *, forked: bool, hidden: Sequence[Path] = ()
 ) -> AsyncIterator[dict[str, str]]:
     """Ask a hostile bot for a move; yield its report, and then kill it."""
     told: asyncio.Queue[str] = asyncio.Queue()
     parent = await ForkServer.warm(spec, Equipment()) if forked else None
-    process = await SeatProcess.start(spec, Equipment(), parent=parent, printed=told.put_nowait)
+    process = await SeatProcess.start(
+        spec, Equipment(), parent=parent, printed=told.put_nowait, hidden=hidden
+    )
     try:
         async with asyncio.timeout(60):
             await table.greet(process.channel)
@@ -114,9 +115,8 @@ async def test_a_bot_that_pries_finds_nothing(
         bots.parent / ".ssh" / "key",
         bots.parents[1] / "tokens",
     )
-    hide(journal)
     spec = spec_of(bots, "Pries", mark, journal, dotted, elsewhere, bots.parent / "words.txt")
-    async with asked(spec, table, forked=forked) as report:
+    async with asked(spec, table, forked=forked, hidden=[journal]) as report:
         pass
     assert report["secrets"] == "empty FileNotFoundError FileNotFoundError words"
     assert set(report["processes"].split()) == {"1", report["pid"]}
@@ -227,16 +227,6 @@ def test_what_is_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment())
     monkeypatch.setenv(containment.MEMORY, "8192")
     assert of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment()).memory_mb == 8_192
-
-
-def test_only_what_is_there_is_hidden_and_a_closed_journal_no_longer(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "games.db")
-    hidden = of_engine().hidden
-    assert {f"{tmp_path}/games.db{part}" for part in ("", "-wal", "-shm", "-lock")} <= set(hidden)
-    hide(tmp_path / "nothing")
-    assert f"{tmp_path}/nothing" not in of_engine().hidden
-    journal.close()
-    assert not any(path.startswith(f"{tmp_path}/games.db") for path in of_engine().hidden)
 
 
 @apart

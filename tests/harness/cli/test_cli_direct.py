@@ -9,6 +9,7 @@ import pytest
 from command_line import CommandLine
 from match_samples import match_config
 
+from harness.cli.access_files import AccessFiles
 from harness.cli.asking import standings_text
 from harness.cli.directed import plan_of
 from harness.cli.failing import CommandFailed
@@ -17,6 +18,7 @@ from protocol.messages import StandingList
 from protocol.parts import RoundGame, StandingRow
 
 URL = "ws://127.0.0.1:9"
+NO_FILES = AccessFiles(None, None, None)
 
 
 def test_a_server_that_is_not_there(tilewire: CommandLine) -> None:
@@ -108,7 +110,7 @@ def test_a_seed_that_differs_from_what_was_begun(tmp_path: Path) -> None:
     seats, out = 'seats = ["greedy", "static"]\n', tmp_path / "out"
 
     def begin(text: str, folder: Path) -> int | None:
-        plan, _ = plan_of(tournament(tmp_path, seats + text), folder, "127.0.0.1", 1, None)
+        plan, _ = plan_of(tournament(tmp_path, seats + text), folder, "127.0.0.1", 1, NO_FILES)
         with plan.files:
             return plan.config.seed
 
@@ -125,7 +127,7 @@ def test_bots_of_the_house_that_ponder_need_a_core_each(
 ) -> None:
     file = tournament(tmp_path, 'seats = ["greedy", "static"]\nponder = true\n')
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1})
-    plan, _ = plan_of(file, tmp_path / "out", "127.0.0.1", 2, None)
+    plan, _ = plan_of(file, tmp_path / "out", "127.0.0.1", 2, NO_FILES)
     assert plan.config.ponder
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
     assert tilewire("serve", "--tournament", file, "--port", 0, "--max-games", 1) == 2

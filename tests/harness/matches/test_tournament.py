@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import asdict
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import AsyncMock
 
 import pytest
 from match_samples import game, match_config, seat
@@ -64,6 +66,27 @@ async def test_a_pair_is_given_up_with_the_reason_of_the_game_that_is_named(tmp_
         )
         with pytest.raises(MatchError, match=r"game 1 failed 3 times: .*reason 1"):
             await tournament.play()
+
+
+async def test_players_do_not_see_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden: list[object] = []
+
+    @asynccontextmanager
+    async def seating(*_: object, **given: object) -> AsyncIterator[None]:
+        hidden.append(given["hidden"])
+        yield
+        raise MatchError("that was all")
+
+    monkeypatch.setattr("harness.matches.tournament.seating", seating)
+    key = tmp_path / "key"
+    with MatchFolder(tmp_path / "out") as files:
+        tournament = Tournament(match_config(games=2), load_lexicon(), files, print, hidden=(key,))
+        monkeypatch.setattr(tournament.queue, "next", AsyncMock(return_value=[]))
+        with pytest.raises(MatchError, match="that was all"):
+            await tournament.play()
+    assert hidden == [(tmp_path / "out", key)]
 
 
 def test_a_worker_of_several_threads_plays_their_pairs_in_one_loop(

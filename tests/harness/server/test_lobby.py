@@ -126,9 +126,8 @@ async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tu
     if ready:
         for guest in (ann, bob):
             await guest.hears(NewGame)
-            link = guest.player.link
-            assert link is not None
-            lobby.hear(guest.player, link, Ready(game=host.game, nonce="00" * 16), now_ms())
+            seat = guest.player.seats[host.game]
+            seat.report_message(Ready(game=host.game, nonce="00" * 16), now_ms())
         await ann.hears(Started)
         host.void("seen enough")
     await asyncio.gather(*lobby._tasks.values())

@@ -14,7 +14,7 @@ from own_screens import LATER, LIVE, shown
 from tables import words
 from websockets.exceptions import InvalidStatus
 
-from bot.seat.containment import Containment, containment, of_engine
+from bot.seat.containment import Containment, containment
 from harness.matches.folder import MatchFolder
 from harness.matches.tournament import Tournament
 from harness.server import own_screen
@@ -191,27 +191,6 @@ def test_a_bot_that_is_not_contained_could_look(monkeypatch: pytest.MonkeyPatch)
     for apart in (True, False):
         monkeypatch.setattr(own_screen, "containment", lambda it=apart: Containment(it, "no luck"))
         assert why_not_live(seats).endswith("here: no luck") == (not apart)
-
-
-async def test_what_browsers_keep_is_hidden_no_longer_than_the_page_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    browsers, again = tmp_path / "snap", tmp_path / "again"
-    browsers.mkdir()
-    again.mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path))
-    async with shown(tmp_path):
-        assert str(browsers) in of_engine().hidden
-    assert str(browsers) not in of_engine().hidden
-
-    async def no_port(*_: object, **__: object) -> None:
-        raise OSError("no port is free")
-
-    monkeypatch.setattr(own_screen, "listen", no_port)
-    with pytest.raises(OSError, match="no port"):
-        async with shown(again):
-            pass
-    assert str(browsers) not in of_engine().hidden
 
 
 @pytest.mark.skipif(not containment().apart, reason="this system has no namespaces for us")

@@ -55,6 +55,18 @@ async def test_lines_go_both_ways_and_are_kept_as_evidence() -> None:
     assert len(evidence) < 2_000
 
 
+async def test_an_engine_sees_nothing_that_is_hidden(tmp_path: Path) -> None:
+    if not containment.containment().apart:
+        pytest.skip("this system has no namespaces for us")
+    journal, words, nothing = (tmp_path / name for name in ("games.db", "words", "nothing"))
+    for file in (journal, words):
+        file.write_text(file.name)
+    prints = "import sys\nfor name in sys.argv[1:]: print(repr(open(name).read()), flush=True)"
+    it = await started(prints, str(journal), str(words), hidden=(journal, nothing))
+    assert [await it.line(), await it.line()] == ["''", "'words'"]
+    await it.kill()
+
+
 async def test_its_end_is_told_with_its_last_words() -> None:
     it = await started("import sys; print('half a li', end=''); sys.exit('no table called x')")
     assert await it.line() == "half a li"
