@@ -28,7 +28,7 @@ async def measure(given: argparse.Namespace) -> tuple[Sequence[str], list[list[s
     """Do what is asked for; return the head of a table, and its rows."""
     match given.what:
         case "attack":
-            return attack.HEAD, await attack.attack(given.attacks or ATTACKS, given.seconds)
+            return attack.HEAD, await attack.attack(given.attack or ATTACKS, given.seconds)
         case "watch":
             return watch.HEAD, await watch.watch(given.pages, given.rounds)
         case "idle":
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     commands = parser.add_subparsers(dest="what", required=True)
     attacks = commands.add_parser("attack", help="what two honest bots notice of attacks")
-    attacks.add_argument("attacks", nargs="*", choices=ATTACKS, metavar="ATTACK")
+    attacks.add_argument("--attack", action="append", choices=ATTACKS, help="may be repeated")
     attacks.add_argument("--seconds", type=float, default=10.0, help="for each, and its control")
     watched = commands.add_parser("watch", help="what players notice of pages that watch")
     watched.add_argument("--pages", type=int, default=500)
