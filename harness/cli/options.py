@@ -259,7 +259,7 @@ def equipment_named(said: Mapping[str, Any], threads: int, *, ponder: bool) -> E
 
     Fail with a sentence if there are no such rules, or they have no default lexicon.
     """
-    rules = said.get("rules", "english")
+    rules = said.get("rules") or "english"
     lexicon = said.get("lexicon") or own_lexicon(load_rule_set(rules))
     tables = TableOptions(lexicon, said.get("leaves"), said.get("winprob"))
     return tables.equipment(threads, ponder=ponder, rules=rules)
