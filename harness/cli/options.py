@@ -465,9 +465,9 @@ def say(sentence: str) -> None:
 
 def compile_first(modules: Iterable[str]) -> None:
     """Compile the missing kernels of modules and of what they import, and show how far it is."""
-    from .preparing import compile_first
+    from .compiling import compile_first
 
-    compile_first(modules)
+    compile_first(modules, say)
 
 
 def say_once() -> Callable[[str], None]:
