@@ -35,7 +35,7 @@ _LIMITS = {">=": "at least", "<=": "at most", ">": "more than"}
 
 
 def read_config_file(path: Path, kind: type[_T]) -> _T:
-    """Read a TOML file as a struct or typed dictionary, whose fields are its keys.
+    """Read a TOML file as a struct, data class or typed dictionary, whose fields are its keys.
 
     A top-level key whose value is an empty text counts as not given.
 
@@ -69,8 +69,9 @@ def _custom(kind: type[Any], value: object) -> Any:
 def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
     """Check that a table and those in it have only keys and choices that its type has."""
     if isinstance(kind, inspect.UnionType):
-        for member in kind.types:
-            if not isinstance(member, inspect.LiteralType):  # another member may be right
+        members = [member for member in kind.types if not isinstance(member, inspect.NoneType)]
+        for member in members:
+            if len(members) == 1 or not isinstance(member, inspect.LiteralType):
                 _check_keys(said, member, where)
     if isinstance(kind, inspect.VarTupleType) and isinstance(said, list):
         for number, entry in enumerate(said):
@@ -81,7 +82,7 @@ def _check_keys(said: object, kind: inspect.Type, where: str) -> None:
     if isinstance(kind, inspect.LiteralType) and said not in kind.values:
         choices, got = ", ".join(map(str, kind.values)), json.dumps(said, default=str)
         raise ValueError(f"{where} must be one of {choices} (got {got})")
-    if not isinstance(kind, inspect.StructType | inspect.TypedDictType):
+    if not isinstance(kind, inspect.StructType | inspect.DataclassType | inspect.TypedDictType):
         return
     kinds = {field.encode_name: field.type for field in kind.fields}
     for key, value in said.items() if isinstance(said, dict) else ():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 from msgspec.structs import fields, replace
 
+from bot.players.options import parse_duration
 from bot.seat_text import is_name, parse_seat
 from harness.matches.config import MatchError, TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
@@ -21,31 +23,27 @@ from . import options
 from .access_files import AccessFiles
 from .failing import UNREADABLE, CommandFailed, sentences
 from .match_settings import (
-    Settings,
-    Span,
-    TournamentFile,
+    TournamentSettings,
     check_cores,
     configure,
     read_settings,
 )
 from .preparing import prepare
 
-WAIT_MS = 10 * 60_000
-NO_SHOW_MS = 5 * 60_000
-
 _IN_WORDS = {"time": "clock", "lexicon_checksum": "words", "names": "name"}
 """What errors call a field of the configuration that is not a key of the file."""
 
 
-class DirectedFile(TournamentFile, total=False):
-    """The keys of a tournament that a server runs."""
+@dataclass(frozen=True, kw_only=True)
+class DirectedSettings(TournamentSettings):
+    """The keys of the file of a tournament that a server runs."""
 
-    wait: Span
+    wait: str = "10m"
     """How long the first round waits for entrants that are not here."""
-    no_show: Span
+    no_show: str = "5m"
     """How long an entrant may take to come to a game before it loses the game."""
-    directors: list[str]
-    open: bool
+    directors: list[str] = field(default_factory=list)
+    open: bool = False
     """Whether names that are not registered may join."""
 
 
@@ -53,20 +51,24 @@ def plan_of(
     file: Path, out: Path | None, host: str, max_games: int, access: AccessFiles
 ) -> tuple[Plan, Lexicon]:
     """Read a tournament's file; return its plan, new or resumed in its folder, and its words."""
-    seats, said = read_settings(file, DirectedFile)
-    if "concurrency" in said:
+    said = read_settings(file, DirectedSettings())
+    seats = said.seats or []
+    if said.concurrency is not None:
         raise CommandFailed(f"{file}: concurrency is --max-games of the server; leave it out")
-    settings = cast("Settings", {**said, "concurrency": max_games})
-    is_open = bool(said.get("open"))
-    if len(seats) < 2 and not is_open:
+    if len(seats) < 2 and not said.open:
         raise CommandFailed(f"{file}: seats must be two or more, or open = true")
-    if is_open and said.get("format") != "swiss":
+    if said.open and said.format != "swiss":
         raise CommandFailed(f'{file}: open = true needs format = "swiss"')
-    if not (no_show := said.get("no_show", NO_SHOW_MS)):
+    with sentences(f"{file}: no_show: "):
+        no_show = parse_duration(said.no_show)
+    with sentences(f"{file}: wait: "):
+        wait_s = parse_duration(said.wait) / 1_000
+    if not no_show:
         raise CommandFailed(f"{file}: no_show must be at least 1ms")
-    for name in said.get("directors", []):
+    for name in said.directors:
         if not is_name(name) or "/" in name:
             raise CommandFailed(f"directors: {name!r} can't be a name: one word, no / or address")
+    settings = dataclasses.replace(said, concurrency=max_games)
     config, words = configure(seats, settings, guests_at=host)
     time = replace(config.time, ready_ms=no_show)
     config = replace(config, time=time)
@@ -77,15 +79,15 @@ def plan_of(
     folder = options.make_folder(out) if out else options.fresh_folder("tournaments")
     with sentences(kinds=(MatchError, *UNREADABLE), status=1), ExitStack() as opened:
         files = opened.enter_context(MatchFolder(folder))
-        config = _as_begun(config, folder, file, has_seed="seed" in said)
-        directors = _director_tokens(said.get("directors", []), folder, access.tokens)
+        config = _as_begun(config, folder, file, has_seed=said.seed is not None)
+        directors = _director_tokens(said.directors, folder, access.tokens)
         write_config(config, folder)
         plan = Plan(
             config=config,
             files=files,
             directors=directors,
-            is_open=is_open,
-            wait_s=said.get("wait", WAIT_MS) / 1_000,
+            is_open=said.open,
+            wait_s=wait_s,
             notice=options.say_once(),
             hidden=access.hidden,
         )

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, NamedTuple
 
 from cyclopts import Parameter
 
@@ -32,10 +32,7 @@ from lexicons.store import Lexicon
 from . import options
 from .failing import UNREADABLE, CommandFailed, print_json, sentences, stop_status
 from .match_settings import (
-    MatchFile,
     MatchSettings,
-    Settings,
-    TournamentFile,
     TournamentSettings,
     check_cores,
     check_guests,
@@ -53,7 +50,7 @@ def match(
     /,
     *,
     config: Path | None = None,
-    given: MatchSettings | None = None,
+    given: MatchSettings = MatchSettings(),
     out: Path | None = None,
     json_: options.JsonOption = False,
     resume: Path | None = None,
@@ -84,17 +81,16 @@ def match(
         luck: Say at the end how much of the result the draws explain, and what it is without.
     """
     options.log_to_stderr(verbose)
-    settings, how = cast("Settings", given or {}), Running(cluster, json_, page, luck)
+    how = Running(cluster, json_, page, luck)
     if resume is not None:
-        terms = resumed_config(resume, "match", settings, anew=bool(seat_a or config or out))
+        terms = resumed_config(resume, "match", given, anew=bool(seat_a or config or out))
         go_on(terms, resume, how)
         return
     seats = [seat for seat in (seat_a, seat_b) if seat is not None]
-    if config is not None:
-        named, said = read_settings(config, MatchFile)
-        if named and len(named) != 2:
-            raise CommandFailed(f"{config}: seats must be two (got {len(named)})")
-        seats, settings = seats or named, cast("Settings", {**said, **settings})
+    settings = given if config is None else read_settings(config, given)
+    if settings.seats and len(settings.seats) != 2:
+        raise CommandFailed(f"{config}: seats must be two (got {len(settings.seats)})")
+    seats = seats or settings.seats or []
     if len(seats) != 2:
         raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
     begin(*configure(seats, settings), out, "matches", how)
@@ -102,7 +98,7 @@ def match(
 
 def tournament(
     *seats: str,
-    given: TournamentSettings | None = None,
+    given: TournamentSettings = TournamentSettings(),
     out: Path | None = None,
     json_: options.JsonOption = False,
     resume: Path | None = None,
@@ -125,15 +121,15 @@ def tournament(
         resume: Go on with the tournament in this folder, to more ``--rounds`` where that is given.
     """
     options.log_to_stderr(verbose)
-    settings, how = cast("Settings", given or {}), Running(cluster, json_, page)
+    how = Running(cluster, json_, page)
     if resume is not None:
-        terms = resumed_config(resume, "tournament", settings, anew=bool(seats or out))
+        terms = resumed_config(resume, "tournament", given, anew=bool(seats or out))
         go_on(terms, resume, how)
         return
-    entrants = list(seats)
+    entrants, settings = list(seats), given
     if len(entrants) == 1 and entrants[0].endswith(".toml"):
-        entrants, said = read_settings(Path(entrants[0]), TournamentFile)
-        settings = cast("Settings", {**said, **settings})
+        settings = read_settings(Path(entrants[0]), given)
+        entrants = settings.seats or []
     if len(entrants) < 3:
         raise CommandFailed(
             "a tournament needs three seats, such as: tilewire tournament static greedy vanilla"

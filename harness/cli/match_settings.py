@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Annotated, Any, Literal, TypedDict, cast
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -53,199 +53,117 @@ MOST_TESTED = 20_000
 _OWN_ROUNDS = "--rounds: a knockout has as many rounds as its seats need"
 
 
-class _Settings(TypedDict, total=False):
-    """The settings of matches and tournaments that are not durations."""
+_Duration: TypeAlias = Annotated[str, Parameter(metavar="DURATION", allow_leading_hyphen=True)]
+"""A duration as it is written, ``25m``, here and in a file."""
+_DURATIONS = ("time", "increment", "max_overtime", "move_cap", "margin", "first_move")
 
-    games: Annotated[
-        options.GamesOption,
-        Parameter(
-            help="How many games; of a tournament, how many for each pairing; with --resume of a "
-            "match, the new total. Between local seats games 1 and 2 have the same draws, with the "
-            "seats swapped, and so do 3 and 4.",
-            show_default="2",
-        ),
-    ]
-    name: Annotated[
-        list[str],
-        Parameter(
-            help="Name a seat: A=NAME the first, B=NAME the second; 27=NAME the 27th. "
-            "[default: the bot's name, and what tells namesakes apart]",
-            negative="",
-        ),
-    ]
-    overtime_penalty: Annotated[
-        int, Parameter(help="Points off for each minute of overtime begun.", show_default="10")
-    ]
-    rules: Annotated[options.RulesOption, Parameter(show_default="english")]
-    challenge: Annotated[
-        ChallengeRule,
-        Parameter(
-            help="What a challenge of a play costs who is wrong; void: an illegal word is refused "
-            "at once. [default: as the rule set says, mostly void]"
-        ),
-    ]
-    lexicon: options.RulesLexiconOption
-    leaves: options.LeavesOption
-    winprob: options.WinprobOption
-    threads: Annotated[options.ThreadsOption, Parameter(show_default="1")]
-    ponder: options.PonderOption
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What matches and tournaments have in common: options, and keys of a TOML file."""
+
+    seats: Annotated[list[str] | None, Parameter(parse=False)] = None
+    """Only a key: on the command line they are arguments."""
+    games: options.Count | None = None
+    """How many games; of a tournament, how many for each pairing; with --resume of a match, the new
+    total. Between local seats games 1 and 2 have the same draws, with the seats swapped, and so do
+    3 and 4. [default: 2]"""
+    name: Annotated[list[str] | None, Parameter(negative="")] = None
+    """Name a seat: A=NAME the first, B=NAME the second; 27=NAME the 27th. [default: the bot's name,
+    and what tells namesakes apart]"""
+    overtime_penalty: int | None = None
+    """Points off for each minute of overtime begun. [default: 10]"""
+    rules: Annotated[options.RulesOption | None, Parameter(show_default="english")] = None
+    challenge: ChallengeRule | None = None
+    """What a challenge of a play costs who is wrong; void: an illegal word is refused at once.
+    [default: as the rule set says, mostly void]"""
+    lexicon: options.RulesLexiconOption | None = None
+    leaves: options.LeavesOption = None
+    winprob: options.WinprobOption = None
+    threads: Annotated[options.ThreadsOption | None, Parameter(show_default="1")] = None
+    ponder: options.PonderOption = False
     seed: Annotated[
-        options.SeedOption, Parameter(help="Makes the draws of local seats repeatable.")
-    ]
-    openings: Annotated[
-        Path,
-        Parameter(
-            help="A file of positions that games begin in, a line each: a CGP, GAME.gcg@LINE, or "
-            "first racks such as AEINRST. The two games of a pair have one of them, with the seats "
-            "swapped; every pairing gets the same. [default: an empty board]"
-        ),
-    ]
-    concurrency: Annotated[options.Count, Parameter(help="Games at once.", show_default="1")]
-    transport: Annotated[
-        Literal["websocket", "pipe"],
-        Parameter(
-            help="How local seats talk to the host. [default: websocket for one game at a time]"
-        ),
-    ]
+        options.SeedOption | None, Parameter(help="Makes the draws of local seats repeatable.")
+    ] = None
+    openings: Path | None = None
+    """A file of positions that games begin in, a line each: a CGP, GAME.gcg@LINE, or first racks
+    such as AEINRST. The two games of a pair have one of them, with the seats swapped; every pairing
+    gets the same. [default: an empty board]"""
+    concurrency: options.Count | None = None
+    """Games at once. [default: 1]"""
+    transport: Literal["websocket", "pipe"] | None = None
+    """How local seats talk to the host. [default: websocket for one game at a time]"""
+    time: _Duration | None = None
+    """Each side's clock: 25m, 90s, 500ms. [default: 25m]"""
+    increment: _Duration | None = None
+    """Time added after each move; with it there is no overtime. [default: 0s]"""
+    max_overtime: _Duration | None = None
+    """More overtime than this loses the game. [default: 10m; 0s with an increment]"""
+    move_cap: _Duration | None = None
+    """Cap on each turn; a seat that takes longer has lost. [default: none]"""
+    margin: _Duration | None = None
+    """How late after its deadline a move is still accepted. [default: 0s]"""
+    first_move: _Duration | None = None
+    """Cap on a seat's first turn; a seat that takes longer has lost."""
 
+    def given(self) -> dict[str, Any]:
+        """Return the settings that were given, by name."""
+        unset = vars(type(self)())
+        return {name: value for name, value in vars(self).items() if value != unset[name]}
 
-class _Test(TypedDict, total=False):
-    """What only a match has: a sequential test that ends it."""
-
-    sprt: Annotated[
-        str,
-        Parameter(
-            help="Play until a sequential test accepts one of two differences of strength, in Elo "
-            "(0,10) or in win rate above 50 % (0%,1%). --games is then the most games, 20,000 if "
-            "not given. [default: none]"
-        ),
-    ]
-    sprt_spread: Annotated[
-        str,
-        Parameter(help="The same for the spread a game: 0,5. [default: none]"),
-    ]
-    alpha: Annotated[
-        float,
-        Parameter(
-            help="Chance that the test accepts the larger difference if the smaller is true.",
-            show_default="0.05",
-        ),
-    ]
-    beta: Annotated[
-        float,
-        Parameter(
-            help="Chance that the test accepts the smaller difference if the larger is true.",
-            show_default="0.05",
-        ),
-    ]
-
-
-class _ClockedSettings(_Settings, total=False):
-    """The same with durations, as options."""
-
-    time: Annotated[options.TimeOption, Parameter(show_default="25m")]
-    increment: Annotated[options.IncrementOption, Parameter(show_default="0s")]
-    max_overtime: Annotated[
-        options.Duration,
-        Parameter(
-            help="More overtime than this loses the game. [default: 10m; 0s with an increment]"
-        ),
-    ]
-    move_cap: Annotated[
-        options.Duration,
-        Parameter(help="Cap on each turn; a seat that takes longer has lost. [default: none]"),
-    ]
-    margin: Annotated[
-        options.Duration,
-        Parameter(help="How late after its deadline a move is still accepted.", show_default="0s"),
-    ]
-    first_move: options.FirstMoveOption
-
-
-class Span(int):
-    """A duration in milliseconds, written in a file as ``"25m"``."""
-
-    def __new__(cls, text: str) -> Span:
-        """Read a duration, or raise ValueError."""
-        return super().__new__(cls, parse_duration(text))
-
-
-class _ClockedFile(_Settings, total=False):
-    """The same as keys of a file, with the seats."""
-
-    seats: list[str]
-    time: Span
-    increment: Span
-    max_overtime: Span
-    move_cap: Span
-    margin: Span
-    first_move: Span
+    def ms(self, name: str) -> int | None:
+        """Return a duration in milliseconds, None if it is not given; or fail."""
+        text = getattr(self, name)
+        with sentences(f"--{name.replace('_', '-')}: "):
+            return None if text is None else parse_duration(text)
 
 
 @Parameter(name="*")
-class MatchSettings(_ClockedSettings, _Test, total=False):
-    """Settings of a new match that are options and keys of its TOML file; only those given."""
+@dataclass(frozen=True, kw_only=True)
+class MatchSettings(Settings):
+    """Settings of a match, which a sequential test may end."""
 
-
-class MatchFile(_ClockedFile, _Test, total=False):
-    """The keys of a match's configuration file (TOML)."""
-
-
-class _Plan(TypedDict, total=False):
-    """What only a tournament has."""
-
-    format: Annotated[
-        Format, Parameter(help="Who meets whom, round by round.", show_default="round-robin")
-    ]
-    rounds: Annotated[
-        options.Count,
-        Parameter(
-            help="Rounds of a Swiss; of a round robin or gauntlet, how often each meets each; with "
-            "--resume, a number to go on to.",
-            show_default="1",
-        ),
-    ]
-    anchor: Annotated[
-        list[str],
-        Parameter(
-            help="A rating that is held fixed: NAME=1500; without any, their mean is 0.",
-            negative="",
-        ),
-    ]
-    hill: Annotated[
-        int,
-        Parameter(
-            help="How many of the last rounds of a Swiss are king of the hill: the first meets the "
-            "second, the third the fourth, even if they have met before.",
-            show_default="0",
-        ),
-        Meta(ge=0),
-    ]
+    sprt: str | None = None
+    """Play until a sequential test accepts one of two differences of strength, in Elo (0,10) or in
+    win rate above 50 % (0%,1%). --games is then the most games, 20,000 if not given.
+    [default: none]"""
+    sprt_spread: str | None = None
+    """The same for the spread a game: 0,5. [default: none]"""
+    alpha: float | None = None
+    """Chance that the test accepts the larger difference if the smaller is true. [default: 0.05]"""
+    beta: float | None = None
+    """Chance that the test accepts the smaller difference if the larger is true. [default: 0.05]"""
 
 
 @Parameter(name="*")
-class TournamentSettings(_ClockedSettings, _Plan, total=False):
-    """Settings of a new tournament that are options and keys of its TOML file."""
+@dataclass(frozen=True, kw_only=True)
+class TournamentSettings(Settings):
+    """Settings of a tournament."""
+
+    format: Format | None = None
+    """Who meets whom, round by round. [default: round-robin]"""
+    rounds: options.Count | None = None
+    """Rounds of a Swiss; of a round robin or gauntlet, how often each meets each; with --resume, a
+    number to go on to. [default: 1]"""
+    anchor: Annotated[list[str] | None, Parameter(negative="")] = None
+    """A rating that is held fixed: NAME=1500; without any, their mean is 0."""
+    hill: Annotated[int, Meta(ge=0)] | None = None
+    """How many of the last rounds of a Swiss are king of the hill: the first meets the second, the
+    third the fourth, even if they have met before. [default: 0]"""
 
 
-class TournamentFile(_ClockedFile, _Plan, total=False):
-    """The keys of a tournament's configuration file (TOML)."""
+_S = TypeVar("_S", bound=Settings)
 
 
-class Settings(MatchSettings, TournamentSettings, total=False):
-    """Settings of a match or a tournament."""
-
-
-def read_settings(
-    path: Path, kind: type[MatchFile | TournamentFile]
-) -> tuple[list[str], dict[str, Any]]:
-    """Read the seats (empty if none are named) and the settings of a file, or fail."""
+def read_settings(path: Path, given: _S) -> _S:
+    """Read the settings of a file, which those ``given`` replace; or fail."""
     with sentences():
-        said = cast("dict[str, Any]", read_config_file(path, kind))
-    seats = said.pop("seats", [])
-    return seats, {
-        key: int(value) if isinstance(value, Span) else value for key, value in said.items()
-    }
+        said = read_config_file(path, type(given))
+    with sentences(f"{path}: "):
+        for name in _DURATIONS:
+            parse_duration(getattr(said, name) or "0s")
+    return replace(said, **given.given())
 
 
 def configure(
@@ -255,27 +173,33 @@ def configure(
 
     ``guests_at`` is the host of the server that guests dial in to, if there is one.
     """
-    rules = options.load_rule_set(settings.get("rules", "english"))
-    rules = replace(rules, challenge=settings.get("challenge", rules.challenge))
+    rules = options.load_rule_set(settings.rules or "english")
+    rules = replace(rules, challenge=settings.challenge or rules.challenge)
     equipment = options.equipment_named(
-        settings, settings.get("threads", 1), ponder=settings.get("ponder", False)
+        vars(settings), settings.threads or 1, ponder=settings.ponder
     )
-    concurrency, seed = settings.get("concurrency", 1), settings.get("seed")
-    form, rounds, hill = settings.get("format"), settings.get("rounds", 1), settings.get("hill", 0)
-    time, increment = settings.get("time", 25 * 60_000), settings.get("increment", 0)
+    plan = settings if isinstance(settings, TournamentSettings) else TournamentSettings()
+    rounds, hill = plan.rounds or 1, plan.hill or 0
+    test = _test(settings) if isinstance(settings, MatchSettings) else None
+    concurrency, seed = settings.concurrency or 1, settings.seed
+    time, increment = settings.ms("time"), settings.ms("increment") or 0
+    time = 25 * 60_000 if time is None else time
+    max_overtime, penalty = settings.ms("max_overtime"), settings.overtime_penalty
+    if max_overtime is None:
+        max_overtime = 0 if increment else 10 * 60_000
     with sentences():
         specs = [_seat(text) for text in seats]
-        names = _named(settings.get("name", []), told_apart(*specs))
+        names = _named(settings.name or [], told_apart(*specs))
         check_guests(specs, names, guests_at)
         hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
         control = TimeControl(
             initial_ms=time,
             increment_ms=increment,
-            overtime_penalty=settings.get("overtime_penalty", 10),
-            max_overtime_ms=settings.get("max_overtime", 0 if increment else 10 * 60_000),
-            move_cap_ms=settings.get("move_cap"),
-            margin_ms=settings.get("margin", 0),
-            first_move_ms=settings.get("first_move"),
+            overtime_penalty=10 if penalty is None else penalty,
+            max_overtime_ms=max_overtime,
+            move_cap_ms=settings.ms("move_cap"),
+            margin_ms=settings.ms("margin") or 0,
+            first_move_ms=settings.ms("first_move"),
             lag_ms=lag_quota_ms(time, hosts + ([] if guests_at is None else [guests_at])),
             ready_ms=LOCAL_READY_MS,
         )
@@ -283,21 +207,20 @@ def configure(
         _check_concurrency(concurrency, equipment.threads, specs, directed=guests_at is not None)
         users = any(spec.kind == "local" and not spec.built_in for spec in specs)
         contained = users and containment().apart
-        _check_shared_draws(specs, settings, contained=contained)
+        _check_shared_draws(specs, settings, contained=contained, tests=test is not None)
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
             SeatMaker(spec, name, equipment).check(words)
-    openings = _openings(settings.get("openings"), specs, words, rules)
+    openings = _openings(settings.openings, specs, words, rules)
     if seed is None and sum(not it.may_remember(contained=contained) for it in specs) > 1:
         seed = secrets.randbits(63)
-    if hill and form != "swiss":
+    if hill and plan.format != "swiss":
         raise CommandFailed(f"--hill {hill}: only rounds of a Swiss can be king of the hill")
     if hill > rounds:
         raise CommandFailed(f"--hill {hill}: rounds is {rounds}; hill can be {rounds} at most")
-    if form == "knockout" and "rounds" in settings:
+    if plan.format == "knockout" and plan.rounds is not None:
         raise CommandFailed(_OWN_ROUNDS)
-    test = _test(settings)
-    games = settings.get("games", MOST_TESTED if test else 2)
+    games = settings.games or (MOST_TESTED if test else 2)
     if test and games < 2 * FEWEST_PAIRS:
         options.say(
             f"a test needs {FEWEST_PAIRS} pairs of games at least; --games {games} can't decide it"
@@ -314,13 +237,13 @@ def configure(
         seed=seed,
         contained=contained,
         test=test,
-        anchors=_anchors(settings.get("anchor", []), names),
-        format=form or "round-robin",
+        anchors=_anchors(plan.anchor or [], names),
+        format=plan.format or "round-robin",
         rounds=rounds,
         hill=hill,
         openings=openings,
         concurrency=concurrency,
-        transport=settings.get("transport", "websocket" if concurrency == 1 else "pipe"),
+        transport=settings.transport or ("websocket" if concurrency == 1 else "pipe"),
         leaves=equipment.leaves,
         winprob=equipment.win_probabilities,
         threads=equipment.threads,
@@ -329,17 +252,19 @@ def configure(
     return config, words
 
 
-def _check_shared_draws(specs: Sequence[SeatSpec], settings: Settings, *, contained: bool) -> None:
+def _check_shared_draws(
+    specs: Sequence[SeatSpec], settings: Settings, *, contained: bool, tests: bool
+) -> None:
     """Check that all seats may share draws, if the settings need that, or fail."""
     reasons = [(spec.text, spec.may_remember(contained=contained)) for spec in specs]
     why = next((f"{text} could: {why}" for text, why in reasons if why), None)
     if why is None:
         return
-    if "seed" in settings:
+    if settings.seed is not None:
         raise CommandFailed(
             f"--seed is only for seats that can carry nothing from a game to the next; {why}"
         )
-    if settings.keys() & {"sprt", "sprt_spread"} and not all(it.starts_afresh for it in specs):
+    if tests and not all(it.starts_afresh for it in specs):
         raise CommandFailed(
             "a sequential test counts games that are alike; both seats must start afresh on this "
             "machine for each game"
@@ -415,18 +340,18 @@ def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, flo
     return tuple(anchors.items())
 
 
-def _test(settings: Settings) -> SequentialTest | None:
+def _test(settings: MatchSettings) -> SequentialTest | None:
     """Return the sequential test that is asked for, if any; or fail."""
-    given = [key for key in ("sprt", "sprt_spread") if key in settings]
-    if len(given) != 1:
-        if given or settings.keys() & {"alpha", "beta"}:
-            raise CommandFailed("give one of --sprt and --sprt-spread; --alpha and --beta need it")
+    given = settings.given().keys() & {"sprt", "sprt_spread", "alpha", "beta"}
+    if not given:
         return None
-    measure: Measure = "points" if given == ["sprt"] else "spread"
-    text = settings["sprt"] if measure == "points" else settings["sprt_spread"]
-    with sentences(f"--{given[0].replace('_', '-')}: "):
-        h0, h1 = parse_hypotheses(text, measure)
-        alpha, beta = settings.get("alpha", 0.05), settings.get("beta", 0.05)
+    if (settings.sprt is None) == (settings.sprt_spread is None):
+        raise CommandFailed("give one of --sprt and --sprt-spread; --alpha and --beta need it")
+    measure: Measure = "points" if settings.sprt else "spread"
+    with sentences("--sprt: " if settings.sprt else "--sprt-spread: "):
+        h0, h1 = parse_hypotheses(settings.sprt or settings.sprt_spread or "", measure)
+        alpha = 0.05 if settings.alpha is None else settings.alpha
+        beta = 0.05 if settings.beta is None else settings.beta
         return SequentialTest(h0, h1, measure, alpha, beta)
 
 
@@ -446,11 +371,11 @@ def resumed_config(
             "with it"
         )
     more: Literal["games", "rounds"] = "games" if kind == "match" else "rounds"
-    if anew or settings.keys() - {more}:
+    if anew or settings.given().keys() - {more}:
         raise CommandFailed(
             f"--resume {folder} has its seats and settings already; only --{more} can be given"
         )
-    least = settings.get(more)
+    least = getattr(settings, more)
     if least is None:
         return config
     if more == "rounds" and config.format == "knockout":

@@ -259,7 +259,7 @@ def equipment_named(said: Mapping[str, Any], threads: int, *, ponder: bool) -> E
 
     Fail with a sentence if there are no such rules, or they have no default lexicon.
     """
-    rules = said.get("rules", "english")
+    rules = said.get("rules") or "english"
     lexicon = said.get("lexicon") or own_lexicon(load_rule_set(rules))
     tables = TableOptions(lexicon, said.get("leaves"), said.get("winprob"))
     return tables.equipment(threads, ponder=ponder, rules=rules)
@@ -465,9 +465,9 @@ def say(sentence: str) -> None:
 
 def compile_first(modules: Iterable[str]) -> None:
     """Compile the missing kernels of modules and of what they import, and show how far it is."""
-    from .preparing import compile_first
+    from .compiling import compile_first
 
-    compile_first(modules)
+    compile_first(modules, say)
 
 
 def say_once() -> Callable[[str], None]:

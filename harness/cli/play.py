@@ -37,8 +37,8 @@ from protocol.parts import TimeControl
 
 from . import options
 from .failing import CommandFailed, sentences
+from .preparing import ANALYST
 from .serving import (
-    ANALYST,
     LOOPBACK,
     RESERVE_BYTES,
     House,

@@ -41,8 +41,8 @@ from protocol.errors import PeerError
 from . import options
 from .access_files import AccessFiles, read_access_files, rereading
 from .failing import CommandFailed, sentences
+from .preparing import ANALYST
 from .serving import (
-    ANALYST,
     LOOPBACK,
     RESERVE_BYTES,
     House,

@@ -112,10 +112,6 @@ def prepare_bots(
     )
 
 
-ANALYST = "harness.analysis.worker"
-"""The module of processes that analyse for visitors."""
-
-
 class HouseBots:
     """The bots of one table of a server.
 

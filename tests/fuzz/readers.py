@@ -41,7 +41,7 @@ from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_games
 from harness.arbiter.lag import LagMeter
-from harness.cli.match_settings import MatchFile, TournamentFile
+from harness.cli.match_settings import MatchSettings, TournamentSettings
 from harness.cli.serve import ServerFile
 from harness.config_file import read_config_file
 from harness.lab.study import open_records
@@ -456,8 +456,8 @@ def readers() -> tuple[Reader, ...]:
     """Return all readers."""
     return (
         _config("serve's configuration", ServerFile, samples.SERVE_TOML),
-        _config("a match's configuration", MatchFile, samples.MATCH_TOML),
-        _config("a tournament's configuration", TournamentFile, samples.TOURNAMENT_TOML),
+        _config("a match's configuration", MatchSettings, samples.MATCH_TOML),
+        _config("a tournament's configuration", TournamentSettings, samples.TOURNAMENT_TOML),
         _file("a bridge's configuration", read_bridge_config, samples.BRIDGE_TOML, like="b.toml"),
         _file("names and tokens", read_token_file, samples.TOKENS, like="tokens"),
         Reader(

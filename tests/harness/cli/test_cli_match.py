@@ -19,7 +19,7 @@ from engine.rules.rule_sets import load_rules
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.cli import match_settings
 from harness.cli.match import print_table
-from harness.cli.match_settings import MatchFile
+from harness.cli.match_settings import MatchSettings
 from harness.cli.options import fresh_folder
 from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
@@ -109,15 +109,15 @@ def test_a_configuration_has_the_names_of_the_options(
     page = Path(__file__).parents[3] / "docs" / "commands.md"
     file = tmp_path / "match.toml"
     file.write_text(page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0])
-    assert read_config_file(file, MatchFile) == {
-        "seats": ["v1/bot.py:Balance", "v2/bot.py:Balance"],
-        "name": ["A=Old", "B=New"],
-        "games": 200,
-        "time": 60_000,
-        "overtime_penalty": 10,
-    }
+    assert read_config_file(file, MatchSettings) == MatchSettings(
+        seats=["v1/bot.py:Balance", "v2/bot.py:Balance"],
+        name=["A=Old", "B=New"],
+        games=200,
+        time="1m",
+        overtime_penalty=10,
+    )
     assert tilewire("match", "--help") == 0
-    for key in MatchFile.__annotations__.keys() - {"seats"}:
+    for key in vars(MatchSettings()).keys() - {"seats"}:
         assert f"--{key.replace('_', '-')} " in tilewire.out
 
 
