@@ -87,6 +87,10 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
         """The word for it in messages: ``match`` or ``tournament``."""
         return "match" if self.is_match else "tournament"
 
+    def is_guest(self, entrant: int) -> bool:
+        """Return whether an entrant dials in."""
+        return self.seats[entrant].startswith("guest:")
+
     def fresh_draws(self, contained: bool | None = None) -> dict[str, str]:
         """Map the players whose games share no draws to the reasons.
 

@@ -240,14 +240,10 @@ class Tournament:
             failures += not book.was_voided
 
     def _seat(self, planned: PlannedGame, seat: int, open_seat: _OpenSeat) -> Seat:
-        entrant = planned.entrant(seat)
-        if self.is_guest(entrant):
-            return GuestSeat(self.queue.schedule.config.names[entrant])
+        entrant, config = planned.entrant(seat), self.queue.schedule.config
+        if config.is_guest(entrant):
+            return GuestSeat(config.names[entrant])
         return open_seat(entrant, planned.number)
-
-    def is_guest(self, entrant: int) -> bool:
-        """Return whether an entrant dials in."""
-        return self.queue.schedule.config.seats[entrant].startswith("guest:")
 
     def _recall(self, journal: Journal) -> None:
         """Load the journal's unfinished games; store finished games that have no result yet."""

@@ -143,7 +143,7 @@ class Direction:
         """Return the number of the guest of a name; None if no guest has it."""
         names = self._schedule.config.names
         at = names.index(name) if name in names else None
-        return at if at is not None and self.tournament.is_guest(at) else None
+        return at if at is not None and self._schedule.config.is_guest(at) else None
 
     def check_player(self, name: str) -> bool:
         """Check that somebody may log in to play; return whether it becomes an entrant by that.
@@ -273,8 +273,8 @@ class Direction:
             return "withdrawn"
         if entrant in self._queue.absences.reasons:
             return "absent"
-        name = self._schedule.config.names[entrant]
-        is_here = not self.tournament.is_guest(entrant) or self._lobby.players.is_here(name)
+        config = self._schedule.config
+        is_here = not config.is_guest(entrant) or self._lobby.players.is_here(config.names[entrant])
         return "here" if is_here else "away"
 
     def _listed(self, planned: PlannedGame, result: GameResult | None) -> RoundGame:

@@ -529,6 +529,7 @@ async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path
         over = heard[-1]
         assert isinstance(over, GameOver)
         assert (over.outcome, over.winner) == ("host_error", None)
+        assert over.seq == 1, "the turn that is lost has no number"
         assert (over.secret, over.racks) == (None, ("", ""))
     assert journal.unfinished() == []
     journal.close()
