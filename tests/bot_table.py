@@ -142,6 +142,11 @@ class TestArbiter:
             assert isinstance(content, Info), f"{content!r} where {kind.__name__} was due"
             self.infos.append(content)
 
+    async def in_step(self) -> None:
+        """Wait until the bot has heard all that was said to it."""
+        await self.channel.send(Ping(id=99))
+        await self.hear(Pong)
+
     async def greet(self, channel: Channel, games: tuple[str, ...] = ()) -> Hello:
         self.channel = channel
         self.session = ArbiterSession(self.name)
@@ -206,6 +211,11 @@ class TestArbiter:
         bag = len(self.state.bag)
         await self.say(Started(game=self.name, seq=0, bag=bag, clocks=clocks, rack=self.rack))
         return ready
+
+    async def take_up(self, seq: int) -> None:
+        """Go on with the game, with a bot that has come back."""
+        await self.say(self.offer(seq=seq))
+        await self.hear(Ready)
 
     async def ask(self) -> Move:
         await self.say(self.question())
@@ -292,6 +302,5 @@ async def seated(runner: BotRunner, table: TestArbiter) -> AsyncIterator[asyncio
 
 async def caught_up(runner: BotRunner, table: TestArbiter) -> None:
     """Wait until the bot has taken in what was sent, and its player too."""
-    await table.channel.send(Ping(id=99))
-    await table.hear(Pong)
+    await table.in_step()
     await asyncio.wrap_future(runner.games.on[table.name].player.thread.submit(lambda: None))

@@ -154,8 +154,7 @@ async def test_nobody_plays_for_a_slow_guest_without_an_offer(
         await asyncio.to_thread(player.thinking.wait)
         assert player.budget is not None
         while not (said := capsys.readouterr().err):
-            await table.channel.send(Ping(id=1))
-            await table.hear(Pong)
+            await table.in_step()
         assert player.budget.expired
         where = rf"{re.escape(str(inspect.getsourcefile(Waits)))}, line \d+, in choose"
         late = rf"tilewire: b: choose is late, and has offered nothing: it is at {where}\n"
@@ -236,8 +235,7 @@ async def test_a_refusal_that_was_lost_is_made_up_for(table: TestArbiter) -> Non
     async with seated(a_bot("b", Keeps), table):
         await table.begin()
         first = await table.ask()
-        await table.say(table.offer(seq=1))
-        await table.hear(Ready)
+        await table.take_up(1)
         await table.say(table.question(attempt=2))
         second = await table.hear(MoveMessage)
     assert second.move != first.move

@@ -29,7 +29,6 @@ from protocol.messages import (
     Hello,
     Ping,
     Played,
-    Pong,
     Ready,
     Resume,
     Seek,
@@ -106,8 +105,7 @@ async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: T
     await channel.close()
     await table.greet(await server.ends.get())
     await table.hear(Resume)
-    await table.say(table.offer(seq=1))
-    await table.hear(Ready)
+    await table.take_up(1)
     player.go.set()
     search = runner.games.on[table.name]._search
     assert search is not None
@@ -154,8 +152,7 @@ async def test_thoughts_while_nobody_is_there_come_with_the_move(
     back.set()
     await table.greet(await server.ends.get())
     await table.hear(Resume)
-    await table.say(table.offer(seq=1))
-    await table.hear(Ready)
+    await table.take_up(1)
     await table.say(table.question())
     assert (await table.hear(MoveMessage)).move == "-"
     assert [info.text for info in table.infos] == ["found while away"]
@@ -256,8 +253,7 @@ async def test_turns_that_were_missed_are_asked_for(table: TestArbiter) -> None:
     async with seated(runner, table):
         await table.say(table.offer(seq=table.seq, seen=1))
         assert (await table.hear(Resume)).seen == 0
-        await table.say(table.offer(seq=table.seq))
-        await table.hear(Ready)
+        await table.take_up(table.seq)
         await table.turn()
         await caught_up(runner, table)
     assert [play.seq for _, play in fresh.seen][:3] == [1, 2, 3]
@@ -354,8 +350,7 @@ async def test_a_game_that_the_server_has_forgotten_is_let_go(table: TestArbiter
         await caught_up(runner, table)
         gone = Error(code="unknown_game", message="no such game", game=table.name)
         await table.channel.send(gone)
-        await table.channel.send(Ping(id=1))
-        await table.hear(Pong)
+        await table.in_step()
         assert not runner.games.on
         assert not runner._session.games
 
@@ -381,8 +376,7 @@ async def test_a_second_welcome_is_no_answer_to_a_seek(table: TestArbiter) -> No
         with capture_logs() as logs:
             await table.channel.send(Welcome(name="host"))
             await table.channel.send(Seeking(opponent="static"))
-            await table.channel.send(Ping(id=1))
-            await table.hear(Pong)
+            await table.in_step()
     assert [log.get("opponent") for log in logs if log["event"] == "seeking"] == ["static"]
 
 

@@ -144,8 +144,7 @@ async def test_a_game_that_is_over_as_soon_as_it_is_offered(table: TestArbiter) 
     async with seated(runner, table) as talk:
         await table.say(table.offer())
         await table.end()
-        await table.channel.send(Ping(id=1))
-        await table.hear(Pong)
+        await table.in_step()
         assert not talk.done()
         assert (runner.games.finished, runner.games.on) == (1, {})
 
@@ -163,8 +162,7 @@ async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter)
         await table.say(table.offer())
         await asyncio.to_thread(busy.wait)
         await table.end()
-        await table.channel.send(Ping(id=1))
-        await table.hear(Pong)
+        await table.in_step()
         go.set()
         other = TestArbiter(table.lexicon, table.rules, game="g2")
         other.channel = table.channel
@@ -315,8 +313,7 @@ async def test_a_game_is_taken_up_by_a_fresh_process(lexicon: Lexicon, rules: Ru
     player = Passes()
     runner = a_bot("b", lambda: player)
     async with seated(runner, table):
-        await table.say(table.offer(seq=table.seq))
-        await table.hear(Ready)
+        await table.take_up(table.seq)
         await table.turn()
         await caught_up(runner, table)
         view = player.seen[-1][0]

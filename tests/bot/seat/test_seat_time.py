@@ -18,7 +18,7 @@ from bot.players.champion import champion
 from engine.rules.moves import PASS
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
-from protocol.messages import Info, Ping, Pong
+from protocol.messages import Info
 from protocol.messages import Move as MoveMessage
 from protocol.parts import LeaveChance, Search
 
@@ -261,8 +261,7 @@ async def test_a_seat_ponders_after_its_own_move_until_it_hears_of_the_game(
         second = player.pondered[1][1]
         assert not second.expired
         await table.end()
-        await table.channel.send(Ping(id=1))
-        await table.hear(Pong)
+        await table.in_step()
         assert second.expired
 
 
@@ -323,8 +322,7 @@ async def test_champion_ponders_through_a_game(lexicon: Lexicon, rules: Rules) -
     async with seated(runner, table) as talk:
         await table.begin()
         await table.play_out()
-        await table.channel.send(Ping(id=1))
-        await table.hear(Pong)
+        await table.in_step()
         assert not talk.done()
 
 
@@ -345,8 +343,7 @@ async def test_who_does_not_come_back_from_pondering_is_overruled(table: TestArb
         await table.turn()
         assert await asyncio.to_thread(player.pondering.wait, 30)
         await table.turn()
-        await table.channel.send(Ping(id=1))
-        await table.hear(Pong)
+        await table.in_step()
         table.deadline_ms = 60
         move = await table.ask()
         assert move.move != "-", "the static choice"
