@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from lexicons.leaves import LeaveTable  # likewise
     from lexicons.win_probability import WinProbabilities
 
+    from .equipment import Resources
+
 __all__ = [
     "PASS",
     "Believed",
@@ -184,11 +186,34 @@ class View:
         Raises:
             ValueError: the text is not a position, or uses more of a tile than there are.
         """
+        from .equipment import Resources
+
         rules = rules or standard_rules()
         lexicon = lexicon or load_lexicon(distribution=rules.distribution)
-        position, time = read_cgp(cgp, rules), TimeControl()
-        bag, clocks = bag_count(position, rules), (time.initial_ms, time.initial_ms)
-        return cls("cgp", 0, ("me", "you"), position, bag, clocks, time, rules, lexicon)
+        return cls.of(read_cgp(cgp, rules), rules, Resources(lexicon))
+
+    @classmethod
+    def of(cls, position: Position, rules: Rules, resources: Resources, seed: int = 0) -> View:
+        """Return a position of no game in progress as the player on turn sees it.
+
+        Clocks are full. The opponent's rack is known if the position has it.
+        """
+        time = TimeControl()
+        return cls(
+            game="position",
+            seat=position.on_turn,
+            players=("me", "you"),
+            position=position,
+            bag=bag_count(position, rules),
+            clocks=(time.initial_ms, time.initial_ms),
+            time=time,
+            rules=rules,
+            lexicon=resources.lexicon,
+            seed=seed,
+            leaves=resources.leaves,
+            win_probabilities=resources.win_probabilities,
+            threads=resources.threads,
+        )
 
     def after(self, play: Observed, position: Position, clocks: tuple[int, int]) -> View:
         """Return the view after a turn; ``position`` and ``clocks`` are those after it."""

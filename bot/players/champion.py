@@ -9,8 +9,8 @@ what solving is worth.
 
 from __future__ import annotations
 
+from bot.search.analysis.solving import Solvers
 from bot.search.belief import OpponentModel
-from bot.search.late_game import Solvers
 from bot.search.simulating import Settings
 from bot.search.strategy import Strategy
 from engine.inference.likelihood import stranger

@@ -23,13 +23,13 @@ from msgspec import structs
 
 from bot.player import Budget, Choice, Considered, Player, View
 from bot.search.anytime import Anytime
-from bot.search.simulating import best_of, considered, simulated
+from bot.search.simulating import best_of, considered, simulated, simulation_of
 from bot.search.static_choice import as_choice, best_choice, not_refused, turn_chance
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
 from engine.rules.rules import Rules
 from engine.simulation.rollout_input import BY_POINTS
-from engine.simulation.simulation import Estimate, Simulation
+from engine.simulation.simulation import Estimate
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import (
     RackWeights,
@@ -130,11 +130,10 @@ def sampled_choice(
     if len(candidates) == 1:
         return choice
     budget.offer(choice)
-    simulation = Simulation(
-        generators,
-        view.position,
+    simulation = simulation_of(
+        view,
         candidates,
-        None,
+        generators,
         plies=sampling.plies,
         seed=turn_chance(view).getrandbits(64),
         rule="equal",

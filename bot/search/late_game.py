@@ -22,10 +22,10 @@ from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.moves import PASS
 from engine.rules.rules import points_of
 from engine.simulation.rollout_input import TO_THE_END
-from engine.simulation.simulation import Simulation
 
+from .analysis.solving import pre_endgame
 from .anytime import NODES, ROLLOUTS, Anytime
-from .simulating import Search, seed_of
+from .simulating import Search, seed_of, simulation_of
 from .static_choice import generator_for
 
 PLAYED_OUT = 4
@@ -56,34 +56,6 @@ ENOUGH_CASES = 48
 """Number of cases after which a pre-endgame's choice replaces its simulation's."""
 MOST_NODES = 3_000_000
 """Nodes after which a pre-endgame ends, even without a clock; more would hardly matter."""
-MEMORY = 128 << 20
-"""Bytes of memory for a single-threaded solver."""
-MEMORY_A_THREAD = 32 << 20
-"""Bytes for each further thread: its share holds the placements of any position."""
-
-
-class Solvers:
-    """Keeps the last solver requested, with its memory and what it has learnt."""
-
-    def __init__(self) -> None:
-        self._of: tuple[object, ...] | None = None
-        self._solver: EndgameSolver | None = None
-
-    def solver(self, view: View, memory: int | None = None) -> EndgameSolver:
-        """Return the solver for a view; ``memory`` is in bytes, by default what its threads need.
-
-        Raises:
-            MemoryError: the memory is not available.
-            ValueError: the memory is too small for the threads.
-        """
-        threads = view.threads
-        memory = memory or MEMORY + (threads - 1) * MEMORY_A_THREAD
-        of = (view.lexicon, view.rules, memory, threads)
-        if self._solver is None or self._of != of:
-            self._solver = None  # free its memory before allocating the next
-            self._solver = EndgameSolver(view.lexicon, view.rules, memory=memory, threads=threads)
-            self._of = of
-        return self._solver
 
 
 @dataclass
@@ -96,8 +68,8 @@ class EndgameSearch:
 
     def run(self, budget: Budget) -> Choice:
         """Solve until the move is proven or time is over; offer the best so far on the way."""
-        solver, offered = self.solver, None
         refused = dict.fromkeys(refusal.move for refusal in self.view.refused)
+        solver, offered = self.solver, None
         solver.begin(self.view.position, without=tuple(refused)[-MOST_LISTED:])
         for _ in Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over):
             solution = solver.solution
@@ -151,22 +123,21 @@ class PreEndgameSearch:
         candidates = self._candidates(budget, total_ms)[: self._count(total_ms)]
         if len(candidates) == 1 or budget.expired:
             return simulated
-        pre_endgame = PreEndgame(
+        work = pre_endgame(
+            self.view,
             self.solver,
-            generator_for(self.view),
-            self.view.position,
             candidates,
             belief=self.belief,
             model=MODEL.get(self.view.bag, "static"),
             seed=seed_of(self.view),
             most_cases=MOST_CASES,
         )
-        anytime, offered = Anytime(pre_endgame, NODES, most=MOST_NODES), simulated.move
-        for is_due in anytime.slices(budget.remaining_ms, lambda: pre_endgame.is_settled):
-            if is_due and (choice := self._choice(pre_endgame, simulated)).move != offered:
+        anytime, offered = Anytime(work, NODES, most=MOST_NODES), simulated.move
+        for is_due in anytime.slices(budget.remaining_ms, lambda: work.is_settled):
+            if is_due and (choice := self._choice(work, simulated)).move != offered:
                 offered = choice.move
                 budget.offer(choice)
-        return self._choice(pre_endgame, simulated)
+        return self._choice(work, simulated)
 
     def _count(self, total_ms: float) -> int:
         """Return the number of candidates that a turn has time to play out."""
@@ -189,11 +160,9 @@ class PreEndgameSearch:
         ranked = {move.move: move for move in (*simulation.candidates, *best)}
         if PASS not in refused:
             ranked.setdefault(PASS, passing(view.position))
-        looks = Simulation(
-            [generator_for(view) for _ in range(view.threads)],
-            view.position,
+        looks = simulation_of(
+            view,
             list(ranked.values()),
-            view.win_table,
             plies=TO_THE_END,
             seed=~seed_of(view),
             first=FIRST_LOOKS,

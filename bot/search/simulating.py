@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from msgspec import structs
 
 from bot.player import Budget, Choice, Considered, Searched, View
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.candidates import best_candidates
-from engine.movegen.generator import RankedMove
+from engine.movegen.generator import Generator, RankedMove
 from engine.simulation.rollout_input import TO_THE_END, Baseline, Utility
 from engine.simulation.simulation import Estimate, Simulation
 
@@ -109,6 +110,17 @@ def seed_of(view: View) -> int:
     return view.seed * 1_000 + len(view.history) * 10 + len(view.refused)
 
 
+def simulation_of(
+    view: View, candidates: Sequence[RankedMove], generators: Sequence[Generator] = (), **how: Any
+) -> Simulation:
+    """Begin to roll out candidates of a view's position, in all its threads.
+
+    ``generators`` are for players of another evaluation, ``how`` is as ``Simulation`` takes it.
+    """
+    generators = generators or [generator_for(view) for _ in range(view.threads)]
+    return Simulation(generators, view.position, candidates, view.win_table, **how)
+
+
 class Search:
     """A simulation of a view's position, for the player on turn.
 
@@ -125,12 +137,10 @@ class Search:
         candidates: Sequence[RankedMove] = (),
     ) -> None:
         first, *self._stages = settings.stages_with(view.bag)
-        generator = generator_for(view)
         if not candidates:
             candidates = best_candidates(
-                generator, view.position, first.candidates, view.refused_moves
+                generator_for(view), view.position, first.candidates, view.refused_moves
             )
-        self._generators = [generator, *(generator_for(view) for _ in range(view.threads - 1))]
         self._view, self._settings, self._belief, self._seed = view, settings, belief, seed
         self._is_counted = settings.iterations is not None
         self._enough = ENOUGH if settings.enough is None else settings.enough
@@ -148,11 +158,9 @@ class Search:
         self, candidates: Sequence[RankedMove], plies: int, baseline: Baseline | None = None
     ) -> None:
         settings, view = self._settings, self._view
-        self.simulation = Simulation(
-            self._generators,
-            view.position,
+        self.simulation = simulation_of(
+            view,
             candidates,
-            view.win_table,
             plies=plies,
             seed=self._seed,
             rule=settings.rule,

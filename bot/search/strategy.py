@@ -22,7 +22,7 @@ from itertools import islice, takewhile
 from typing import TypeAlias
 
 from bot.player import Budget, Choice, Observed, Player, View
-from engine.endgame.solver import LEAST_LIMIT
+from engine.endgame.solver import EndgameSolver
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove
@@ -32,9 +32,10 @@ from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
+from .analysis.solving import Solvers, is_solvable
 from .anytime import NODES, Anytime
 from .belief import OpponentModel
-from .late_game import PLAYED_OUT, EndgameSearch, PreEndgameSearch, Solvers
+from .late_game import PLAYED_OUT, EndgameSearch, PreEndgameSearch
 from .simulating import Search, Settings, seed_of
 from .static_choice import generator_for, static_choice
 
@@ -127,8 +128,7 @@ class Strategy(Player):
 
     def make_room(self, view: View) -> None:
         """Allocate the solver's memory."""
-        if self._solvers is not None and _is_solvable(view):
-            self._solvers.solver(view)
+        self._solver(view)
 
     def new_game(self, view: View) -> None:
         """Start the belief, with what earlier games reported of the opponent."""
@@ -161,14 +161,17 @@ class Strategy(Player):
     def begin(self, view: View) -> Searching:
         """Begin the search of a turn, or resume a search of pondering."""
         belief = None if self.opponent is None else self.opponent.belief(view)
-        solvers = self._solvers if _is_solvable(view) else None
-        if solvers is not None and not view.bag:
-            return EndgameSearch(view, solvers.solver(view))
+        solver = self._solver(view) if view.bag <= PLAYED_OUT else None
+        if solver is not None and not view.bag:
+            return EndgameSearch(view, solver)
         begun = self.pondering.take_up(view)  # without a belief about the opponent's rack
         search = begun if begun and belief is None else self._simulate(view, belief)
-        if solvers is not None and view.bag <= PLAYED_OUT:
-            return PreEndgameSearch(view, search, solvers.solver(view), belief)
-        return search
+        return search if solver is None else PreEndgameSearch(view, search, solver, belief)
+
+    def _solver(self, view: View) -> EndgameSolver | None:
+        if self._solvers is None or not is_solvable(view.rules):
+            return None
+        return self._solvers.solver(view.lexicon, view.rules, threads=view.threads)
 
     def _simulate(self, view: View, belief: LeavePrior | None = None) -> Search:
         settings = self.settings if view.bag else self._empty_bag
@@ -181,14 +184,10 @@ class Strategy(Player):
         """
         if not self._ponders:
             return
-        if view.bag or self._solvers is None or not _is_solvable(view):
+        solver = None if view.bag else self._solver(view)
+        if solver is None:
             self.pondering.search(view, budget, self._simulate)
             return
         self.pondering.forget()
-        solver = self._solvers.solver(view)
         solver.begin(view.position)
         Anytime(solver, NODES).run(budget.remaining_ms, lambda: solver.is_over)
-
-
-def _is_solvable(view: View) -> bool:
-    return view.rules.most_passes >= LEAST_LIMIT

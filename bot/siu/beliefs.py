@@ -16,17 +16,6 @@ from engine.rules.position import Rack, bag_count, unseen
 from engine.rules.rules import may_exchange
 
 from .modes import Task
-from .position import Situation
-
-USUAL_RACKS = 200_000
-"""Racks looked at if the ``go`` has no limit; an upper bound if leaves are listed."""
-MOST_RACKS = 1_000_000
-
-
-def most_racks(task: Task) -> int:
-    """Return the largest number of racks for a ``go infer``."""
-    limited = task.go.movetime_ms is not None or task.go.infinite
-    return MOST_RACKS if limited else USUAL_RACKS
 
 
 def inference_about(task: Task, view: View) -> Inference:
@@ -43,24 +32,20 @@ def inference_about(task: Task, view: View) -> Inference:
     turn, rules, before = situation.turns[last], situation.rules, situation.seen(last)
     if turn.phony:
         raise ValueError("the last move was challenged off; the opponent holds what it showed")
-    returned = _returned(situation, last)
+    ours = situation.turns[last - 1] if last else None
+    returned = Counter[int]()  # tiles that we exchanged in the turn before, which it can't have
+    if ours is not None and ours.seat == situation.seat and isinstance(ours.move, Exchange):
+        returned = Counter(ours.move.tiles)
     counts = tuple(
         count - returned[tile] for tile, count in enumerate(unseen(before, situation.seat, rules))
     )
     move = len(turn.move.tiles) if isinstance(turn.move, Exchange) else turn.move
     bag, allowed = bag_count(before, rules), may_exchange(before, rules)
     play = Play(before.board, move, turn.score, rules.rack_size, bag, allowed)
-    kept = LeavePrior.certain(turn.held) if turn.held else LeavePrior.nothing()
-    style = Style.of(MODELS[settings.infer_model])
-    return Inference(judges_for(view), play, counts, kept, style, seed=settings.seed)
-
-
-def _returned(situation: Situation, turn: int) -> Counter[int]:
-    """Count the tiles that we exchanged in the turn before, which its leave can't contain."""
-    last = situation.turns[turn - 1] if turn else None
-    if last is None or last.seat != situation.seat or not isinstance(last.move, Exchange):
-        return Counter()
-    return Counter(last.move.tiles)
+    tracker = RackFilter(judges_for(view), Style.of(MODELS[settings.infer_model]))
+    if turn.held:
+        tracker.prior = LeavePrior.certain(turn.held)
+    return tracker.watch(play, counts, seed=settings.seed)
 
 
 def believed(view: View, known: Rack, kept: LeavePrior | None) -> LeavePrior | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.equipment import Equipment, Resources, load_tables
 from bot.player import Observed, View
@@ -11,12 +11,11 @@ from bot.search.static_choice import generator_for
 from engine.movegen.candidates import best_candidates, ranked_moves
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
-from engine.rules.position import Position, bag_count
+from engine.rules.position import Position
 from engine.rules.rules import Rules
 from lexicons.store import load_lexicon
 from lexicons.tables import TRAINED, TRAINED_ON, leaves_for, table_name
 from lexicons.text import name_of
-from protocol.parts import TimeControl
 from protocol.siu.answers import Provenance
 
 from .modes import Task
@@ -41,22 +40,9 @@ class Kit:
         situation = task.situation
         is_end = turn is None or turn == len(situation.turns)
         position = situation.position if is_end else situation.seen(turn or 0)
-        return View(
-            game="siu",
-            seat=situation.seat,
-            players=("first", "second"),
-            position=position,
-            bag=bag_count(position, situation.rules),
-            clocks=(0, 0),
-            time=TimeControl(),
-            rules=situation.rules,
-            lexicon=self.resources.lexicon,
-            history=tuple(filter(None, history)),
-            seed=task.settings.seed,
-            leaves=self.resources.leaves,
-            win_probabilities=self.resources.win_probabilities,
-            threads=task.threads,
-        )
+        resources = replace(self.resources, threads=task.threads)
+        view = View.of(position, situation.rules, resources, task.settings.seed)
+        return replace(view, seat=situation.seat, history=tuple(filter(None, history)))
 
 
 def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[str], None]) -> Kit:

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from bot.player import Budget, ExchangedCount, Observed, View
 from bot.players.champion import compose
+from bot.search.analysis.solving import Solvers
 from bot.search.anytime import ROLLOUTS, Anytime, Pulse
-from bot.search.late_game import Solvers
 from bot.search.simulating import Search, usual_stages
 from bot.search.simulating import Settings as SearchSettings
 from bot.search.strategy import Strategy
@@ -37,7 +37,7 @@ from protocol.channel import now_ms
 from protocol.siu.answers import Fault, Ignored, InfoGen, InfoInfer, InfoText, Provenance
 from protocol.siu.commands import Go, Mode, SetPosition
 
-from .beliefs import believed, inference_about, most_racks
+from .beliefs import believed, inference_about
 from .modes import NOTHING, Task
 from .position import Situation, Turn, read_position
 from .report import Report, Told
@@ -45,6 +45,9 @@ from .resources import Kit, chosen, load_kit
 from .settings import Settings
 from .solving import solve_endgame, solve_preendgame, solver_for
 
+USUAL_RACKS = 200_000
+"""Racks looked at if a ``go infer`` has no limit; an upper bound if leaves are listed."""
+MOST_RACKS = 1_000_000
 REHEARSED_MS = 50
 FOR_EVER_MS = 10**15
 """The end of a search without one, on the clock of ``now_ms``."""
@@ -253,7 +256,8 @@ class Searcher:
             report.tell(*lines)
             return posterior
 
-        looking = Anytime(inference, most=most_racks(task))
+        limited = task.go.movetime_ms is not None or task.go.infinite
+        looking = Anytime(inference, most=MOST_RACKS if limited else USUAL_RACKS)
         for is_due in looking.slices(budget.remaining_ms, lambda: inference.is_over):
             if is_due:
                 tell()

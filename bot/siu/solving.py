@@ -6,17 +6,15 @@ Both share one solver, which is kept from position to position, with ``EndgameHa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from bot.player import Budget, View
+from bot.search.analysis.solving import Solvers, pre_endgame
 from bot.search.anytime import NODES, Anytime
-from bot.search.late_game import Solvers
 from bot.search.static_choice import generator_for
 from engine.endgame.solver import EndgameSolver, Solution, least_memory
 from engine.inference.leave_prior import LeavePrior
 from engine.kernels.endgame_stack import MOST_LISTED
-from engine.movegen.generator import Generator, RankedMove
-from engine.preendgame.solver import Outcome, PreEndgame, likely_candidates
+from engine.preendgame.solver import Outcome, likely_candidates
 from engine.rules.moves import Move
 from engine.rules.rules import IllegalMove, check_move
 from protocol.siu.answers import Answer, Fault, InfoEndgame, InfoPeg, InfoText
@@ -40,7 +38,7 @@ def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> Endg
         some = f"an EndgameHash of {size} is enough for {threads}"
         report.tell(InfoText(f"string {some} of {task.threads} threads"))
     try:
-        return solvers.solver(replace(view, threads=threads), size << 20)
+        return solvers.solver(view.lexicon, view.rules, threads=threads, memory=size << 20)
     except MemoryError as error:
         raise MemoryError(f"EndgameHash {size}: {error}") from None
 
@@ -84,26 +82,21 @@ def solve_preendgame(
     report: Report,
 ) -> Move:
     """Compare moves over all possible bags; report and raise as ``solve_endgame``."""
-    generator = generator_for(view)
-    candidates = _candidates(generator, task)
-    compared = PreEndgame(
+    generator, most = generator_for(view), task.settings.candidates or None
+    usual = [] if task.only else likely_candidates(generator, view.position, most)
+    compared = pre_endgame(
+        view,
         solver,
-        generator,
-        view.position,
-        candidates,
+        with_asked(generator, view.position, usual, (*task.only, *task.also)),
         belief=belief,
         model=task.settings.peg_model,
         seed=task.settings.seed,
     )
-    for is_due in Anytime(compared, NODES).slices(budget.remaining_ms):
+    for is_due in Anytime(compared, NODES).slices(budget.remaining_ms, lambda: compared.is_settled):
         if is_due:
             outcomes = compared.outcomes()
             report.tell_news(_peg_lines(task, outcomes, report), outcomes[0].move)
-        # A single candidate is settled at once, but is evaluated all the same.
-        is_chosen = compared.is_settled and len(candidates) > 1
-        if is_chosen or (
-            task.go.firstwin and (leader := compared.leader()).proven and leader.win == 1.0
-        ):
+        if task.go.firstwin and (leader := compared.leader()).proven and leader.win == 1.0:
             break
     outcomes = compared.outcomes()
     best = outcomes[0]
@@ -132,12 +125,6 @@ def _choice(task: Task, view: View, report: Report) -> list[Move]:
     report.tell(Fault("bad-move", f"{dropped}: an endgame takes {MOST_LISTED} at most"))
     ranked = with_asked(generator_for(view), view.position, (), possible)
     return [candidate.move for candidate in ranked[:MOST_LISTED]]
-
-
-def _candidates(generator: Generator, task: Task) -> list[RankedMove]:
-    position, most = task.situation.position, task.settings.candidates or None
-    usual = [] if task.only else likely_candidates(generator, position, most)
-    return with_asked(generator, position, usual, (*task.only, *task.also))
 
 
 def _endgame_line(solver: EndgameSolver, view: View, report: Report) -> tuple[InfoEndgame, Move]:

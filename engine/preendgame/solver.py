@@ -236,9 +236,10 @@ class PreEndgame:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no more work could change which candidate is best."""
+        """Whether no more work could change which of several candidates is best."""
         rivals = len(self._bounds) - 1
-        return self.is_over or (self._is_compared and len(self._beaten()) == rivals)
+        is_decided = self._is_compared and len(self._beaten()) == rivals > 0
+        return self.is_over or is_decided
 
     def leader(self) -> Outcome:
         """Return the outcome of the best candidate so far."""

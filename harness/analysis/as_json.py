@@ -10,6 +10,10 @@ import sys
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
+from bot.search.analysis.findings import Findings
+from bot.search.analysis.inferred import Inferred, written_play
+from bot.search.analysis.questions import Phony, RankedMoves
+from bot.search.analysis.solving import EndgameProof, PreEndgameComparison, best_play
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
@@ -20,10 +24,6 @@ from engine.simulation.simulation import Estimate
 from lexicons.alphabet import Alphabet
 from lexicons.leaves import LeaveTable
 
-from .endings import EndgameProof, PreEndgameComparison
-from .findings import Findings
-from .inferred import Inferred, written_play
-from .questions import Phony, RankedMoves
 from .verdict import reasons, verdict_text, why
 
 Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
@@ -60,14 +60,27 @@ def answer_json(
             known = _findings(answer, rules, leaves)
         case Inferred():
             known = _inferred(answer, alphabet, top)
-        case EndgameProof():
-            own = {name: getattr(answer, name) for name in ("outcome", "pv", "scores", "spread")}
-            seconds = round(answer.seconds, 3)
-            known = _fields(answer.solution, _PROOF, **own, seconds=seconds)
-        case PreEndgameComparison():
-            moves = [_outcome(row) for row in answer.moves[:top]]
-            seconds = round(answer.seconds, 3)
-            known = _fields(answer, _COMPARISON, moves=moves, seconds=seconds)
+        case EndgameProof(view, solver):
+            solution, best = solver.solution, best_play(solver, view.position, rules)
+            known = _fields(
+                solution,
+                _PROOF,
+                outcome=solution.outcome(view.spread),
+                seconds=round(answer.seconds, 3),
+                pv=best.moves,
+                scores=best.scores,
+                spread=view.spread + solution.value,
+            )
+        case PreEndgameComparison(view, work):
+            known = _fields(
+                work,
+                _COMPARISON,
+                model=answer.model,
+                bag=view.bag,
+                settled=work.is_settled,
+                seconds=round(answer.seconds, 3),
+                moves=[_outcome(row) for row in work.outcomes()[:top]],
+            )
     known = {name: _written(value, name, alphabet) for name, value in known.items()}
     return {"line": line, "player": nick, **known} if nick else known
 

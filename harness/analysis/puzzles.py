@@ -17,16 +17,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from bot.equipment import Resources
+from bot.player import View
+from bot.search.analysis.solving import Solvers, best_play, pre_endgame
 from engine.endgame.solver import EndgameSolver, Solution
 from engine.movegen.generator import Generator, RankedMove, passing
 from engine.preendgame.scenarios import FullPosition
-from engine.preendgame.solver import PreEndgame
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
-
-from .endings import proof_so_far
 
 MOVES = range(15, 301)
 """Numbers of legal moves allowed: fewer make a puzzle trivial, more make its file large."""
@@ -188,14 +188,15 @@ class PuzzleMaker:
         return tuple(self._generator.everything(position))
 
     def _pass_win(self, solver: EndgameSolver, position: Position) -> float:
-        passed = [passing(position)]
-        compared = PreEndgame(solver, self._generator, position, passed)
+        resources = Resources(self._lexicon, self._generator.leaves)
+        view = View.of(position, self._generator.rules, resources)
+        compared = pre_endgame(view, solver, [passing(position)])
         compared.advance(_PASS_NODES)
         return compared.leader().win
 
     def _new_solver(self) -> EndgameSolver:
         """Return a solver that knows no other position, since that could change its answers."""
-        return EndgameSolver(self._lexicon, self._generator.rules, memory=_MEMORY)
+        return Solvers().solver(self._lexicon, self._generator.rules, memory=_MEMORY)
 
 
 class _Asked:
@@ -255,8 +256,9 @@ class _Asked:
 
     def line(self, position: Position) -> Line | None:
         """Return the best play of the endgame just solved; None: it stops before the end."""
-        proof = proof_so_far(self.solver, position, self.rules)
-        return Line(proof.pv, proof.scores, proof.spread) if proof.ends_game else None
+        line = best_play(self.solver, position, self.rules)
+        spread = position.spread(position.on_turn) + self.solution.value
+        return Line(line.moves, line.scores, spread) if line.ends_game else None
 
     def _drawing(self, ranked: RankedMove, tile: int, cases: Cases) -> FullPosition:
         """Make a placement that draws the last tile; the opponent has the other unseen ones."""

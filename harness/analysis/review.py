@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.questions import as_seen
 from engine.notation.gcg import EventKind, GcgGame
 from engine.notation.replaying import LOST_TURN, Replay, ReplayStep
 from engine.rules.moves import Move
 from engine.rules.position import Position
 from engine.rules.rules import Rules, why_not
-
-from .findings import Findings, Settings, analyse
-from .questions import as_seen
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from itertools import chain
 from statistics import fmean
 from typing import Literal, TypeAlias
 
+from bot.search.analysis.findings import INTERVAL, Findings
 from engine.notation.move_text import format_full_move
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Position, Rack, bag_count
@@ -22,7 +23,6 @@ from engine.simulation.simulation import Estimate
 from harness.figures import counted, number, share
 from lexicons.leaves import LeaveTable
 
-from .findings import INTERVAL, Findings
 from .review import Turn
 
 Writer: TypeAlias = Callable[[Move], str]

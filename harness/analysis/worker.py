@@ -24,13 +24,12 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from bot.equipment import tables_for
-from engine.movegen.generator import Generator
+from bot.equipment import Resources, tables_for
+from bot.search.analysis.findings import Findings, Settings, analyse
 from engine.rules.rule_sets import rules_in_play
 from lexicons.store import load_lexicon
 
 from .as_json import answer_json, progress_json, replies_json
-from .findings import Findings, Settings, analyse
 from .review import analyse_turn
 from .sheet import Sheet, read_sheet, read_try, sheet_json
 from .task import LENGTH, MAIN, GameKind, Task
@@ -75,9 +74,8 @@ class _Desk:
     def __init__(self, kind: GameKind) -> None:
         equipment = kind.equipment
         self._rules = rules = rules_in_play(kind.rules)
-        self._lexicon = load_lexicon(equipment.lexicon, rules.distribution)
-        leaves, self._win_probabilities = tables_for(equipment, rules.distribution)
-        self._generators = [Generator(self._lexicon, rules, leaves)]
+        lexicon = load_lexicon(equipment.lexicon, rules.distribution)
+        self._resources = Resources(lexicon, *tables_for(equipment, rules.distribution))
         # Each task for a turn has the whole game.
         self._read = lru_cache(maxsize=8)(partial(read_sheet, rules=rules))
 
@@ -88,7 +86,7 @@ class _Desk:
         try:
             sheet = self._read(task.data)
             if task.line is None:
-                return {"sheet": sheet_json(sheet, self._rules, self._lexicon.name)}
+                return {"sheet": sheet_json(sheet, self._rules, self._resources.lexicon.name)}
             return {"findings": self._findings(sheet, task.line, task, told, stopped)}
         except ValueError as error:
             return {"refused": str(error)}
@@ -102,9 +100,8 @@ class _Desk:
         stopped: Callable[[], bool],
     ) -> dict[str, Any]:
         settings = Settings(
-            self._generators,
-            self._lexicon,
-            self._win_probabilities,
+            self._rules,
+            self._resources,
             seed=task.seed,
             seconds=task.seconds,
             rollouts=task.rollouts,
@@ -131,7 +128,7 @@ class _Desk:
             self._rules,
             line=turn.line,
             nick=turn.nick,
-            leaves=settings.generators[0].leaves,
+            leaves=self._resources.leaves,
         )
         return {**known, "line": turn.line, "replies": replies_json(findings)}
 

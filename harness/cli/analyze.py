@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 from msgspec import Meta
 
+from bot.equipment import Resources
+from bot.player import View
 from engine.inference.likelihood import MODELS, Model, margin, soft
 from engine.notation.gcg import EventKind
 from engine.notation.move_text import parse_told
@@ -80,8 +83,8 @@ def generate(
         raise CommandFailed("the rack of the player on turn is not given")
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "engine.movegen.generator")
     note_unknown_words(judge.words, position.board)
+    from bot.search.analysis.questions import rank_moves
     from engine.movegen.evaluation import PLAIN, Evaluation
-    from harness.analysis.questions import rank_moves
 
     from .answer_text import print_answer
 
@@ -144,17 +147,16 @@ def analyze(
             raise CommandFailed(f"{what}: {turns[0].obstacle}")
     if game is not None:
         game.compare_words(tables.lexicon)
-    judge = Judge.load(tables, rules, "harness.analysis.findings")
+    judge = Judge.load(tables, rules, "bot.search.analysis.findings")
     note_unknown_words(judge.words, *(turn.position.board for turn in turns))
-    from harness.analysis.findings import Settings
+    from bot.search.analysis.findings import Settings
 
     from .findings_view import review_game, show_position
 
     usual_ms = 1_000 if is_review else 10_000
     settings = Settings(
-        [judge.generator() for _ in range(threads)],
-        judge.words,
-        judge.win_probabilities,
+        rules,
+        Resources(judge.words, judge.leaves, judge.win_probabilities, threads),
         candidates=candidates,
         plies=plies,
         seed=seed,
@@ -209,21 +211,24 @@ def endgame(
             f"{tiles} in the bag; an endgame has an empty bag: use tilewire {command}"
         )
     words = options.load_words(lexicon, rules.distribution)
+    from bot.search.analysis.solving import EndgameProof
+    from bot.search.anytime import NODES, Anytime
     from engine.endgame.solver import with_both_racks
-    from harness.analysis.endings import proof_so_far, spend
 
     from .answer_text import print_answer
 
-    options.compile_first(["harness.analysis.endings"])
+    options.compile_first(["bot.search.analysis.solving"])
     solver = _solver(words, rules, memory, threads)
     with sentences():
         position = with_both_racks(position, rules)
         solver.begin(position, first_win=first_win)
     note_unknown_words(words, position.board)
     with time_to_think(time) as budget:
-        seconds = spend(budget, solver)
-    proof = proof_so_far(solver, position, rules, first_win=first_win, seconds=seconds)
-    print_answer(proof, rules, as_json=json_)
+        began = perf_counter()
+        Anytime(solver, NODES).run(budget.remaining_ms)
+        seconds = perf_counter() - began
+    view = View.of(position, rules, Resources(words))
+    print_answer(EndgameProof(view, solver, first_win, seconds), rules, as_json=json_)
 
 
 def preendgame(
@@ -266,7 +271,6 @@ def preendgame(
     lexicon = options.lexicon_for(lexicon, rules.distribution)
     position = read_position(what, rules, lexicon, has_choice=True)
     from engine.preendgame import MOST_IN_BAG
-    from engine.preendgame.solver import PreEndgame, likely_candidates
 
     if not (bag := bag_count(position, rules)):
         raise CommandFailed("the bag is empty: use tilewire endgame")
@@ -275,30 +279,36 @@ def preendgame(
             f"{bag} tiles are in the bag, but a pre-endgame has 1 to {MOST_IN_BAG}: use tilewire "
             "analyze"
         )
-    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "harness.analysis.endings")
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "bot.search.analysis.solving")
     note_unknown_words(judge.words, position.board)
     generator = judge.generator()
     solver = _solver(judge.words, rules, memory, threads)
-    from harness.analysis.endings import compare_moves
+    from bot.search.analysis.solving import PreEndgameComparison, pre_endgame
+    from bot.search.anytime import NODES, Anytime
+    from engine.preendgame.solver import likely_candidates
 
     from .answer_text import print_answer
 
+    view = View.of(position, rules, Resources(judge.words, judge.leaves))
     with sentences():
         moves = likely_candidates(generator, position, candidates)
-        solving = PreEndgame(solver, generator, position, moves, model=model, seed=seed)
+        work = pre_endgame(view, solver, moves, model=model, seed=seed)
     with time_to_think(time) as budget:
-        compared = compare_moves(solving, position, rules, budget, model=model)
+        began = perf_counter()
+        Anytime(work, NODES).run(budget.remaining_ms, lambda: work.is_settled)
+        seconds = perf_counter() - began
+    compared = PreEndgameComparison(view, work, model, seconds)
     print_answer(compared, rules, as_json=json_, top=top)
 
 
 def _solver(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:
     """Make a solver, or fail with a sentence; load the kernels."""
-    from engine.endgame.solver import EndgameSolver
+    from bot.search.analysis.solving import Solvers
     from lexicons.jit import load
 
     try:
         with sentences():
-            solver = EndgameSolver(words, rules, memory=memory, threads=threads)
+            solver = Solvers().solver(words, rules, threads=threads, memory=memory)
     except MemoryError:
         raise CommandFailed(f"{memory:,} bytes of memory are not free; lower --memory") from None
     load()
@@ -368,9 +378,9 @@ def infer(
     rules = board.load()
     lexicon = options.lexicon_for(lexicon, rules.distribution)
     asked = _asked(what, play, rules, lexicon)
-    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "harness.analysis.inferred")
+    judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "bot.search.analysis.inferred")
+    from bot.search.analysis.inferred import infer, observe
     from engine.inference.equity_loss import Judges
-    from harness.analysis.inferred import infer, observe
 
     from .answer_text import draw_inference, print_answer
 

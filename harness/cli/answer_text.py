@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 from rich.text import Text
 
+from bot.search.analysis.inferred import Inferred, written_play
+from bot.search.analysis.questions import RankedMoves
+from bot.search.analysis.solving import EndgameProof, PreEndgameComparison, best_play
 from engine.inference.likelihood import Model
 from engine.movegen.evaluation import POINT
 from engine.notation.move_text import format_full_move
@@ -17,9 +20,6 @@ from engine.rules.moves import Move, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
 from harness.analysis.as_json import Answer, answer_json
-from harness.analysis.endings import EndgameProof, PreEndgameComparison
-from harness.analysis.inferred import Inferred, written_play
-from harness.analysis.questions import RankedMoves
 from harness.figures import counted, duration, number, plain, share, table
 from harness.pictures import picture
 
@@ -108,32 +108,34 @@ def _move_cells(
 
 
 def _endgame(proof: EndgameProof, rules: Rules, width: int | None) -> Iterator[str]:
-    solution, board, spread, rows = proof.solution, proof.position.board, proof.before, []
-    for turn, (move, score) in enumerate(zip(proof.pv, proof.scores, strict=True)):
+    view, solution = proof.view, proof.solver.solution
+    best = best_play(proof.solver, view.position, rules)
+    board, spread, end, rows = view.position.board, view.spread, view.spread + solution.value, []
+    for turn, (move, score) in enumerate(zip(best.moves, best.scores, strict=True)):
         side, gain = ("opponent", -score) if turn % 2 else ("on turn", score)
         spread += gain
         text = format_full_move(move, board, rules.distribution.alphabet)
         rows.append((side, text, str(score), _points(spread)))
         board = board.with_move(move) if isinstance(move, Place) else board
     if not proof.first_win:
-        rest = "tiles that are left" if proof.ends_game else "what comes after"
-        rows.append(("", rest, _points(proof.spread - spread), _points(proof.spread)))
-    value = f"value {_points(solution.value)}, spread at the end {_points(proof.spread)}"
+        rest = "tiles that are left" if best.ends_game else "what comes after"
+        rows.append(("", rest, _points(end - spread), _points(end)))
+    value = f"value {_points(solution.value)}, spread at the end {_points(end)}"
     if proof.first_win and solution.proven:
-        verdict = "proven: a draw"
-        if proof.outcome == "won" and solution.floor is not None:
-            verdict = f"proven: a win, by {proof.before + solution.floor} at least"
-        if proof.outcome == "lost" and solution.ceiling is not None:
-            verdict = f"proven: a loss, by {-(proof.before + solution.ceiling)} at least"
+        verdict, outcome = "proven: a draw", solution.outcome(view.spread)
+        if outcome == "won" and solution.floor is not None:
+            verdict = f"proven: a win, by {view.spread + solution.floor} at least"
+        if outcome == "lost" and solution.ceiling is not None:
+            verdict = f"proven: a loss, by {-(view.spread + solution.ceiling)} at least"
     elif solution.proven:
         verdict = f"{value}: proven"
     else:
         bounds = (("at least", solution.floor), ("at most", solution.ceiling))
         known = " and ".join(f"{at} {_points(bound)}" for at, bound in bounds if bound is not None)
-        more = "--memory" if proof.is_over else "--time"
+        more = "--memory" if proof.solver.is_over else "--time"
         known = f" ({known} is)" * bool(known)
         verdict = f"{value}: not proven{known}; more {more} may change it"
-    yield heading(proof.position, rules)
+    yield heading(view.position, rules)
     yield ""
     yield table(("", "move", "score", "spread"), rows, width, ("score",))
     yield ""
@@ -149,11 +151,12 @@ def _pace(nodes: int, seconds: float) -> str:
 def _preendgame(
     compared: PreEndgameComparison, rules: Rules, top: int, width: int | None
 ) -> Iterator[str]:
-    yield heading(compared.position, rules)
+    position, work, outcomes = compared.view.position, compared.work, compared.work.outcomes()
+    yield heading(position, rules)
     yield ""
     rows = [
         (
-            *_move_cells(row.move, row.score, row.leave, compared.position, rules),
+            *_move_cells(row.move, row.score, row.leave, position, rules),
             *(
                 number(100 * part if row.cases else None)
                 for part in (row.win, row.wins, row.draws, row.losses)
@@ -162,17 +165,17 @@ def _preendgame(
             str(row.cases),
             "proven" if row.proven else "",
         )
-        for row in compared.moves[:top]
+        for row in outcomes[:top]
     ]
     head = ("move", "score", "leave", "win %", "wins", "draws", "losses", "spread", "cases", "")
     yield table(head, rows, width, ("wins", "draws", "losses", "cases", "leave"))
     yield ""
-    cases = f"{counted(compared.cases, 'case')} of bag and other rack"
-    if compared.mass < ALL:
-        yield f"{cases}: {number(100 * compared.mass, 1, unit=' %')} of what there can be"
+    cases = f"{counted(work.cases, 'case')} of bag and other rack"
+    if work.mass < ALL:
+        yield f"{cases}: {number(100 * work.mass, 1, unit=' %')} of what there can be"
     else:
-        yield f"{cases}, {'all that there are' if compared.cases > 1 else 'the only one'}"
-    yield _pace(sum(row.nodes for row in compared.moves), compared.seconds)
+        yield f"{cases}, {'all that there are' if work.cases > 1 else 'the only one'}"
+    yield _pace(sum(row.nodes for row in outcomes), compared.seconds)
 
 
 # --- an inference ---------------------------------------------------------------------------------

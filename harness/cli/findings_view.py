@@ -12,12 +12,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from bot.search.analysis.findings import Findings, Settings
 from engine.movegen.evaluation import POINT
-from engine.movegen.generator import Generator
 from engine.notation.move_text import format_full_move
 from engine.rules.rules import Rules
 from harness.analysis.as_json import answer_json
-from harness.analysis.findings import Findings, Settings
 from harness.analysis.review import Turn, analyse_turn, review
 from harness.analysis.verdict import (
     CAVEAT,
@@ -57,7 +56,7 @@ def show_position(
     turn: Turn, settings: Settings, stopped: Callable[[], bool], *, as_json: bool
 ) -> None:
     """Analyse a position; in a terminal draw it as the search goes on, elsewhere at the end."""
-    rules = settings.generators[0].rules
+    rules = settings.rules
     above = heading(turn.position, rules)
     if turn.nick:
         above = f"before line {turn.line}: {turn.nick}, {above}"
@@ -70,7 +69,7 @@ def show_position(
 
         findings = analyse_turn(settings, turn, stopped, draw)
     if as_json:
-        _print_json(turn, findings, settings.generators[0])
+        _print_json(turn, findings, settings)
         return
     verdict = plain(verdict_text(findings, rules))
     legend = Text(_BY_SOLVER if findings.worths else _BY_ROLLOUTS, "dim")
@@ -84,8 +83,7 @@ def review_game(
 
     JSON has a line for each turn as it is done. In a terminal the last rows are drawn meanwhile.
     """
-    generator = settings.generators[0]
-    rules, console = generator.rules, Console()
+    rules, console = settings.rules, Console()
     reviewed: list[tuple[Turn, Findings | None]] = []
     with _screen(console, as_json=as_json) as live:
         if live is not None:
@@ -93,13 +91,13 @@ def review_game(
         for turn, findings in review(settings, turns, stopped):
             reviewed.append((turn, findings))
             if as_json:
-                _print_json(turn, findings, generator)
+                _print_json(turn, findings, settings)
             elif live is not None:
                 last = reviewed[-max(console.height - 2, 1) :]
                 live.update(_sheet(last, rules, console.width), refresh=True)
     if not as_json:
         width = terminal_width() or WIDTH
-        opening = opening_sentences(reviewed, rules, generator.leaves)
+        opening = opening_sentences(reviewed, rules, settings.leaves)
         closing = closing_sentences(turns, reviewed)
         first, *costly = (Text(plain(sentence)) for sentence in opening)
         parts: list[RenderableType] = [first, *(Padding(turn, (0, 0, 0, 2)) for turn in costly)]
@@ -108,12 +106,12 @@ def review_game(
         print_view(Group(*parts), console)
 
 
-def _print_json(turn: Turn, findings: Findings | None, generator: Generator) -> None:
+def _print_json(turn: Turn, findings: Findings | None, settings: Settings) -> None:
     if findings is None:
         known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
     else:
         known = answer_json(
-            findings, generator.rules, line=turn.line, nick=turn.nick, leaves=generator.leaves
+            findings, settings.rules, line=turn.line, nick=turn.nick, leaves=settings.leaves
         )
     print_json(known, flush=True)
 

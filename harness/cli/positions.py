@@ -151,7 +151,7 @@ def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = F
         hint = "; a CGP is 'board racks scores zeros', and the racks of 'AEINRST/' begin on turn"
         position = read_cgp_or_file(what, rules)
     else:
-        from harness.analysis.questions import as_seen
+        from bot.search.analysis.questions import as_seen
 
         where, hint, line = f"{what}: ", "", game.named_line
         if game.played.is_over(line - 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+from bot.equipment import Resources
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
 from bot.players.sim import settings_of
 from bot.search.strategy import Searching, Strategy
@@ -19,12 +20,8 @@ from engine.rules.position import Rack
 from engine.rules.rules import Rules
 from harness.lab.positions import Situation
 from harness.lab.study_context import Field
-from protocol.parts import TimeControl
 
 _NEVER_MS = 1 << 60
-_TIME = TimeControl()
-_CLOCKS = (3_600_000, 3_600_000)
-"""Milliseconds shown to players; no clock runs."""
 
 
 class FullKnowledgePlayer(Strategy):
@@ -127,21 +124,10 @@ def play_game(
 
 def view_of(situation: Situation, field: Field, seed: int = 0) -> View:
     """Return the view of the player on turn in a position with its history, as when resuming."""
-    seat = situation.position.on_turn
-    return View(
-        game="experiment",
-        seat=seat,
-        players=("first", "second"),
-        position=situation.position,
-        bag=situation.bag,
-        clocks=_CLOCKS,
-        time=_TIME,
-        rules=field.rules,
-        lexicon=field.lexicon,
-        history=tuple(_as_seen(turn, seat) for turn in situation.turns),
-        seed=seed,
-        leaves=None if field.own_leaves else field.leaves,
-    )
+    resources = Resources(field.lexicon, None if field.own_leaves else field.leaves)
+    view = View.of(situation.position, field.rules, resources, seed)
+    history = tuple(_as_seen(turn, view.seat) for turn in situation.turns)
+    return replace(view, bag=situation.bag, history=history)
 
 
 def _as_seen(turn: Observed, viewer: int) -> Observed:

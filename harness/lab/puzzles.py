@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from bot.search.analysis.questions import as_seen
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.moves import Move
@@ -32,7 +33,6 @@ from harness.analysis.puzzles import (
     PuzzleMaker,
     share,
 )
-from harness.analysis.questions import as_seen
 from harness.server.answers import board_and_tiles
 from lexicons.alphabet import as_tiles
 from lexicons.cache import replacing

@@ -18,12 +18,12 @@ from typing import Annotated
 
 from bot.equipment import Equipment
 from bot.player import Observed
+from bot.search.analysis.questions import as_seen
 from bot.seat.guard import descendants
 from bot.seat_text import parse_seat
 from engine.movegen.generator import RankedMove
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS, Exchange
-from harness.analysis.questions import as_seen
 from harness.lab.asking import STDERR_S, Asker
 from harness.lab.in_process import dealt, last_turn
 from harness.lab.positions import Situation

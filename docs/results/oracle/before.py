@@ -13,14 +13,13 @@ from __future__ import annotations
 from bot.player import Budget, Choice, View
 from bot.players.champion import CANDIDATES
 from bot.players.options import duration_ms
+from bot.search.analysis.solving import Solvers, pre_endgame
 from bot.search.anytime import NODES, Anytime
 from bot.search.belief import OpponentModel
-from bot.search.late_game import PreEndgameSearch, Solvers
+from bot.search.late_game import PreEndgameSearch
 from bot.search.simulating import Settings, Stage, seed_of
-from bot.search.static_choice import generator_for
 from bot.search.strategy import Searching, Strategy
 from engine.inference.likelihood import stranger
-from engine.preendgame.solver import PreEndgame
 from engine.simulation.rollout_input import TO_THE_END, Utility
 
 PLAYED_OUT = 7
@@ -70,16 +69,11 @@ class FewMoves(PreEndgameSearch):
         best = [ranked[each.move] for each in simulation.estimates()[: COMPARED[self.view.bag]]]
         if len(best) == 1:
             return simulated
-        pre_endgame = PreEndgame(
-            self.solver,
-            generator_for(self.view),
-            self.view.position,
-            best,
-            belief=self.belief,
-            seed=seed_of(self.view),
+        work = pre_endgame(
+            self.view, self.solver, best, belief=self.belief, seed=seed_of(self.view)
         )
-        Anytime(pre_endgame, NODES).run(budget.remaining_ms, lambda: pre_endgame.is_settled)
-        leader = pre_endgame.leader()
-        if leader.cases < pre_endgame.cases and not pre_endgame.is_settled:
+        Anytime(work, NODES).run(budget.remaining_ms, lambda: work.is_settled)
+        leader = work.leader()
+        if leader.cases < work.cases and not work.is_settled:
             return simulated
-        return self._choice(pre_endgame, simulated)
+        return self._choice(work, simulated)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bot.players.champion import CANDIDATES
 from bot.players.options import duration_ms
+from bot.search.analysis.solving import Solvers
 from bot.search.belief import OpponentModel
-from bot.search.late_game import Solvers
 from bot.search.simulating import Settings
 from bot.search.strategy import Strategy
 from engine.inference.likelihood import stranger

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Annotated, Any, ClassVar
 
 from bot.player import Budget
+from bot.search.analysis.solving import Solvers
 from bot.search.anytime import NODES, Anytime
 from engine.endgame.solver import EndgameSolver
 from engine.notation.cgp import write_cgp
@@ -95,7 +96,9 @@ class EndgameStudy(Study):
         position = endgame_position(field, self.seed, number)
         gc.collect()  # frees earlier solvers
         before = _memory()
-        solver = EndgameSolver(field.lexicon, field.rules, memory=self.memory, threads=self.threads)
+        solver = Solvers().solver(
+            field.lexicon, field.rules, threads=self.threads, memory=self.memory
+        )
         trace, took_ms, most = _followed(solver, position, self.time_ms)
         solution = solver.solution
         return {

@@ -14,12 +14,12 @@ from typing import Annotated
 
 import numpy as np
 
+from bot.search.analysis.inferred import look
 from engine.inference.equity_loss import Judges, Play
 from engine.inference.inference import Posterior
 from engine.inference.likelihood import MODELS, Model, Style
 from engine.rules.moves import Place
 from engine.rules.position import unseen
-from harness.analysis.inferred import look
 from harness.lab.positions import situation_in_play
 from harness.lab.rows import Column, percent
 from harness.lab.study_context import Field, ready

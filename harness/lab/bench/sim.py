@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
+from bot.equipment import Resources
+from bot.player import View
+from bot.search.simulating import simulation_of
 from engine.movegen.candidates import best_candidates
 from engine.notation.cgp import read_cgp
 from engine.rules.position import bag_count
-from engine.simulation.simulation import Simulation
 from harness.lab.study_context import Field
 from lexicons.win_probability import WinProbabilities
 
@@ -77,14 +79,15 @@ def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> Sim
     began = time.perf_counter()
     generators = [field.generator() for _ in range(settings.threads)]
     candidates = best_candidates(generators[0], position, settings.candidates)
+    resources = Resources(field.lexicon, field.leaves, settings.win_probabilities)
+    view = View.of(position, field.rules, resources)
 
     def run(threads: int, plies: int, rollouts: int) -> float:
         """Return rollouts a second."""
-        simulation = Simulation(
-            generators[:threads],
-            position,
+        simulation = simulation_of(
+            view,
             candidates,
-            settings.win_probabilities,
+            generators[:threads],
             plies=plies,
             seed=seed,
             rule="equal",

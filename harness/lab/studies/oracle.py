@@ -18,13 +18,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from typing import Annotated, Final
 
 import numpy as np
 
-from engine.endgame.solver import EndgameSolver
+from bot.search.analysis.solving import Solvers
+from bot.search.simulating import simulation_of
 from engine.movegen.generator import Generator, RankedMove
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
@@ -33,7 +34,6 @@ from engine.preendgame.judging import CASES, judge
 from engine.rules.moves import Move, Place
 from engine.rules.rules import canonical, check_move
 from engine.simulation.rollout_input import TO_THE_END
-from engine.simulation.simulation import Simulation
 from harness.lab.in_process import unhurried, view_of
 from harness.lab.positions import Situation, recorded_games, situation_in_play
 from harness.lab.rows import Column, Tables, percent
@@ -179,15 +179,15 @@ class Oracle(Study):
     ) -> Record:
         if self.plies is None and situation.bag <= MOST_IN_BAG:
             field = self.field
-            solver = EndgameSolver(field.lexicon, field.rules, memory=_MEMORY)
+            solver = Solvers().solver(field.lexicon, field.rules, memory=_MEMORY)
             verdict = judge(solver, generator, situation.position, chosen, seed=~seed)
             return {"win": verdict.win, "points": verdict.points}
         usual = TO_THE_END if situation.bag <= PLAYED_OUT else PLIES
-        simulation = Simulation(
-            [generator],
-            situation.position,
+        view = replace(view_of(situation, self.field), win_probabilities=self.win_probabilities)
+        simulation = simulation_of(
+            view,
             chosen,
-            self.win_probabilities,
+            [generator],
             plies=self.plies or usual,
             seed=~seed,  # not that of the players, whose luck would count twice
             rule="equal",

@@ -14,7 +14,7 @@ from bot.player import Budget, Choice, Refusal, Searched, View
 from bot.players.champion import champion as new_champion
 from bot.players.champion import compose
 from bot.search import late_game
-from bot.search.late_game import Solvers
+from bot.search.analysis.solving import Solvers
 from bot.search.simulating import Settings
 from bot.search.static_choice import generator_for
 from bot.search.strategy import Strategy
@@ -154,10 +154,10 @@ def test_room_for_the_solver_is_made_before_the_game() -> None:
     view, solvers = view_at(late_position(0, held=4)), Solvers()
     champion = compose(solvers)
     champion.make_room(view)
-    solver = solvers.solver(view)
+    solver = solvers.solver(view.lexicon, view.rules)
     champion.new_game(view)
     champion.choose(view, unlimited())
-    assert solvers.solver(view) is solver
+    assert solvers.solver(view.lexicon, view.rules) is solver
     assert solver.is_over
 
 
@@ -166,10 +166,10 @@ def test_what_is_solved_while_the_opponent_thinks_is_there_afterwards() -> None:
     champion = compose(solvers)
     his = replace(view, position=replace(view.position, on_turn=view.opponent))
     champion.ponder(his, unlimited())
-    solver = solvers.solver(view)
+    solver = solvers.solver(view.lexicon, view.rules)
     assert solver.is_over
     assert champion.choose(view, unlimited()).search is not None
-    assert solvers.solver(view) is solver
+    assert solvers.solver(view.lexicon, view.rules) is solver
 
 
 def test_a_champion_is_gone_with_its_last_reference_and_its_solver_with_it() -> None:
@@ -179,7 +179,7 @@ def test_a_champion_is_gone_with_its_last_reference_and_its_solver_with_it() -> 
         champion = compose(solvers)
         champion.make_room(view)
         champion.new_game(view)
-        watched = weakref.ref(champion), weakref.ref(solvers.solver(view))
+        watched = weakref.ref(champion), weakref.ref(solvers.solver(view.lexicon, view.rules))
         del champion, solvers
         assert [each() for each in watched] == [None, None]
     finally:

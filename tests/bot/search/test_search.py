@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +39,23 @@ EVEN = Settings(candidates=4, plies=2, iterations=30, rule="equal")
 
 def first_stage(bag: int) -> Stage:
     return usual_stages(bag)[0]
+
+
+WORKS = r"\b(EndgameSolver|PreEndgame|Simulation|Inference)\("
+
+
+def test_each_kind_of_work_is_begun_in_one_place() -> None:
+    begun: dict[str, set[str]] = {}
+    root = Path(__file__).parents[3]
+    for package in ("bot", "harness"):
+        for path in (root / package).rglob("*.py"):
+            for work in re.findall(WORKS, path.read_text()):
+                begun.setdefault(work, set()).add(str(path.relative_to(root)))
+    assert begun == {
+        "EndgameSolver": {"bot/search/analysis/solving.py"},
+        "PreEndgame": {"bot/search/analysis/solving.py"},
+        "Simulation": {"bot/search/simulating.py"},
+    }
 
 
 def test_late_rollouts_go_to_the_end_of_the_game() -> None:

@@ -12,7 +12,7 @@ from rollout_positions import late_position
 from search_views import Clock
 
 from bot.player import Budget
-from bot.search.late_game import Solvers
+from bot.search.analysis.solving import Solvers
 from bot.siu.beliefs import believed
 from bot.siu.modes import Task
 from bot.siu.position import read_position
@@ -257,7 +257,7 @@ def test_what_the_opponent_kept_is_inferred_and_drawn_from(
 def test_what_is_known_is_not_guessed(
     searcher: Searcher, moves: str, leave: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.siu.beliefs.USUAL_RACKS", 2_000)
+    monkeypatch.setattr("bot.siu.searches.USUAL_RACKS", 2_000)
     heard = searched(searcher, task("infer iterations 1", UNKNOWN, moves, lines=5))  # no time limit
     assert heard.leaves
     assert all(set(leave) <= set(one) for one in heard.leaves)
@@ -369,7 +369,7 @@ def test_with_too_little_memory_for_its_threads_fewer_search(searcher: Searcher)
 def test_without_memory_for_the_solver_the_first_move_is_played(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, go: str
 ) -> None:
-    def solver(*_arguments: object) -> None:
+    def solver(*_arguments: object, **_named: object) -> None:
         raise MemoryError("64 GiB can't be allocated")
 
     monkeypatch.setattr(Solvers, "solver", solver)

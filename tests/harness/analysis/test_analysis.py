@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from bot.equipment import Resources
+from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.questions import Phony, Question, ask
 from bot.search.anytime import REPORT_S
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator
@@ -20,10 +23,9 @@ from engine.rules.position import Position
 from engine.rules.rules import standard_rules, why_not
 from engine.simulation.rollout_results import Difference, Ply
 from harness.analysis.as_json import answer_json
-from harness.analysis.findings import Findings, Settings, analyse
-from harness.analysis.questions import Phony, Question, ask
 from harness.analysis.review import Turn
 from harness.analysis.verdict import closing_sentences, opening_sentences, summary, verdict
+from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
@@ -43,6 +45,11 @@ def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
     path = tmp_path_factory.mktemp("words") / "few.txt"
     path.write_text("words\nat\ncat\nact\nrow\nrows\nword\nor\nxi\nad\n")
     return load_lexicon(path)
+
+
+def resources(lexicon: Lexicon) -> Resources:
+    """Give words and tables by which leaves are worth nothing."""
+    return Resources(lexicon, LeaveTable.zero(RULES.distribution), CHANCES)
 
 
 def position(cgp: str) -> Position:
@@ -104,9 +111,8 @@ def findings(
     lexicon = load_lexicon()
     generator = Generator(lexicon, RULES)
     settings = Settings(
-        [generator],
-        lexicon,
-        CHANCES,
+        RULES,
+        resources(lexicon),
         candidates=6,
         seed=seed,
         rollouts=rollouts,
@@ -148,7 +154,7 @@ def test_findings_say_how_far_the_best_is_ahead() -> None:
 
 def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
     slices = count(1)
-    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, seconds=600)
+    settings = Settings(RULES, resources(lexicon), seconds=600)
     at = position(f"{EMPTY} ACTWORD/ 0/0 0")
     assert analyse(settings, at, stopped=lambda: next(slices) == 1).rollouts == 1
     slices = count(1)
@@ -157,7 +163,7 @@ def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
 
 
 def test_at_least_one_turn_is_rolled_out(lexicon: Lexicon) -> None:
-    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, plies=0)
+    settings = Settings(RULES, resources(lexicon), plies=0)
     with pytest.raises(ValueError, match="0 plies"):
         analyse(settings, position(f"{EMPTY} ACTWORD/ 0/0 0"))
 
@@ -211,7 +217,7 @@ def test_time_is_shared_too() -> None:
     lexicon = load_lexicon()
     generator = Generator(lexicon, RULES)
     at = position(MIDGAME.read_text())
-    settings = Settings([generator], lexicon, CHANCES, candidates=2, seconds=0.3)
+    settings = Settings(RULES, resources(lexicon), candidates=2, seconds=0.3)
     found = analyse(settings, at, generator.best(at, 30)[-1].move)
     assert found.compared >= 32
     assert found.rollouts - found.compared == sum(one.samples for one in found.estimates)
@@ -280,7 +286,7 @@ ENDGAME = (
 def endgame_findings(played: Move | None = None, **options: Any) -> Findings:
     """Analyse the endgame, with one candidate, which is not the best move."""
     lexicon = load_lexicon()
-    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, candidates=1, rollouts=1)
+    settings = Settings(RULES, resources(lexicon), candidates=1, rollouts=1)
     return analyse(settings, position(ENDGAME), played, **options)
 
 
@@ -321,7 +327,7 @@ def test_a_phony_is_solved_as_if_it_stood() -> None:
 
 def test_a_move_that_was_taken_back_is_never_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is a phony though our lexicon has its words."""
-    monkeypatch.setattr("harness.analysis.solved._EASY", 0)  # nodes for what is not the best
+    monkeypatch.setattr("bot.search.analysis.worths._EASY", 0)  # nodes for what is not the best
     lexicon = load_lexicon()
     refused = endgame_findings().best.move
     solver = EndgameSolver(lexicon, RULES, memory=40 << 20)
@@ -337,7 +343,7 @@ def test_a_move_that_was_taken_back_is_never_the_best(monkeypatch: pytest.Monkey
 
 def test_findings_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     """However short the slices of work are."""
-    monkeypatch.setattr("harness.analysis.solved._SLICE", 1)
+    monkeypatch.setattr("bot.search.analysis.worths._SLICE", 1)
     told: list[Findings] = []
     began = time.perf_counter()
     endgame_findings(told=told.append)
@@ -347,8 +353,8 @@ def test_findings_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch)
 def test_what_the_solver_has_not_proven_is_said_to_be_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("harness.analysis.findings.LEAST_NODES", 1)
-    monkeypatch.setattr("harness.analysis.solved._SLICE", 5)
+    monkeypatch.setattr("bot.search.analysis.findings.LEAST_NODES", 1)
+    monkeypatch.setattr("bot.search.analysis.worths._SLICE", 5)
     generator = Generator(load_lexicon(), RULES)
     move = generator.best(position(ENDGAME), 3)[-1].move
     found = endgame_findings(move)
@@ -366,9 +372,9 @@ def test_what_the_solver_has_not_proven_is_said_to_be_so(
 
 
 def test_an_endgame_that_was_stopped_at_once_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.analysis.solved._SLICE", 1)
+    monkeypatch.setattr("bot.search.analysis.worths._SLICE", 1)
     lexicon = load_lexicon()
-    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES)
+    settings = Settings(RULES, resources(lexicon))
     found = analyse(settings, position(ENDGAME), PASS, stopped=lambda: True)
     assert not found.is_known
     assert "Nothing is known yet; by static equity" in verdict(found, str)
@@ -377,9 +383,9 @@ def test_an_endgame_that_was_stopped_at_once_says_so(monkeypatch: pytest.MonkeyP
 def test_an_endgame_that_is_stopped_later_says_what_the_solver_knows_by_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("harness.analysis.solved._SLICE", 50)
+    monkeypatch.setattr("bot.search.analysis.worths._SLICE", 50)
     lexicon = load_lexicon()
-    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, seconds=600)
+    settings = Settings(RULES, resources(lexicon), seconds=600)
     solved = False
 
     def look(solver: EndgameSolver, nodes: int) -> int:
@@ -410,7 +416,7 @@ def opening(found: Findings, *others: Findings) -> list[str]:
 def reasoned(cgp: str, played: Move, replies: Any = None) -> str:
     """Return why a played move is costly, if the best by static equity is the best."""
     lexicon = load_lexicon()
-    settings = Settings([Generator(lexicon, RULES)], lexicon, CHANCES, candidates=3, rollouts=1)
+    settings = Settings(RULES, resources(lexicon), candidates=3, rollouts=1)
     found = analyse(settings, position(cgp), played)
     behind = (Difference(0.1, 0.01, 9.0, 1.0),) * len(found.estimates)
     known = replace(found, behind=behind, is_known=True, replies=replies)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pytest
 from command_line import CommandLine
 
-from harness.analysis.endings import spend
+from bot.search.anytime import NODES, Anytime
 from harness.cli.positions import time_to_think
 
 EMPTY = "/".join(["15"] * 7)
@@ -131,7 +131,7 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
     before = signal.getsignal(signal.SIGINT)
     solving = Interrupted()
     with time_to_think(10**9) as budget:
-        spend(budget, solving)
+        Anytime(solving, NODES).run(budget.remaining_ms)
     assert solving.slices == 1
     assert signal.getsignal(signal.SIGINT) is before
 

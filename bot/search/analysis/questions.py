@@ -99,7 +99,10 @@ def ask(
     Raises:
         ValueError: generators refuse the position.
     """
-    twin = _mirror_image(position, played)
+    board, twin = position.board, None
+    if isinstance(played, Place) and board.is_empty and is_symmetric(board.layout):
+        # The first word of a game mirrored at the diagonal is worth the same.
+        twin = Place(played.column, played.row, Direction(1 - played.direction), played.tiles)
     without = [move for move in (played, twin) if move is not None] if taken_back else []
     best = best_candidates(generator, position, count, without)
     if played is not None:
@@ -116,11 +119,3 @@ def ask(
     phony = Phony(words, lexicon.name) if words or taken_back else None
     own = ranked_moves(generator, position, [played])
     return Question(position, (*best, *own), played, phony)
-
-
-def _mirror_image(position: Position, played: Move | None) -> Place | None:
-    """Return the first word of a game mirrored at the diagonal, if that is equivalent."""
-    board = position.board
-    if not isinstance(played, Place) or not (board.is_empty and is_symmetric(board.layout)):
-        return None
-    return Place(played.column, played.row, Direction(1 - played.direction), played.tiles)

@@ -11,26 +11,29 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import NormalDist
 
+from bot.equipment import Resources
+from bot.player import View
+from bot.search.analysis.solving import is_solvable
 from bot.search.anytime import Anytime, Pace, Pulse, time_until
-from bot.search.simulating import usual_stages
+from bot.search.simulating import simulation_of, usual_stages
+from bot.search.static_choice import generator_for
 from engine.inference.leave_prior import LeavePrior
-from engine.movegen.generator import Generator
 from engine.rules.moves import Move
-from engine.rules.position import Position, bag_count, unseen
+from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
 from engine.simulation.rollout_input import TO_THE_END, Utility
 from engine.simulation.rollout_results import Difference, Ply
 from engine.simulation.simulation import Estimate, Simulation
-from lexicons.store import Lexicon
-from lexicons.win_probability import WinProbabilities
+from lexicons.leaves import LeaveTable
+from lexicons.tables import leaves_for
 
 from .questions import Question, as_seen, ask
-from .solved import LEAST_NODES, NODES_A_ROLLOUT, Solving, Worth, is_solvable
+from .worths import LEAST_NODES, NODES_A_ROLLOUT, Solving, Worth
 
 INTERVAL = 1.96
 """Half-width of a 95 % interval, in standard errors."""
@@ -177,10 +180,9 @@ class Findings:
 class Settings:
     """What a search works with."""
 
-    generators: Sequence[Generator]
-    """One generator per thread; nothing else may use them meanwhile."""
-    lexicon: Lexicon
-    win_probabilities: WinProbabilities
+    rules: Rules
+    resources: Resources
+    """The words, the tables and the number of threads."""
     candidates: int = 15
     plies: int | None = None
     """None: as usual for the bag."""
@@ -190,6 +192,11 @@ class Settings:
     rollouts: int | None = None
     """Total for all candidates; then time and certainty don't count, and the findings are the same
     everywhere. With an empty bag ``NODES_A_ROLLOUT`` nodes of the endgame solver replace each."""
+
+    @property
+    def leaves(self) -> LeaveTable:
+        """The leave table in use."""
+        return self.resources.leaves or leaves_for(self.rules.distribution)
 
 
 def analyse(
@@ -210,17 +217,29 @@ def analyse(
     Raises:
         ValueError: no plies or candidates, or generators or rollouts refuse the position.
     """
-    generator = settings.generators[0]
-    at, belief = _believed(position, generator.rules)
-    question = ask(generator, settings.lexicon, at, settings.candidates, played, taken_back)
+    rules, at, belief = settings.rules, position, None
+    known = position.racks[1 - position.on_turn]
+    if 0 < len(known) < min(rules.rack_size, sum(unseen(position, position.on_turn, rules))):
+        # The opponent also holds other tiles: its rack is drawn with these.
+        at, belief = as_seen(position), LeavePrior.certain(known)
+    view = View.of(at, rules, settings.resources, settings.seed)
+    question = ask(generator_for(view), view.lexicon, at, settings.candidates, played, taken_back)
     question = replace(question, position=position)
     work: _Rollouts | Solving
     so_far: Callable[[], Findings]
-    if is_solvable(at, generator.rules) and not question.is_forced:
-        work = _solving(settings, question, at)
+    if not view.bag and is_solvable(view.rules) and not question.is_forced:
+        rollouts = settings.rollouts
+        work = Solving(
+            view,
+            question.candidates,
+            question.played,
+            is_refused=question.phony is not None and not question.phony.words,
+            seconds=settings.seconds,
+            nodes=None if rollouts is None else max(NODES_A_ROLLOUT * rollouts, LEAST_NODES),
+        )
         so_far = partial(_solved, work, settings, question)
     else:
-        work = _Rollouts(settings, question, at, belief)
+        work = _Rollouts(settings, question, view, belief)
         so_far = work.findings
     pulse = Pulse()
     if not question.is_forced:
@@ -237,36 +256,18 @@ def analyse(
     return replace(findings, behind=tuple(behind), replies=replies)
 
 
-def _believed(position: Position, rules: Rules) -> tuple[Position, LeavePrior | None]:
-    """Turn a partly known rack into a belief: the opponent also holds other tiles."""
-    known = position.racks[1 - position.on_turn]
-    hidden = sum(unseen(position, position.on_turn, rules))
-    if 0 < len(known) < min(rules.rack_size, hidden):
-        return as_seen(position), LeavePrior.certain(known)
-    return position, None
-
-
 class _Rollouts:
     """Rollouts of all candidates, then of the best and the played move alone.
 
-    ``belief`` holds a partly known opponent's rack, which ``at`` leaves out.
+    ``belief`` holds a partly known opponent's rack, which ``view`` leaves out.
     """
 
     def __init__(
-        self, settings: Settings, question: Question, at: Position, belief: LeavePrior | None
+        self, settings: Settings, question: Question, view: View, belief: LeavePrior | None
     ) -> None:
         self._settings, self._question = settings, question
-        plies = settings.plies
-        if plies is None:
-            plies = usual_stages(bag_count(at, settings.generators[0].rules))[0].plies
-        self._simulation = partial(
-            Simulation,
-            settings.generators,
-            at,
-            win_probabilities=settings.win_probabilities,
-            plies=plies,
-            belief=belief,
-        )
+        plies = usual_stages(view.bag)[0].plies if settings.plies is None else settings.plies
+        self._simulation = partial(simulation_of, view, plies=plies, belief=belief)
         self._search = self._simulation(question.candidates, seed=settings.seed)
         self._pair: Simulation | None = None
         self._began = self._seconds = 0.0
@@ -311,7 +312,7 @@ class _Rollouts:
         return 0.0 if few else _PAIR_SHARE
 
     def _paired(self) -> Simulation | None:
-        """Compare best and played move, if they differ, with the finished search's generators."""
+        """Compare best and played move, if they differ."""
         both = {self.findings().best.move, self._question.played}
         if len(both) == 1:
             return None
@@ -371,21 +372,6 @@ class _Rollouts:
             is_known=search.is_sampled,
             is_certain=search.is_sampled and search.is_certain,
         )
-
-
-def _solving(settings: Settings, question: Question, at: Position) -> Solving:
-    """Return the endgame solver's work on the moves of a position with an empty bag."""
-    rollouts = settings.rollouts
-    return Solving(
-        settings.lexicon,
-        settings.generators[0],
-        at,
-        question.candidates,
-        question.played,
-        is_refused=question.phony is not None and not question.phony.words,
-        seconds=settings.seconds,
-        nodes=None if rollouts is None else max(NODES_A_ROLLOUT * rollouts, LEAST_NODES),
-    )
 
 
 def _solved(solving: Solving, settings: Settings, question: Question) -> Findings:

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.endgame.solver import LEAST_LIMIT, EndgameSolver, with_both_racks
+from bot.player import View
+from bot.search.analysis.solving import Solvers
+from bot.search.static_choice import generator_for
+from engine.endgame.solver import with_both_racks
 from engine.movegen.candidates import ranked_moves
 from engine.movegen.evaluation import POINT
-from engine.movegen.generator import Generator, RankedMove
+from engine.movegen.generator import RankedMove
 from engine.preendgame.scenarios import FullPosition
 from engine.rules.moves import Move
-from engine.rules.position import Position, bag_count
-from engine.rules.rules import Rules
 from engine.simulation.rollout_input import Utility
 from engine.simulation.rollout_results import Difference
 from engine.simulation.simulation import Estimate
-from lexicons.store import Lexicon
 
 NODES_A_ROLLOUT = 30
 """Nodes that take about as long as a rollout, which they replace if rollouts are counted."""
@@ -57,11 +57,6 @@ class Worth:
         return self.ceiling is not None and other.floor is not None and self.ceiling < other.floor
 
 
-def is_solvable(position: Position, rules: Rules) -> bool:
-    """Check whether the endgame solver takes a position."""
-    return not bag_count(position, rules) and rules.most_passes >= LEAST_LIMIT
-
-
 class Solving:
     """The work on one endgame, limited by ``nodes`` or, if that is None, by ``seconds``.
 
@@ -73,9 +68,7 @@ class Solving:
 
     def __init__(
         self,
-        lexicon: Lexicon,
-        generator: Generator,
-        position: Position,
+        view: View,
         candidates: Sequence[RankedMove],
         played: Move | None,
         *,
@@ -83,9 +76,9 @@ class Solving:
         seconds: float,
         nodes: int | None,
     ) -> None:
-        self._generator, self._rules = generator, generator.rules
-        self._position = with_both_racks(position, self._rules)
-        self._solver = EndgameSolver(lexicon, self._rules, memory=_MEMORY)
+        self._generator, self._rules = generator_for(view), view.rules
+        self._position = with_both_racks(view.position, view.rules)
+        self._solver = Solvers().solver(view.lexicon, view.rules, memory=_MEMORY)
         self._played, self._seconds_limit, self._most = played, seconds, nodes
         self._without = [played] if is_refused and played is not None else []
         self._began = time.monotonic()

@@ -12,9 +12,10 @@ import numpy as np
 
 from bot.search.anytime import Anytime, time_until
 from engine.inference.equity_loss import Judges, Play
-from engine.inference.inference import Inference, Posterior
+from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
+from engine.inference.rack_filter import RackFilter
 from engine.inference.rack_forecast import Sampled, bingo_chance, tile_chances
 from engine.notation.move_text import format_exchange_count, format_move
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
@@ -204,7 +205,7 @@ def look(
         ValueError: the bag is empty.
     """
     began = time.perf_counter()
-    inference = Inference(judges, play, counts, LeavePrior.nothing(), style, seed=seed)
+    inference = RackFilter(judges, style).watch(play, counts, seed=seed)
     if seconds is None:
         inference.advance(racks)
     else:
@@ -229,6 +230,6 @@ def _rehearse(judges: Judges, style: Style) -> None:
     only_as = [size * (tile == 1) for tile in range(len(every))]
     for move, counts in (Place(row, column, Direction.ACROSS, (1,)), only_as), (1, every):
         play = Play(board, move, score=0, held=size, bag=size)
-        inference = Inference(judges, play, counts, LeavePrior.nothing(), style)
+        inference = RackFilter(judges, style).watch(play, counts)
         inference.advance(_REHEARSED)
         inference.posterior()
