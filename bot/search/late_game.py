@@ -18,7 +18,7 @@ from engine.kernels.endgame_stack import MOST_LISTED
 from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove, passing
 from engine.preendgame.replies import Model
-from engine.preendgame.solver import Outcome, PreEndgame
+from engine.preendgame.solver import PreEndgame
 from engine.rules.moves import PASS
 from engine.rules.rules import points_of
 from engine.simulation.rollout_input import TO_THE_END
@@ -193,17 +193,16 @@ class PreEndgameSearch:
             best.move,
             score=best.score,
             equity=best.spread,
-            candidates=tuple(map(_considered, outcomes)),
+            candidates=tuple(
+                Considered(
+                    outcome.move,
+                    score=outcome.score,
+                    win=outcome.win,
+                    win_error=0.0 if outcome.proven else None,
+                    equity=outcome.spread,
+                    samples=outcome.cases,
+                )
+                for outcome in outcomes
+            ),
             search=searched,
         )
-
-
-def _considered(outcome: Outcome) -> Considered:
-    return Considered(
-        outcome.move,
-        score=outcome.score,
-        win=outcome.win,
-        win_error=0.0 if outcome.proven else None,
-        equity=outcome.spread,
-        samples=outcome.cases,
-    )

@@ -197,7 +197,7 @@ class Search:
 
     def run(self, budget: Budget) -> Choice:
         """Search until settled or out of time; offer the best candidate so far on the way."""
-        self.work(budget, lambda: self._is_enough)
+        self.work(budget, lambda: self._is_forced or self.is_settled)
         return self.choice()
 
     def work(self, budget: Budget, until: Callable[[], bool]) -> None:
@@ -250,10 +250,6 @@ class Search:
     @property
     def _is_stage_over(self) -> bool:
         return self._anytime.is_over or self.simulation.regret <= self._enough
-
-    @property
-    def _is_enough(self) -> bool:
-        return self._is_forced or self.is_settled
 
     @property
     def _is_close(self) -> bool:

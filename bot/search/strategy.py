@@ -25,7 +25,6 @@ from bot.player import Budget, Choice, Observed, Player, View
 from engine.endgame.solver import EndgameSolver
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.candidates import guess_replies
-from engine.movegen.generator import ScoredMove
 from engine.rules.moves import Place
 from engine.rules.position import Position
 from engine.rules.rules import Rules
@@ -66,7 +65,9 @@ class Pondering:
         likely = takewhile(lambda _: not budget.expired, islice(guesses, GUESSES))
         searches: list[tuple[int, Search]] = []
         for played, times in Counter(likely).most_common(LIKELY):
-            then = _view_after(view, played)
+            placed = len(played.move.placed) if isinstance(played.move, Place) else 0
+            position = view.position.after(played.move, played.score, (), view.rules)
+            then = replace(view, position=position, bag=max(view.bag - placed, 0), refused=())
             if any(then.unseen) and not budget.expired:
                 self.begun[then.position, then.bag] = search = simulate(then)
                 searches.append((times, search))
@@ -85,13 +86,6 @@ class Pondering:
     def forget(self) -> None:
         """Drop all searches."""
         self.begun = {}
-
-
-def _view_after(view: View, played: ScoredMove) -> View:
-    placed = len(played.move.placed) if isinstance(played.move, Place) else 0
-    bag = max(view.bag - placed, 0)
-    after = view.position.after(played.move, played.score, (), view.rules)
-    return replace(view, position=after, bag=bag, refused=())
 
 
 class Strategy(Player):

@@ -12,12 +12,11 @@ from typing import Any, TypeAlias
 
 from bot.search.analysis.findings import Findings
 from bot.search.analysis.inferred import Inferred, written_play
-from bot.search.analysis.questions import Phony, RankedMoves
+from bot.search.analysis.questions import RankedMoves
 from bot.search.analysis.solving import EndgameProof, PreEndgameComparison, best_play
 from engine.movegen.evaluation import POINT
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
-from engine.preendgame.solver import Outcome
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.rules import Rules
 from engine.simulation.simulation import Estimate
@@ -33,6 +32,7 @@ _RANKED = "move score equity leave"
 _PROOF = "value proven outcome floor ceiling depth nodes seconds move pv scores spread"
 _COMPARISON = "model bag cases mass settled seconds moves"
 _OUTCOME = "move score leave equity win wins draws losses spread cases proven nodes"
+_UNKNOWN = ("win", "wins", "draws", "losses", "spread")  # of a move without a case
 _CANDIDATE = "move score leave static win win_error equity equity_error samples"
 
 
@@ -79,7 +79,11 @@ def answer_json(
                 bag=view.bag,
                 settled=work.is_settled,
                 seconds=round(answer.seconds, 3),
-                moves=[_outcome(row) for row in work.outcomes()[:top]],
+                moves=[
+                    _fields(row, _OUTCOME, equity=row.static / POINT)
+                    | ({} if row.cases else dict.fromkeys(_UNKNOWN))
+                    for row in work.outcomes()[:top]
+                ],
             )
     known = {name: _written(value, name, alphabet) for name, value in known.items()}
     return {"line": line, "player": nick, **known} if nick else known
@@ -105,11 +109,6 @@ def _fields(value: object, names: str, **given: Any) -> dict[str, Any]:
     return {name: given[name] if name in given else getattr(value, name) for name in names.split()}
 
 
-def _outcome(row: Outcome) -> dict[str, Any]:
-    nothing = {} if row.cases else dict.fromkeys(("win", "wins", "draws", "losses", "spread"))
-    return _fields(row, _OUTCOME, equity=row.static / POINT, **nothing)
-
-
 def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
     """Write moves and racks as text, at any depth; ``name`` is the key of the value."""
     match value:
@@ -127,8 +126,14 @@ def _written(value: Any, name: str, alphabet: Alphabet) -> Any:
 def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> dict[str, Any]:
     """Return findings; ``compared`` rollouts are those behind ``ahead_of_played`` alone."""
     question, others, rivals = findings.question, findings.legal[1:], findings.rivals
-    played = findings.played
+    played, phony = findings.played, question.phony
     known = reasons(findings, rules, leaves) if leaves else None
+    proven = alone = None
+    if findings.worths:
+        proven = not findings.is_guess((played or findings.best).move)
+    if findings.alone is not None:
+        both = (_candidate(row, findings) for row in findings.alone)
+        alone = dict(zip(("best", "played"), both, strict=True))
     return {
         "cgp": write_cgp(question.position, rules),
         "candidates": [
@@ -147,9 +152,10 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             "ahead_of_played": _ahead_of(played.move, findings) if played else None,
             "why": None if known is None else why(known, rules),
             "reasons": known and [asdict(reason) for reason in known],
-            "proven": _proven(findings),
-            "alone": _alone(findings),
-            "phony": question.phony and _phony(question.phony),
+            "proven": proven,
+            "alone": alone,
+            "phony": phony
+            and {"code": "not_words" if phony.words else "taken_back", **asdict(phony)},
             "not_compared": question.obstacle or None,
         },
         **_fields(
@@ -173,25 +179,6 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
         known["proven"] = findings.is_proven(row.move)
     unknown = ("win", "win_error", "equity", "equity_error")
     return known if row.samples else known | dict.fromkeys(unknown)
-
-
-def _alone(findings: Findings) -> dict[str, Any] | None:
-    """Return the best and the played move by the rollouts that compared these two alone."""
-    if findings.alone is None:
-        return None
-    best, played = (_candidate(row, findings) for row in findings.alone)
-    return {"best": best, "played": played}
-
-
-def _proven(findings: Findings) -> bool | None:
-    """Return whether the worth of the best and the played move is proven; None with a bag."""
-    if not findings.worths:
-        return None
-    return not findings.is_guess((findings.played or findings.best).move)
-
-
-def _phony(phony: Phony) -> dict[str, Any]:
-    return {"code": "not_words" if phony.words else "taken_back", **asdict(phony)}
 
 
 def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
