@@ -115,8 +115,7 @@ def simulation_of(
 ) -> Simulation:
     """Begin to roll out candidates of a view's position, in all its threads.
 
-    ``generators`` are for players of another evaluation; ``how`` it is done is as ``Simulation``
-    takes it, which this raises as. All simulations are begun here.
+    ``generators`` are for players of another evaluation, ``how`` is as ``Simulation`` takes it.
     """
     generators = generators or [generator_for(view) for _ in range(view.threads)]
     return Simulation(generators, view.position, candidates, view.win_table, **how)

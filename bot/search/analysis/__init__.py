@@ -1,20 +1,13 @@
 """From a position to values: what players, the SIU engine, commands and the page ask of it.
 
-They begin a work here, go on with it as long as they like (``bot.search.anytime``), and show in
-their own way what it tells. Nothing else builds solvers, simulations or inferences, but benchmarks.
+They begin a work, go on with it as long as they like (``bot.search.anytime``), and show in their
+own way what it tells. Solvers, simulations and inferences are begun nowhere else:
 
-================  ==========================================  ==================================
-question          work                                        values
-================  ==========================================  ==================================
-which move gains  ``bot.search.simulating.simulation_of``     ``Estimate``
-who wins, empty   a solver of ``solving.Solvers``             ``Solution``, ``BestPlay``
-bag
-which move wins,  ``solving.pre_endgame``                     ``Outcome``
-few tiles left
-what was the      ``findings.analyse``: rollouts, or with an  ``Findings``
-played move       empty bag ``worths.Solving``
-worth
-what is held      ``bot.search.belief.OpponentModel`` in a    ``Posterior``
-                  game, ``inferred.infer`` after one play
-================  ==========================================  ==================================
+* which move gains most: ``bot.search.simulating.simulation_of`` (``Estimate``);
+* who wins with an empty bag: a solver of ``solving.Solvers`` (``Solution``, ``BestPlay``);
+* which move wins most often with few tiles in the bag: ``solving.pre_endgame`` (``Outcome``);
+* what the played move was worth: ``findings.analyse``, by rollouts, or with an empty bag by
+  ``worths.Solving`` (``Findings``);
+* what the opponent holds: ``bot.search.belief.OpponentModel`` through a game, ``inferred.infer``
+  after a play (``Posterior``).
 """
