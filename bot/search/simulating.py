@@ -115,7 +115,8 @@ def simulation_of(
 ) -> Simulation:
     """Begin to roll out candidates of a view's position, in all its threads.
 
-    ``generators`` are for players of another evaluation, ``how`` is as ``Simulation`` takes it.
+    ``generators``, one for each thread, are by default new ones of the view; ``how`` is as
+    ``Simulation`` takes it.
     """
     generators = generators or [generator_for(view) for _ in range(view.threads)]
     return Simulation(generators, view.position, candidates, view.win_table, **how)
@@ -137,9 +138,10 @@ class Search:
         candidates: Sequence[RankedMove] = (),
     ) -> None:
         first, *self._stages = settings.stages_with(view.bag)
+        self._generators = [generator_for(view) for _ in range(view.threads)]
         if not candidates:
             candidates = best_candidates(
-                generator_for(view), view.position, first.candidates, view.refused_moves
+                self._generators[0], view.position, first.candidates, view.refused_moves
             )
         self._view, self._settings, self._belief, self._seed = view, settings, belief, seed
         self._is_counted = settings.iterations is not None
@@ -161,6 +163,7 @@ class Search:
         self.simulation = simulation_of(
             view,
             candidates,
+            self._generators,
             plies=plies,
             seed=self._seed,
             rule=settings.rule,
