@@ -98,9 +98,15 @@ def replay(gcg: GcgGame, rules: Rules) -> Replay:
     if len(gcg.players) != 2:
         line = gcg.players[2].line if len(gcg.players) > 2 else gcg.players[0].line
         raise GcgError(line, f"{len(gcg.players)} players; only a game of two can be replayed")
-    game = _Replayer(gcg, rules)
-    steps = tuple(game.step(index, event) for index, event in enumerate(gcg.events))
-    return Replay(steps, game.final())
+    game, steps = _Replayer(gcg, rules), list[ReplayStep]()
+    for index, event in enumerate(gcg.events):
+        try:
+            steps.append(game.step(index, event))
+        except GcgError:
+            raise
+        except ValueError as error:
+            raise GcgError(event.line, str(error)) from None
+    return Replay(tuple(steps), game.final())
 
 
 class _Known(NamedTuple):
@@ -131,17 +137,6 @@ class _Replayer:
         self._ended = False
         self._last: ReplayStep | None = None
 
-    def step(self, index: int, event: GcgEvent) -> ReplayStep:
-        """Apply an event; an error names its line."""
-        try:
-            step = self._step(index, event)
-        except GcgError:
-            raise
-        except ValueError as error:
-            raise GcgError(event.line, str(error)) from None
-        self._last = step
-        return step
-
     def final(self) -> Position:
         """Return the position after the last event."""
         known = self._known[-1]
@@ -152,9 +147,17 @@ class _Replayer:
                 known = with_seat(known, self._on_turn, said)
         return self._position(known)
 
-    def _step(self, index: int, event: GcgEvent) -> ReplayStep:
-        seat = self._seats[event.nick]
-        before = self._before(index, event)
+    def step(self, index: int, event: GcgEvent) -> ReplayStep:
+        """Apply an event; ValueError if it does not fit the rules."""
+        seat, last = self._seats[event.nick], self._last
+        known = self._known[index]
+        if event.kind is EventKind.WITHDRAWN and last and last.event.nick == event.nick:
+            # Nothing was drawn yet: this line's rack includes the tiles that still lie there.
+            rack = Counter(known[seat].rack)
+            if isinstance(last.move, Place):
+                rack -= Counter(rack_tiles(last.move.placed))
+            known = with_seat(known, seat, _Known(tuple(sorted(rack.elements())), event.line))
+        before = self._position(known)
         if event.kind.is_turn:
             if self._ended:
                 raise ValueError(f"{event.nick} plays on after the points for racks")
@@ -177,10 +180,11 @@ class _Replayer:
             case EventKind.RACK_LEFT | EventKind.RACK_LOST:
                 distribution = self._rules.distribution
                 value = distribution.value(distribution.alphabet.tiles(event.detail))
-                is_left = event.kind is EventKind.RACK_LEFT
-                is_lost = any(each.kind is EventKind.RACK_LOST for each in self._gcg.events)
-                # Left tiles count twice, unless their owner loses them too.
-                expected = value * (2 - is_lost) if is_left else -value
+                if event.kind is EventKind.RACK_LOST:
+                    expected = -value
+                else:  # tiles left count twice, unless their owner loses them too
+                    is_lost = any(each.kind is EventKind.RACK_LOST for each in self._gcg.events)
+                    expected = value if is_lost else 2 * value
                 self._ended = True
             case EventKind.TIME | EventKind.CHALLENGE:
                 if event.kind is EventKind.TIME and event.score > 0:
@@ -191,6 +195,7 @@ class _Replayer:
                     )
                 expected = None
         self._add(step, expected)
+        self._last = step
         return step
 
     def _position(self, known: tuple[_Known, _Known]) -> Position:
@@ -200,16 +205,6 @@ class _Replayer:
         except NotationError as error:
             raise GcgError(max(known[0].line, known[1].line), str(error)) from None
         return Position(self._board, racks, self._scores, self._on_turn, *self._counts)
-
-    def _before(self, index: int, event: GcgEvent) -> Position:
-        known, last = self._known[index], self._last
-        if event.kind is EventKind.WITHDRAWN and last and last.event.nick == event.nick:
-            # Nothing was drawn yet: this line's rack includes the tiles that still lie there.
-            seat, rack = last.seat, Counter(known[last.seat].rack)
-            if isinstance(last.move, Place):
-                rack -= Counter(rack_tiles(last.move.placed))
-            known = with_seat(known, seat, _Known(tuple(sorted(rack.elements())), event.line))
-        return self._position(known)
 
     def _place(self, step: ReplayStep) -> ReplayStep:
         detail = step.event.detail
