@@ -45,11 +45,8 @@ Q_WITH_U = 7_000
 @lru_cache(maxsize=4)
 def formula_leaves(distribution: TileDistribution) -> LeaveTable:
     """Return the formula's table for these tiles: computed once, then read from the cache."""
-    return cached_leaves(_VERSION, partial(_work_out, distribution), distribution)
-
-
-def _work_out(distribution: TileDistribution) -> LeaveTable:
-    return table_of(distribution, partial(_worths, distribution=distribution))
+    worths = partial(_worths, distribution=distribution)
+    return cached_leaves(_VERSION, partial(table_of, distribution, worths), distribution)
 
 
 def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> I64:
@@ -71,15 +68,8 @@ def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> I64:
     vowels = (np.array(distribution.vowels)[leaves] & (leaves != BLANK)).sum(axis=1)
     consonants = leaves.shape[1] - blanks - vowels
     worth += UNBALANCED * np.maximum(0, np.abs(vowels - consonants) - 1)
-    worth += _worths_of_q(leaves, number, blanks)
-    return worth
-
-
-def _worths_of_q(leaves: LeaveMatrix, number: dict[str, int], blanks: I64) -> I64:
-    if "Q" not in number:
-        return np.zeros(len(leaves), np.int64)
-    has_q = (leaves == number["Q"]).any(axis=1)
-    has_u = (leaves == number.get("U", -1)).any(axis=1)
-    alone = np.where(blanks > 0, 0, Q_WITHOUT_U)
-    worth: I64 = has_q * np.where(has_u, Q_WITH_U, alone)
+    if "Q" in number:
+        has_q = (leaves == number["Q"]).any(axis=1)
+        has_u = (leaves == number.get("U", -1)).any(axis=1)
+        worth += has_q * np.where(has_u, Q_WITH_U, np.where(blanks > 0, 0, Q_WITHOUT_U))
     return worth

@@ -8,7 +8,6 @@ for rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -95,8 +94,21 @@ def full_statistics(
         found = _racks(letters, sizes, counts, used)
         ways = found.ways * comb(blanks, used) / comb(distribution.total, rack_size)
         chances += np.bincount(found.makers, ways[found.made], len(sets))
-        draws.append(_draw(float(ways.sum()), used, distribution, rack_size))
-        racks.append(tuple(_most_words(found, used, full, of_word, alphabet, top)))
+        others = comb(distribution.total - blanks, rack_size - used)
+        chance = comb(blanks, used) * others / comb(distribution.total, rack_size)
+        draws.append(FullDraw(used, chance, float(ways.sum()) / chance if chance else 0.0))
+        # Without blanks a rack is one of the sets of letters.
+        racks.append(
+            tuple(
+                FullRack(
+                    alphabet.text([*found.letters[at].tolist(), *[BLANK] * used]),
+                    int(found.words[at]),
+                    () if used else _spelled(full[of_word == at], alphabet),
+                )
+                for at in highest(np.where(found.ways > 0, found.words, 0), top)
+                if found.ways[at]
+            )
+        )
     return FullStatistics(
         sum(draw.chance * draw.full for draw in draws),
         tuple(draws),
@@ -109,14 +121,6 @@ def full_statistics(
     )
 
 
-def _draw(making: float, blanks: int, distribution: TileDistribution, rack_size: int) -> FullDraw:
-    """Return the draws with ``blanks`` blanks; ``making``: chance of one that makes a word."""
-    has = distribution.counts[BLANK]
-    others = comb(distribution.total - has, rack_size - blanks)
-    chance = comb(has, blanks) * others / comb(distribution.total, rack_size)
-    return FullDraw(blanks, chance, making / chance if chance else 0.0)
-
-
 def _racks(letters: U8, words: I64, counts: I64, blanks: int) -> _Racks:
     """Return the racks of ``blanks`` blanks that make one of the sets of letters.
 
@@ -124,34 +128,24 @@ def _racks(letters: U8, words: I64, counts: I64, blanks: int) -> _Racks:
     """
     keys, makers, size = [], [], letters.shape[1]
     for kept in combinations(range(size), size - blanks):
-        rows = _unrepeated(letters, kept)
+        # Of equal letters the last are kept, so that no rack counts twice.
+        wanted = np.ones(len(letters), np.bool_)
+        for at in kept:
+            if at + 1 < size and at + 1 not in kept:
+                wanted &= letters[:, at] != letters[:, at + 1]
+        rows = np.flatnonzero(wanted)
         keys.append(_packed(letters[rows][:, kept]))
         makers.append(rows)
     owners = np.concatenate(makers)
     racks, made = np.unique(np.concatenate(keys), return_inverse=True)
     apart = _unpacked(racks, size - blanks)
     makes = np.bincount(made, words[owners], len(racks)).astype(np.int64)
-    return _Racks(apart, makes, _ways(apart, counts), owners, made)
-
-
-def _unrepeated(letters: U8, kept: tuple[int, ...]) -> I64:
-    """Return the rows where ``kept`` keeps the last of equal letters, so that none counts twice."""
-    wanted = np.ones(len(letters), np.bool_)
-    for at in kept:
-        if at + 1 < letters.shape[1] and at + 1 not in kept:
-            wanted &= letters[:, at] != letters[:, at + 1]
-    return np.flatnonzero(wanted)
-
-
-def _ways(letters: U8, counts: I64) -> F64:
-    """Return the number of ways to draw each row's sorted letters from the bag."""
-    ways = np.ones(len(letters))
-    same = np.zeros(len(letters))
-    for at in range(letters.shape[1]):
-        again = letters[:, at] == letters[:, at - 1] if at else np.zeros(len(letters), np.bool_)
-        same = np.where(again, same + 1, 0)
-        ways *= (counts[letters[:, at]] - same).clip(0) / (same + 1)
-    return ways
+    # The ways to draw a rack: for each letter, copies left in the bag by copies drawn so far.
+    ways, same = np.ones(len(racks)), np.zeros(len(racks))
+    for at, column in enumerate(apart.T):
+        same = np.where(column == apart[:, at - 1], same + 1, 0) if at else same
+        ways *= (counts[column] - same).clip(0) / (same + 1)
+    return _Racks(apart, makes, ways, owners, made)
 
 
 def _packed(letters: U8) -> U64:
@@ -164,20 +158,6 @@ def _packed(letters: U8) -> U64:
 def _unpacked(keys: U64, size: int) -> U8:
     shifts = _LETTER_BITS * np.arange(size, dtype=np.uint64)[::-1]
     return (keys[:, np.newaxis] >> shifts & np.uint64(63)).astype(np.uint8)
-
-
-def _most_words(
-    found: _Racks, blanks: int, full: U8, of_word: I64, alphabet: Alphabet, top: int
-) -> Iterator[FullRack]:
-    """Yield the racks that make most words, if the bag has their letters.
-
-    ``of_word`` is the set of each of the ``full`` words, and so its rack if there are no blanks.
-    """
-    for at in highest(np.where(found.ways > 0, found.words, 0), top):
-        if found.ways[at]:
-            rack = alphabet.text([*found.letters[at].tolist(), *[BLANK] * blanks])
-            own = () if blanks else _spelled(full[of_word == at], alphabet)
-            yield FullRack(rack, int(found.words[at]), own)
 
 
 def _spelled(words: U8, alphabet: Alphabet) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from .alphabet import Alphabet
-from .arrays import I32, I64, U8, U64, highest
+from .arrays import I32, U8, U64, highest
 from .bits import mixed, wrapping_add, wrapping_mul
 from .jit import helper, kernel
 from .word_map import WordRows, spelled
@@ -120,16 +120,15 @@ def longest_chains(words: U8, hooks: Hooks, alphabet: Alphabet, top: int) -> Cha
         links[rows] = 1 + links[hooks.shorter[rows]].max(axis=1)
     longest = int(links.max())
     ends = np.flatnonzero(links[:-1] == longest)
-    chains = (tuple(_chain(end, words, hooks, links, alphabet)) for end in ends[:top].tolist())
+    chains = []
+    for end in ends[:top].tolist():
+        chain: list[str] = []
+        row = end
+        while row >= 0:
+            chain.append(spelled(words[row], alphabet))
+            row = max(hooks.shorter[row].tolist(), key=lambda other: links[other])
+        chains.append(tuple(chain[::-1]))
     return Chains(longest, len(ends), tuple(chains))
-
-
-def _chain(row: int, words: U8, hooks: Hooks, links: I64, alphabet: Alphabet) -> list[str]:
-    chain: list[str] = []
-    while row >= 0:
-        chain.append(spelled(words[row], alphabet))
-        row = max(hooks.shorter[row].tolist(), key=lambda other: links[other])
-    return chain[::-1]
 
 
 def _tiles(bits: int) -> list[int]:

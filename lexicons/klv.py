@@ -75,7 +75,13 @@ def parse_klv(
     table = LeaveTable.zero(distribution, rack_size)
     nodes, worths = _split(content, source)
     graph = _checked(nodes, len(worths), table, source)
-    _check_worths(worths, source)
+    bad = ~(np.abs(worths) <= MAX_WORTH)  # true for what is not a number, too
+    if bad.any():
+        at = int(bad.argmax())
+        raise ValueError(
+            f"{source}: value {at} is {worths[at]}; a worth is at most {MAX_WORTH} points either "
+            "way"
+        )
     values = table.values.copy()
     for places in _find_places(graph, table, source):
         kept = worths[places.rank[places.possible]].astype(np.float64)
@@ -136,7 +142,16 @@ def _checked(nodes: Nodes, leaves: int, table: LeaveTable, source: str) -> _Grap
             "tiles or a larger rack?)"
         )
     arcs = WordGraph(nodes).arcs()
-    used = _used(arcs)
+    # The nodes that can be reached: from each child to the end of its list. Others do no harm:
+    # some writers put the root of a missing GADDAG before the lists, and wolges pads blocks of 16
+    # nodes with zeros.
+    count, child = len(arcs.child), arcs.child
+    entered = np.zeros(count, np.bool_)
+    entered[child[(child > 0) & (child < count)]] = True
+    so_far = np.cumsum(entered)
+    after_a_last = np.concatenate(([True], arcs.last[:-1]))
+    begin = np.maximum.accumulate(np.where(after_a_last, np.arange(count), 0))
+    used: Bools = so_far - so_far[begin] + entered[begin] > 0
     check_lists(arcs, source, _FIRST_LIST, len(table.distribution.counts) - 1, used)
     longest = table.rack_size - 1
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, longest, source):
@@ -149,22 +164,6 @@ def _checked(nodes: Nodes, leaves: int, table: LeaveTable, source: str) -> _Grap
     if int(spelled[0]) != leaves:
         raise ValueError(f"{source}: a graph of {int(spelled[0])} leaves and {leaves} values")
     return graph
-
-
-def _used(arcs: Arcs) -> Bools:
-    """Mark the nodes that can be reached: from each child to the end of its list.
-
-    Others do no harm: some writers put the root of a missing GADDAG before the lists, and wolges
-    pads blocks of 16 nodes with zeros.
-    """
-    count, child = len(arcs.child), arcs.child
-    entered = np.zeros(count, np.bool_)
-    entered[child[(child > 0) & (child < count)]] = True
-    so_far = np.cumsum(entered)
-    after_a_last = np.concatenate(([True], arcs.last[:-1]))
-    begin = np.maximum.accumulate(np.where(after_a_last, np.arange(count), 0))
-    used: Bools = so_far - so_far[begin] + entered[begin] > 0
-    return used
 
 
 def _linked(arcs: Arcs, table: LeaveTable) -> _Graph:
@@ -183,16 +182,6 @@ def _spelled_from(graph: _Graph, first: U32) -> I64:
     """Count the leaves that lists spell, each given by its first node; 0 is the empty list."""
     counts: I64 = graph.before[graph.after[first]] - graph.before[first]
     return np.where(first > 0, counts, 0)
-
-
-def _check_worths(worths: npt.NDArray[np.float32], source: str) -> None:
-    bad = ~(np.abs(worths) <= MAX_WORTH)  # true for what is not a number, too
-    if bad.any():
-        at = int(bad.argmax())
-        raise ValueError(
-            f"{source}: value {at} is {worths[at]}; a worth is at most {MAX_WORTH} points either "
-            "way"
-        )
 
 
 def _find_places(graph: _Graph, table: LeaveTable, source: str) -> Iterator[_Places]:

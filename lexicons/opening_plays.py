@@ -74,24 +74,31 @@ def best_openings(
 
     ``bonus`` is for a play of ``rack_size`` tiles.
     """
-    tried = [
-        _try(
-            words[words[:, -1] == length, :length],
-            runs,
-            distribution,
-            bonus if length == rack_size else 0,
-        )
-        for length in range(2, rack_size + 1)
-        if (runs := list(_runs(layout, length)))
-    ]
-    best = np.concatenate([length.scores.max(axis=1) for length in tried] or [np.zeros(0)])
-    ends = np.cumsum([len(length.words) for length in tried])
+    tried = []
+    for length in range(2, rack_size + 1):
+        if runs := list(_runs(layout, length)):
+            of_length = words[words[:, -1] == length, :length]
+            scores = np.full((len(of_length), len(runs)), _IMPOSSIBLE, np.int32)
+            blanks = np.zeros(scores.shape, np.uint32)
+            _score(
+                of_length,
+                np.array([run.letters for run in runs]),
+                np.array([run.word for run in runs]),
+                np.array(distribution.counts),
+                np.array(distribution.points),
+                bonus if length == rack_size else 0,
+                scores,
+                blanks,
+            )
+            tried.append(_Tried(of_length, runs, scores, blanks))
+    best = np.concatenate([each.scores.max(axis=1) for each in tried] or [np.zeros(0)])
+    ends = np.cumsum([len(each.words) for each in tried])
     shown = [at for at in highest(best, top) if best[at] > _IMPOSSIBLE]
     plays = []
     for at in shown:
-        length = int(np.searchsorted(ends, at, side="right"))
-        row = at - int(ends[length]) + len(tried[length].words)
-        plays.append(_play(tried[length], row, distribution.alphabet))
+        table = int(np.searchsorted(ends, at, side="right"))
+        row = at - int(ends[table]) + len(tried[table].words)
+        plays.append(_play(tried[table], row, distribution.alphabet))
     last = best[shown[-1]] if shown else np.inf
     more = np.count_nonzero(best == last) - np.count_nonzero(best[shown] == last)
     return OpeningPlays(tuple(plays), int(more))
@@ -112,22 +119,6 @@ def _runs(layout: BoardLayout, length: int) -> Iterator[_Run]:
                 tuple(in_line[run].tolist()),
                 int(word_line[run].prod()),
             )
-
-
-def _try(words: U8, runs: list[_Run], distribution: TileDistribution, bonus: int) -> _Tried:
-    scores = np.full((len(words), len(runs)), _IMPOSSIBLE, np.int32)
-    blanks = np.zeros(scores.shape, np.uint32)
-    _score(
-        words,
-        np.array([run.letters for run in runs]),
-        np.array([run.word for run in runs]),
-        np.array(distribution.counts),
-        np.array(distribution.points),
-        bonus,
-        scores,
-        blanks,
-    )
-    return _Tried(words, runs, scores, blanks)
 
 
 @kernel

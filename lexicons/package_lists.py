@@ -10,7 +10,7 @@ import lzma
 import re
 import subprocess
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -141,9 +141,14 @@ def install(
     alphabet = load_distribution(listed.tiles).alphabet
     text = decode_text(listed.source.read_bytes(), str(listed.source))
     lines = text.split("\n")
-    words, left_out = playable_words(_told(lines, telling(len(lines))), listed, alphabet)
+    words, left_out = playable_words(lines, listed, alphabet, telling(len(lines)))
+    version = ""
+    with suppress(OSError, subprocess.SubprocessError):
+        asked = ["dpkg-query", "-W", "-f", "${Version}", listed.package]
+        answer = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10)
+        version = answer.stdout.strip()
     note = Note(
-        listed.name, listed.tiles, listed.package, _version(listed.package), listed.licence,
+        listed.name, listed.tiles, listed.package, version, listed.licence,
         str(listed.copyright_file), len(words), left_out,
     )  # fmt: skip
     path = installed_path(listed.name)
@@ -155,13 +160,6 @@ def install(
         # Only now, so that a full disk leaves the former list with its note.
         write_json(_note_path(listed.name), _FORMAT, asdict(note))
     return note
-
-
-def _told(lines: Sequence[str], tell: Callable[[int], object]) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
-        if number % _TELL_EVERY == 0 or number == len(lines):
-            tell(number)
-        yield line
 
 
 def installed_note(name: str) -> Note | None:
@@ -177,31 +175,33 @@ def _note_path(name: str) -> Path:
     return installed_path(name).with_name(f"{name}.json")
 
 
-def _version(package: str) -> str:
-    """Return the version of an installed Debian package; empty if it is unknown."""
-    with suppress(OSError, subprocess.SubprocessError):
-        asked = ["dpkg-query", "-W", "-f", "${Version}", package]
-        return subprocess.run(
-            asked, capture_output=True, text=True, check=True, timeout=10
-        ).stdout.strip()
-    return ""
-
-
 # --- words ----------------------------------------------------------------------------------------
 
 
 def playable_words(
-    lines: Iterable[str], listed: PackageList, alphabet: Alphabet
+    lines: Sequence[str],
+    listed: PackageList,
+    alphabet: Alphabet,
+    tell: Callable[[int], object] = lambda _lines: None,
 ) -> tuple[list[str], list[LeftOut]]:
     """Return the words of a list that can be played, each once, and what was left out, most first.
 
-    Words are in upper case and in the order of the list.
+    Words are in upper case and in the order of the list. ``tell`` hears how many lines are read.
     """
-    spelling = _spelling(alphabet) if listed.folded else {}
+    spelling: dict[int, str] = {}  # of accented letters without a tile, by code point
+    if listed.folded:
+        letters = set("".join(alphabet.letters))
+        folded = {ord(letter): text for letter, text in _UNDECOMPOSED.items()}
+        for code in _FOLDED_RANGE:
+            apart = unicodedata.normalize("NFKD", chr(code))
+            folded.setdefault(code, "".join(c for c in apart if not unicodedata.combining(c)))
+        spelling = {code: text for code, text in folded.items() if chr(code) not in letters}
     patterns = _Patterns(alphabet)
     words: dict[str, None] = {}
     left_out: dict[str, LeftOut] = {}
-    for line in lines:
+    for number, line in enumerate(lines, start=1):
+        if number % _TELL_EVERY == 0 or number == len(lines):
+            tell(number)
         written = line.strip()
         word = written.upper()
         if spelling and not word.isascii():
@@ -229,16 +229,6 @@ class _Patterns:
         self.is_word = re.compile(f"{tile}{{{SHORTEST_WORD},{LONGEST_WORD}}}").fullmatch
         self.is_spelled = re.compile(f"{tile}+").fullmatch
         self.characters = frozenset("".join(letters))
-
-
-def _spelling(alphabet: Alphabet) -> dict[int, str]:
-    """Return the letters to write for accented letters without a tile, by code point."""
-    letters = set("".join(alphabet.letters))
-    spelling = {ord(letter): text for letter, text in _UNDECOMPOSED.items()}
-    for code in _FOLDED_RANGE:
-        apart = unicodedata.normalize("NFKD", chr(code))
-        spelling.setdefault(code, "".join(c for c in apart if not unicodedata.combining(c)))
-    return {code: text for code, text in spelling.items() if chr(code) not in letters}
 
 
 def _reason(written: str, word: str, listed: PackageList, patterns: _Patterns) -> str | None:

@@ -7,12 +7,11 @@ them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from .alphabet import BLANK, Alphabet, TileDistribution
-from .arrays import I64, U8, highest
+from .alphabet import BLANK, TileDistribution
+from .arrays import I64, U8, Bools, highest
 from .full_words import FullStatistics, full_statistics
 from .hooks import Chains, Hooked, Hooks, find_hooks, longest_chains, most_hooks
 from .kwg import MAX_WORD
@@ -79,19 +78,33 @@ def lexicon_statistics(
     """
     tiles = lexicon.distribution
     words = spell_words(lexicon.search_nodes, len(tiles.alphabet), MAX_WORD)
-    hooks, sets = find_hooks(words), _anagram_sets(words)
+    hooks = find_hooks(words)
+    # Words of the same letters have the same sum of keys. The keys have 64 random bits: in 4.5
+    # million words two sets share a sum with a probability below one in a million.
+    keys = np.zeros(len(words), np.uint64)
+    for column in words[:, :-1].T:
+        keys += KEYS[column]
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
+    sizes = np.diff(starts, append=len(words))  # 1 for a word without an anagram
+    has_anagrams = np.empty(len(words), np.bool_)
+    has_anagrams[order] = np.repeat(sizes > 1, sizes)
     return LexiconStatistics(
         letters=tuple(_letters(words, tiles, rack_size)),
-        lengths=tuple(_lengths(words, hooks, sets)),
+        lengths=tuple(_lengths(words, hooks, has_anagrams)),
         hooks=tuple(most_hooks(words, hooks, tiles.alphabet, top)),
         chains=longest_chains(words, hooks, tiles.alphabet, top),
-        anagrams=tuple(_largest_sets(words, sets, tiles.alphabet, top)),
+        anagrams=tuple(
+            tuple(
+                spelled(words[row], tiles.alphabet)
+                for row in order[starts[at] : starts[at] + sizes[at]]
+            )
+            for at in highest(sizes, top)
+            if sizes[at] > 1
+        ),
         openings=best_openings(words, tiles, layout, rack_size, bonus, top),
         full=full_statistics(words, tiles, rack_size, top),
     )
-
-
-# --- letters --------------------------------------------------------------------------------------
 
 
 def _letters(words: U8, distribution: TileDistribution, rack_size: int) -> list[Letter]:
@@ -103,29 +116,20 @@ def _letters(words: U8, distribution: TileDistribution, rack_size: int) -> list[
     occurrences = _occurrences(words, kinds)
     tiles = tiles_by_share(occurrences, counts)
     points = points_by_share(occurrences, counts, np.array(distribution.points))
-    share, short, fulls, in_bag = map(
-        _shares,
-        (
-            occurrences,
-            _occurrences(words[lengths <= SHORT], kinds),
-            _occurrences(words[full], kinds),
-            counts,
-        ),
-    )
+    short, fulls = _occurrences(words[lengths <= SHORT], kinds), _occurrences(words[full], kinds)
+    shares = (of / max(of.sum(), 1) for of in (occurrences, short, fulls, counts))
     return [
-        Letter(
-            letter,
-            share[tile],
-            short[tile],
-            fulls[tile],
-            in_bag[tile],
-            distribution.counts[tile],
-            int(tiles[tile]),
-            distribution.points[tile],
-            int(points[tile]),
+        Letter(letter, *of_letter)
+        for letter, *of_letter in zip(
+            distribution.alphabet.letters,
+            *(share.tolist() for share in shares),
+            distribution.counts,
+            tiles.tolist(),
+            distribution.points,
+            points.tolist(),
+            strict=True,
         )
-        for tile, letter in enumerate(distribution.alphabet.letters)
-        if tile != BLANK
+        if letter != distribution.alphabet.letters[BLANK]
     ]
 
 
@@ -135,11 +139,6 @@ def _occurrences(words: U8, kinds: int) -> I64:
         counts += np.bincount(column, minlength=kinds)
     counts[BLANK] = 0
     return counts
-
-
-def _shares(counts: I64) -> list[float]:
-    shares: list[float] = (counts / max(counts.sum(), 1)).tolist()
-    return shares
 
 
 def tiles_by_share(occurrences: I64, counts: I64) -> I64:
@@ -163,55 +162,12 @@ def points_by_share(occurrences: I64, counts: I64, points: I64) -> I64:
     return dealt
 
 
-# --- lengths and anagrams -------------------------------------------------------------------------
-
-
-class _AnagramSets(NamedTuple):
-    """Words grouped by letters: set n is the rows ``order[starts[n] : starts[n] + sizes[n]]``."""
-
-    order: I64  # [words]
-    starts: I64  # [sets]
-    sizes: I64  # [sets] 1 for a word without an anagram
-
-
-def _anagram_sets(words: U8) -> _AnagramSets:
-    """Group words by their letters.
-
-    Sets are told apart by keys of 64 random bits: in 4.5 million words two sets share a key with a
-    probability below one in a million.
-    """
-    keys = np.zeros(len(words), np.uint64)
-    for column in words[:, :-1].T:
-        keys += KEYS[column]
-    order = np.argsort(keys, kind="stable")
-    starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
-    return _AnagramSets(order, starts, np.diff(starts, append=len(words)))
-
-
-def _largest_sets(
-    words: U8, sets: _AnagramSets, alphabet: Alphabet, top: int
-) -> list[tuple[str, ...]]:
-    """Return the largest sets of two words or more."""
-    return [
-        tuple(
-            spelled(words[row], alphabet)
-            for row in sets.order[sets.starts[at] : sets.starts[at] + sets.sizes[at]]
-        )
-        for at in highest(sets.sizes, top)
-        if sets.sizes[at] > 1
-    ]
-
-
-def _lengths(words: U8, hooks: Hooks, sets: _AnagramSets) -> list[Length]:
+def _lengths(words: U8, hooks: Hooks, has_anagrams: Bools) -> list[Length]:
     """Count words by length, and how many of them have hooks and anagrams."""
-    shared = np.empty(len(words), np.bool_)
-    shared[sets.order] = np.repeat(sets.sizes > 1, sets.sizes)
     front, back = hooks.front > 0, hooks.back > 0
+    kinds = (front, back, front | back, has_anagrams)
     return [
-        Length(
-            length,
-            *(int(np.count_nonzero(of & rows)) for of in (rows, front, back, front | back, shared)),
-        )
+        Length(length, *(int(np.count_nonzero(of & rows)) for of in (rows, *kinds)))
         for length in range(1, words.shape[1])
         if (rows := words[:, -1] == length).any()
     ]

@@ -137,7 +137,15 @@ def load_lexicon(
     """
     progress, name = progress or (lambda _: None), str(name_or_path)
     if name in installed_names():
-        return _installed(name, distribution, progress)
+        own = load_distribution(PACKAGE_LISTS[name].tiles)
+        distribution = distribution or own
+        if distribution.alphabet.letters != own.alphabet.letters:
+            raise ValueError(
+                f"the lexicon {name} is in the letters of {own.name} tiles, and these are "
+                f"{distribution.name} ones; --rules {own.name} plays with its own"
+            )
+        path = installed_path(name)
+        return _from_list(name, path.read_bytes(), str(path), distribution, progress)
     distribution = distribution or load_distribution()
     if name in _embedded_names():
         entry = files("lexicons") / "embedded" / f"{name}{_EMBEDDED_SUFFIX}"
@@ -146,18 +154,6 @@ def load_lexicon(
     if path.suffix.lower() in GRAPH_SUFFIXES:
         return _from_kwg(path, distribution, progress)
     return _from_list(name_of(path), path.read_bytes(), str(path), distribution, progress)
-
-
-def _installed(name: str, distribution: TileDistribution | None, progress: _Progress) -> Lexicon:
-    own = load_distribution(PACKAGE_LISTS[name].tiles)
-    distribution = distribution or own
-    if distribution.alphabet.letters != own.alphabet.letters:
-        raise ValueError(
-            f"the lexicon {name} is in the letters of {own.name} tiles, and these are "
-            f"{distribution.name} ones; --rules {own.name} plays with its own"
-        )
-    path = installed_path(name)
-    return _from_list(name, path.read_bytes(), str(path), distribution, progress)
 
 
 def _file(name_or_path: str | Path) -> Path:

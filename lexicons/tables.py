@@ -78,6 +78,9 @@ def load_win_probabilities(name_or_path: str, distribution: TileDistribution) ->
     return _read_win_probabilities(name_or_path)
 
 
+_read_win_probabilities = lru_cache(maxsize=4)(read_win_probabilities)
+
+
 def table_name(named: str | None, distribution: TileDistribution) -> str:
     """Return the name of a leave table or win probabilities, for people: ``trained (scowl)``."""
     name = _own_table(distribution) if named is None else named
@@ -224,32 +227,14 @@ def _check_there(what: str, path: str) -> None:
 @lru_cache(maxsize=4)
 def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
     manifest = read_manifest(path)
-    if (
-        manifest is not None
-        and _is_for_other_tiles(manifest, distribution)
-        and manifest.is_of(Path(path).read_bytes())
-    ):
-        raise ValueError(
-            f"the leave table {path} is for {manifest.tiles} tiles, says its manifest; the game is "
-            f"played with {distribution.name} tiles"
-        )
+    # Names of users' own files do not tell tiles apart; then what is in the table has to.
+    known = embedded_names(".csv").keys() - {distribution.name}
+    if manifest and manifest.tiles in known:
+        own, named = distribution, load_distribution(manifest.tiles)
+        differs = (named.alphabet.letters, named.counts) != (own.alphabet.letters, own.counts)
+        if differs and manifest.is_of(Path(path).read_bytes()):
+            raise ValueError(
+                f"the leave table {path} is for {manifest.tiles} tiles, says its manifest; the "
+                f"game is played with {distribution.name} tiles"
+            )
     return read_klv(path, distribution)
-
-
-def _is_for_other_tiles(manifest: Manifest, distribution: TileDistribution) -> bool:
-    """Check whether a table's tiles come with tilewire and differ from those of a game.
-
-    Names of users' own files do not tell tiles apart; then what is in the table has to.
-    """
-    if manifest.tiles == distribution.name or manifest.tiles not in embedded_names(".csv"):
-        return False
-    named = load_distribution(manifest.tiles)
-    return (named.alphabet.letters, named.counts) != (
-        distribution.alphabet.letters,
-        distribution.counts,
-    )
-
-
-@lru_cache(maxsize=4)
-def _read_win_probabilities(path: str) -> WinProbabilities:
-    return read_win_probabilities(path)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -94,12 +94,30 @@ def parse_win_probabilities(content: bytes, source: str) -> WinProbabilities:
     """Read a table from a file's content, named ``source`` in errors; raises ValueError."""
     lines = _lines(decode_text(content, source), source)
     where, head = next(lines, (f"{source}, line 1", []))
-    unseen = _counts(head, where)
+    unseen = [_whole(cell, "count of unseen tiles", where) for cell in head[1:]]
+    if not unseen:
+        raise ValueError(f"{where}: a first cell and then counts of unseen tiles have to be here")
+    for previous, count in pairwise(unseen):
+        if count != previous + 1:
+            raise ValueError(f"{where}: {count} unseen tiles after {previous}; each is one more")
+    if unseen[0] < 0:
+        raise ValueError(f"{where}: {unseen[0]} unseen tiles; there are 0 or more")
     spreads: list[int] = []
     rows: list[list[float]] = []
-    for where, cells in lines:
-        spreads.append(_spread(cells[0], spreads, where))
-        rows.append(_probabilities(cells[1:], unseen, where))
+    for where, (first, *cells) in lines:
+        spread = _whole(first, "spread", where)
+        steps = {spreads[1] - spreads[0]} if len(spreads) > 1 else {1, -1}
+        if spreads and spread - spreads[-1] not in steps:
+            raise ValueError(
+                f"{where}: spread {spread} after {spreads[-1]}; from line to line it goes up by "
+                "one, or down by one all the way"
+            )
+        if len(cells) != len(unseen):
+            raise ValueError(
+                f"{where}: {len(cells)} probabilities for {len(unseen)} counts of unseen tiles"
+            )
+        spreads.append(spread)
+        rows.append([_probability(*pair, where) for pair in zip(cells, unseen, strict=True)])
     if not rows:
         raise ValueError(f"{where}: no line of probabilities follows")
     values = np.array(rows, np.float32)
@@ -126,46 +144,16 @@ def _lines(text: str, source: str) -> Iterator[tuple[str, list[str]]]:
         raise ValueError(f"{source}, line {reader.line_num}: {error}") from None
 
 
-def _counts(cells: Sequence[str], where: str) -> list[int]:
-    counts = [_whole(cell, "count of unseen tiles", where) for cell in cells[1:]]
-    if not counts:
-        raise ValueError(f"{where}: a first cell and then counts of unseen tiles have to be here")
-    for previous, count in pairwise(counts):
-        if count != previous + 1:
-            raise ValueError(f"{where}: {count} unseen tiles after {previous}; each is one more")
-    if counts[0] < 0:
-        raise ValueError(f"{where}: {counts[0]} unseen tiles; there are 0 or more")
-    return counts
-
-
-def _spread(cell: str, before: Sequence[int], where: str) -> int:
-    spread = _whole(cell, "spread", where)
-    steps = {before[1] - before[0]} if len(before) > 1 else {1, -1} if before else set()
-    if steps and spread - before[-1] not in steps:
+def _probability(cell: str, count: int, where: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
         raise ValueError(
-            f"{where}: spread {spread} after {before[-1]}; from line to line it goes up by one, or "
-            "down by one all the way"
+            f"{where}: {cell[:20]!r}, for {count} unseen tiles, is no probability from 0 to 1"
         )
-    return spread
-
-
-def _probabilities(cells: Sequence[str], unseen: Sequence[int], where: str) -> list[float]:
-    if len(cells) != len(unseen):
-        raise ValueError(
-            f"{where}: {len(cells)} probabilities for {len(unseen)} counts of unseen tiles"
-        )
-    values = []
-    for cell, count in zip(cells, unseen, strict=True):
-        try:
-            value = float(cell)
-        except ValueError:
-            value = math.nan
-        if not 0 <= value <= 1:
-            raise ValueError(
-                f"{where}: {cell[:20]!r}, for {count} unseen tiles, is no probability from 0 to 1"
-            )
-        values.append(value)
-    return values
+    return value
 
 
 def _whole(cell: str, what: str, where: str) -> int:

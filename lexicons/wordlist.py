@@ -85,23 +85,34 @@ def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList
         ValueError: names ``source``, the line and what is wrong with it.
     """
     if source.endswith(".xz"):
-        content = _decompressed(content, source)
+        try:
+            with lzma.open(io.BytesIO(content)) as file:
+                content = file.read(MOST_BYTES + 1)
+        except (lzma.LZMAError, EOFError) as error:
+            raise ValueError(f"{source}: not a whole xz file ({error})") from None
+        if len(content) > MOST_BYTES:
+            raise ValueError(f"{source}: more than {MOST_BYTES:,} bytes of text are in it")
     text = unicodedata.normalize("NFC", _decode(content, source, alphabet))
-    lines = _word_lines(alphabet.upper(text))
+    lines = _Lines([], [])
+    for number, line in enumerate(alphabet.upper(text).split("\n"), start=1):
+        word = line.strip()
+        if word and not word.startswith("#"):
+            lines.words.append(word)
+            lines.numbers.append(number)
     if not lines.words:
         raise ValueError(f"{source}: no words in it; a word list has one word a line")
-    return WordList(alphabet, _sorted_lines(lines, _read_tiles(lines, alphabet, source), source))
-
-
-def _decompressed(content: bytes, source: str) -> bytes:
-    try:
-        with lzma.open(io.BytesIO(content)) as file:
-            text = file.read(MOST_BYTES + 1)
-    except (lzma.LZMAError, EOFError) as error:
-        raise ValueError(f"{source}: not a whole xz file ({error})") from None
-    if len(text) > MOST_BYTES:
-        raise ValueError(f"{source}: more than {MOST_BYTES:,} bytes of text are in it")
-    return text
+    matrix = _read_tiles(lines, alphabet, source)
+    rows = _as_strings(matrix)
+    order = np.argsort(rows, kind="stable")
+    again = np.flatnonzero(rows[order[1:]] == rows[order[:-1]])
+    if again.size:
+        at = int(again[np.argmin(order[again + 1])])
+        first, second = int(order[at]), int(order[at + 1])
+        raise ValueError(
+            f"{source}, line {lines.numbers[second]}: {lines.words[second]!r} is in line "
+            f"{lines.numbers[first]} already"
+        )
+    return WordList(alphabet, np.ascontiguousarray(matrix[order]))
 
 
 class _Lines(NamedTuple):
@@ -120,39 +131,20 @@ def _decode(content: bytes, source: str, alphabet: Alphabet) -> str:
     try:
         return decode_text(content, source)
     except ValueError as error:
-        raise ValueError(f"{error}{_encoding_remedy(content, source, alphabet)}") from None
-
-
-def _encoding_remedy(content: bytes, source: str, alphabet: Alphabet) -> str:
-    """Return how to convert a list from an older encoding, if all its letters are tiles in it."""
+        said = str(error)
+    # Tell how to convert it from the first older encoding in which all its letters are tiles.
     letters = {letter for text in (*alphabet.letters, *alphabet.blanked) for letter in text}
     bytes_beyond_ascii = bytes(sorted({byte for byte in content if byte > 0x7F}))
     for encoding in _OLDER_ENCODINGS:
         with suppress(UnicodeDecodeError):
             if letters.issuperset(bytes_beyond_ascii.decode(encoding).upper()):
-                return f"; it seems to be {encoding}: {_conversion(source, encoding)}"
-    return ""
-
-
-def _conversion(source: str, encoding: str) -> str:
-    """Return a shell command that makes UTF-8 text of a list, beside it."""
-    text, convert = source.removesuffix(".xz"), f"iconv -f {encoding} -t UTF-8"
-    out = shlex.quote(f"{text.removesuffix('.txt')}.utf-8.txt")
-    quoted = shlex.quote(source)
-    if text != source:
-        return f"xz -dc {quoted} | {convert} > {out}"
-    return f"{convert} {quoted} > {out}"
-
-
-def _word_lines(text: str) -> _Lines:
-    words: list[str] = []
-    numbers: list[int] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        word = line.strip()
-        if word and not word.startswith("#"):
-            words.append(word)
-            numbers.append(number)
-    return _Lines(words, numbers)
+                text, convert = source.removesuffix(".xz"), f"iconv -f {encoding} -t UTF-8"
+                out = shlex.quote(f"{text.removesuffix('.txt')}.utf-8.txt")
+                quoted = shlex.quote(source)
+                is_packed = text != source
+                command = f"xz -dc {quoted} | {convert}" if is_packed else f"{convert} {quoted}"
+                raise ValueError(f"{said}; it seems to be {encoding}: {command} > {out}")
+    raise ValueError(said)
 
 
 def _read_tiles(lines: _Lines, alphabet: Alphabet, source: str) -> WordMatrix:
@@ -195,20 +187,6 @@ def _tiles_of(word: str, alphabet: Alphabet, where: str) -> tuple[int, ...]:
             f"{where}: {word!r} has {len(tiles)} letters; a word has {SHORTEST_WORD} to {MAX_WORD}"
         )
     return tiles
-
-
-def _sorted_lines(lines: _Lines, matrix: WordMatrix, source: str) -> WordMatrix:
-    rows = _as_strings(matrix)
-    order = np.argsort(rows, kind="stable")
-    again = np.flatnonzero(rows[order[1:]] == rows[order[:-1]])
-    if again.size:
-        at = int(again[np.argmin(order[again + 1])])
-        first, second = int(order[at]), int(order[at + 1])
-        raise ValueError(
-            f"{source}, line {lines.numbers[second]}: {lines.words[second]!r} is in line "
-            f"{lines.numbers[first]} already"
-        )
-    return np.ascontiguousarray(matrix[order])
 
 
 def pack_words(words: Sequence[Sequence[int]]) -> WordMatrix:

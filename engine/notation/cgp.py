@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 
@@ -54,42 +54,38 @@ def read_cgp(text: str, rules: Rules) -> Position:
             "'board racks scores zeros', separated by spaces"
         )
     board = _read_board(fields[0], rules)
-    racks = _read_racks(fields[1], rules)
-    check_tile_counts(board, racks, rules.distribution)
+    held, points = fields[1].split("/"), fields[2].split("/")
+    if len(held) != 2:
+        raise NotationError(
+            f"racks: {shown(fields[1])} is {len(held)} of the two racks 'on turn/next'; "
+            "an unknown rack is empty, as in 'ABCDEFG/'"
+        )
+    first, second = (
+        read_rack(rack, f"{name} rack", rules.distribution.alphabet, rules.rack_size)
+        for name, rack in zip(("first", "second"), held, strict=True)
+    )
+    check_tile_counts(board, (first, second), rules.distribution)
     if not _COUNT.fullmatch(fields[3]):
         raise NotationError(
             f"zeros: {shown(fields[3])} is not a number of scoreless turns, 0 or more"
         )
     operations = read_operations(text)
-    position = Position(board, racks, _read_scores(fields[2]), scoreless_turns=int(fields[3]))
+    if len(points) != 2 or not all(map(_SCORE.fullmatch, points)):
+        raise NotationError(f"scores: {shown(fields[2])} is not two whole numbers such as 120/98")
+    scores = int(points[0]), int(points[1])
+    position = Position(board, (first, second), scores, scoreless_turns=int(fields[3]))
     for name, argument in operations:
-        position = _counting(position, name, argument, rules)
+        if name in _COUNTED and not _COUNTED[name].fullmatch(argument):
+            raise NotationError(
+                f"operation {shown(f'{name} {argument}')}: passes are a number, as in 'passes 2;', "
+                "and exchanges two, as in 'exchanges 1/0;'"
+            )
+        if name == "passes":
+            position = replace(position, passes=int(argument) * rules.limits_passes)
+        elif name == "exchanges":
+            own, other = (int(count) * rules.limits_exchanges for count in argument.split("/"))
+            position = replace(position, exchanges=(own, other))
     return position
-
-
-def _counting(position: Position, name: str, argument: str, rules: Rules) -> Position:
-    """Return the position with what an operation counts, if the rules limit that."""
-    form = _COUNTED.get(name)
-    if form is None:
-        return position
-    if not form.fullmatch(argument):
-        raise NotationError(
-            f"operation {shown(f'{name} {argument}')}: passes are a number, as in 'passes 2;', and "
-            "exchanges two, as in 'exchanges 1/0;'"
-        )
-    if name == "passes":
-        return replace(position, passes=int(argument) * rules.limits_passes)
-    first, second = (int(count) * rules.limits_exchanges for count in argument.split("/"))
-    return replace(position, exchanges=(first, second))
-
-
-def _counts_of(position: Position, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Yield the operations of a position that counts what the rules limit."""
-    if rules.limits_passes and position.passes:
-        yield "passes", str(position.passes)
-    if rules.limits_exchanges and any(position.exchanges):
-        first = position.on_turn
-        yield "exchanges", f"{position.exchanges[first]}/{position.exchanges[1 - first]}"
 
 
 def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, str]] = ()) -> str:
@@ -99,14 +95,27 @@ def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, 
         NotationError: an operation that could not be read back.
     """
     alphabet = rules.distribution.alphabet
+    columns, squares = position.board.layout.columns, position.board.squares
     first, second = position.on_turn, 1 - position.on_turn
+    rows = [
+        "".join(
+            alphabet.text(run) if tiles else str(len(list(run)))
+            for tiles, run in groupby(squares[at : at + columns], bool)
+        )
+        for at in range(0, len(squares), columns)
+    ]
     parts = [
-        "/".join(_row_text(position.board, row, alphabet) for row in range(rules.layout.rows)),
+        "/".join(rows),
         f"{alphabet.text(position.racks[first])}/{alphabet.text(position.racks[second])}",
         f"{position.scores[first]}/{position.scores[second]}",
         str(position.scoreless_turns),
     ]
-    for name, argument in (*_counts_of(position, rules), *operations):
+    counted = []
+    if rules.limits_passes and position.passes:
+        counted.append(("passes", str(position.passes)))
+    if rules.limits_exchanges and any(position.exchanges):
+        counted.append(("exchanges", f"{position.exchanges[first]}/{position.exchanges[second]}"))
+    for name, argument in (*counted, *operations):
         if len(name.split()) != 1 or ";" in name + argument or "\n" in argument:
             raise NotationError(
                 f"operation {shown(f'{name} {argument}')} cannot be written: a name is one word, "
@@ -185,58 +194,29 @@ def _read_board(text: str, rules: Rules) -> Board:
     if len(rows) != layout.rows:
         raise NotationError(f"board: {len(rows)} rows; the {layout.name} board has {layout.rows}")
     squares = bytearray()
-    for number, row in enumerate(rows):
-        squares += _read_row(row, number, layout.columns, rules.distribution.alphabet)
+    for number, row in enumerate(rows, start=1):
+        where, width = f"board, row {number}", 0
+        for match in _SQUARES.finditer(row):
+            token = match[0]
+            if token[0] in "0123456789":
+                run = int(token) if _COUNT.fullmatch(token) else 10**9
+                if run == 0:
+                    raise NotationError(
+                        f"{where}: a run of {token} empty squares; it has 1 or more"
+                    )
+                width += run
+                squares += bytes(min(run, layout.columns))
+                continue
+            width += 1
+            try:
+                squares.append(tile_on_board(token, rules.distribution.alphabet))
+            except NotationError as error:
+                raise NotationError(f"{where}, square {width}: {shown(token)} {error}") from None
+        if width != layout.columns:
+            raise NotationError(
+                f"{where}: {shown(row)} is {min(width, 10**9)} squares; a row has {layout.columns}"
+            )
     return Board(layout, bytes(squares))
-
-
-def _read_row(text: str, row: int, columns: int, alphabet: Alphabet) -> bytes:
-    width = 0
-    squares = bytearray()
-    for match in _SQUARES.finditer(text):
-        token = match[0]
-        if token[0] in "0123456789":
-            run = int(token) if _COUNT.fullmatch(token) else 10**9
-            if run == 0:
-                raise NotationError(
-                    f"board, row {row + 1}: a run of {token} empty squares; it has 1 or more"
-                )
-            width += run
-            squares += bytes(min(run, columns))
-            continue
-        width += 1
-        try:
-            squares.append(tile_on_board(token, alphabet))
-        except NotationError as error:
-            where = f"board, row {row + 1}, square {width}"
-            raise NotationError(f"{where}: {shown(token)} {error}") from None
-    if width != columns:
-        raise NotationError(
-            f"board, row {row + 1}: {shown(text)} is {min(width, 10**9)} squares; "
-            f"a row has {columns}"
-        )
-    return bytes(squares)
-
-
-def _read_racks(text: str, rules: Rules) -> tuple[Rack, Rack]:
-    parts = text.split("/")
-    if len(parts) != 2:
-        raise NotationError(
-            f"racks: {shown(text)} is {len(parts)} of the two racks 'on turn/next'; "
-            "an unknown rack is empty, as in 'ABCDEFG/'"
-        )
-    first, second = (
-        read_rack(part, f"{name} rack", rules.distribution.alphabet, rules.rack_size)
-        for name, part in zip(("first", "second"), parts, strict=True)
-    )
-    return first, second
-
-
-def _read_scores(text: str) -> tuple[int, int]:
-    parts = text.split("/")
-    if len(parts) != 2 or not all(map(_SCORE.fullmatch, parts)):
-        raise NotationError(f"scores: {shown(text)} is not two whole numbers such as 120/98")
-    return int(parts[0]), int(parts[1])
 
 
 def read_operations(text: str) -> tuple[tuple[str, str], ...]:
@@ -264,12 +244,3 @@ def _read_operation(text: str, number: int) -> tuple[str, str]:
                     f"operation {shown(text.strip())}: a ';' is missing before {follower!r}"
                 )
     return name, " ".join(arguments)
-
-
-def _row_text(board: Board, row: int, alphabet: Alphabet) -> str:
-    columns = board.layout.columns
-    squares = board.squares[row * columns : (row + 1) * columns]
-    return "".join(
-        alphabet.text(run) if tiles else str(len(list(run)))
-        for tiles, run in groupby(squares, bool)
-    )

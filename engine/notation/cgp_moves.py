@@ -56,8 +56,11 @@ def format_cgp_move(move: Move | int, board: Board, alphabet: Alphabet) -> str:
         case Exchange(tiles):
             return f"ex.{alphabet.text(tiles)}"
         case Place():
+            *_, (row, column, _) = board.squares_of(move)
+            if row >= board.layout.rows or column >= board.layout.columns:
+                raise NotationError(f"a word of {len(move.tiles)} squares runs off the board")
             square = format_square(move.row, move.column, move.direction)
-            return f"{square}.{_word(move, board, alphabet)}"
+            return f"{square}.{word_text(move, board, alphabet, '{}')}"
 
 
 def format_cgp_turn(turn: CgpMove, board: Board, alphabet: Alphabet) -> str:
@@ -114,13 +117,6 @@ def parse_cgp_rack(text: str, alphabet: Alphabet, rack_size: int) -> Rack | None
     if first.lower() != "rack" or not dot:
         return None
     return read_rack(tiles, shown(text), alphabet, rack_size)
-
-
-def _word(move: Place, board: Board, alphabet: Alphabet) -> str:
-    *_, (row, column, _) = board.squares_of(move)
-    if row >= board.layout.rows or column >= board.layout.columns:
-        raise NotationError(f"a word of {len(move.tiles)} squares runs off the board")
-    return word_text(move, board, alphabet, "{}")
 
 
 def _placement(square: str, word: str, board: Board, alphabet: Alphabet) -> Place:

@@ -246,55 +246,47 @@ class _Reader:
                 raise GcgError(number, f"a second #{name}; a file holds one game")
             self._single[name] = text.strip()
         elif numbered := _NUMBERED.fullmatch(name):
-            self._numbered(number, numbered[1], int(numbered[2]), text)
+            what, seat = numbered[1], int(numbered[2])
+            if seat in (self._players if what == "player" else self._racks):
+                raise GcgError(number, f"a second #{name}; a file holds one game")
+            if what == "rack":
+                self._racks[seat] = (number, text.strip())
+                return
+            nick, called = (*text.split(maxsplit=1), "", "")[:2]
+            if not nick or ":" in nick:
+                raise GcgError(number, f"#{name} needs a nick: one word without a colon")
+            if any(nick == player.nick for player in self._players.values()):
+                raise GcgError(number, f"two players with the nick {shown(nick)}")
+            self._players[seat] = GcgPlayer(nick, called.strip(), line=number)
         elif name != "character-encoding":
             self._pragmas.append(GcgPragma(line[1:], len(self._events)))
-
-    def _numbered(self, line: int, what: str, number: int, text: str) -> None:
-        if number in (self._players if what == "player" else self._racks):
-            raise GcgError(line, f"a second #{what}{number}; a file holds one game")
-        if what == "rack":
-            self._racks[number] = (line, text.strip())
-            return
-        nick, name = (*text.split(maxsplit=1), "", "")[:2]
-        if not nick or ":" in nick:
-            raise GcgError(line, f"#player{number} needs a nick: one word without a colon")
-        if any(nick == player.nick for player in self._players.values()):
-            raise GcgError(line, f"two players with the nick {shown(nick)}")
-        self._players[number] = GcgPlayer(nick, name.strip(), line=line)
 
     def _event(self, number: int, line: str) -> GcgEvent:
         match = _EVENT.fullmatch(line)
         if match is None:
             raise GcgError(number, f"{shown(line)} does not begin with '>nick:'")
-        if all(match[1] != player.nick for player in self._players.values()):
-            raise GcgError(number, f"no #player line before it names {shown(match[1])}")
-        return _read_event(number, match[1], match[2].split())
-
-
-def _read_event(line: int, nick: str, fields: list[str]) -> GcgEvent:
-    fields = _without_words(fields)
-    if len(fields) < 3:
-        raise GcgError(
-            line, f"{shown(' '.join(fields))} is less than an event: a move, a score and a total"
-        )
-    for name, text in zip(("score", "total"), fields[-2:], strict=True):
-        if not _NUMBER.fullmatch(text):
-            raise GcgError(line, f"the {name} is a whole number such as +12; {shown(text)} is not")
-    score, total = int(fields[-2]), int(fields[-1])
-    kind, rack, detail = _read_move(line, fields[:-2], score)
-    if len(rack) > 1:
-        raise GcgError(line, f"{shown(' '.join(rack))} is more than a rack; it has no spaces")
-    return GcgEvent(kind, nick, "".join(rack), detail, score, total, line=line)
-
-
-def _without_words(fields: list[str]) -> list[str]:
-    """Leave out the words that a play made, if they follow its total."""
-    end = len(fields)
-    while end and _MADE.fullmatch(fields[end - 1]):
-        end -= 1
-    has_play = end > 3 and _is_square(fields[end - 4])
-    return fields[:end] if has_play and _NUMBER.fullmatch(fields[end - 2]) else fields
+        nick, fields = match[1], match[2].split()
+        if all(nick != player.nick for player in self._players.values()):
+            raise GcgError(number, f"no #player line before it names {shown(nick)}")
+        # Leave out the words that a play made, if they follow its total.
+        end = len(fields)
+        while end and _MADE.fullmatch(fields[end - 1]):
+            end -= 1
+        if end > 3 and _is_square(fields[end - 4]) and _NUMBER.fullmatch(fields[end - 2]):
+            fields = fields[:end]
+        if len(fields) < 3:
+            said = shown(" ".join(fields))
+            raise GcgError(number, f"{said} is less than an event: a move, a score and a total")
+        for name, text in zip(("score", "total"), fields[-2:], strict=True):
+            if not _NUMBER.fullmatch(text):
+                raise GcgError(
+                    number, f"the {name} is a whole number such as +12; {shown(text)} is not"
+                )
+        score, total = int(fields[-2]), int(fields[-1])
+        kind, rack, detail = _read_move(number, fields[:-2], score)
+        if len(rack) > 1:
+            raise GcgError(number, f"{shown(' '.join(rack))} is more than a rack; it has no spaces")
+        return GcgEvent(kind, nick, "".join(rack), detail, score, total, line=number)
 
 
 def _read_move(line: int, fields: list[str], score: int) -> tuple[EventKind, list[str], str]:

@@ -106,6 +106,8 @@ def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:
         NotationError: says which part of the text is wrong, and what the board holds there.
     """
     parts = text.split()
+    if parts == ["-"]:
+        return PASS
     if len(parts) == 1 and parts[0].startswith("-"):
         return _parse_exchange(parts[0], alphabet)
     if len(parts) != 2:
@@ -125,7 +127,13 @@ def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:
         at = row + number * step[0], column + number * step[1]
         if at[0] >= board.layout.rows or at[1] >= board.layout.columns:
             raise NotationError(f"{shown(text)} runs off the board at its tile {number + 1}")
-        tiles.append(_settle(tile, on_board, board, at, alphabet))
+        here = board.at(*at)
+        if here == EMPTY and (on_board or tile is None):
+            raise NotationError(f"{square_name(*at)} is empty; there is no tile to play through")
+        if here != EMPTY and tile is not None and (tile ^ here) & ~BLANK_FLAG:
+            holds, told = alphabet.tile_text(here), alphabet.tile_text(tile)
+            raise NotationError(f"{square_name(*at)} holds {holds}, not {told}")
+        tiles.append(PLAYED_THROUGH if here != EMPTY or tile is None else tile)
     return Place(row, column, direction, tuple(tiles))
 
 
@@ -144,9 +152,7 @@ def parse_told(text: str, board: Board, alphabet: Alphabet) -> Move | int:
     return int(count[1]) if count else parse_move(text, board, alphabet)
 
 
-def _parse_exchange(text: str, alphabet: Alphabet) -> Exchange | Pass:
-    if text == "-":
-        return PASS
+def _parse_exchange(text: str, alphabet: Alphabet) -> Exchange:
     if _COUNT.fullmatch(text):
         raise NotationError(f"{text!r} says how many tiles are exchanged, not which; write '-ABC'")
     try:
@@ -196,18 +202,3 @@ def tile_on_board(token: str, alphabet: Alphabet) -> int:
             "is no letter; write a blank as the letter it stands for, in lower case"
         )
     return tile
-
-
-def _settle(
-    tile: int | None, on_board: bool, board: Board, at: tuple[int, int], alphabet: Alphabet
-) -> int:
-    here = board.at(*at)
-    if here == EMPTY:
-        if on_board or tile is None:
-            raise NotationError(f"{square_name(*at)} is empty; there is no tile to play through")
-        return tile
-    if tile is not None and (tile ^ here) & ~BLANK_FLAG:
-        raise NotationError(
-            f"{square_name(*at)} holds {alphabet.tile_text(here)}, not {alphabet.tile_text(tile)}"
-        )
-    return PLAYED_THROUGH

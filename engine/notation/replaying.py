@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from engine.rules.game import Ending, Game, Turn
+from engine.rules.game import Game
 from engine.rules.moves import Exchange, Move, Pass, Place
-from engine.rules.position import Board, Position, Rack, with_seat
+from engine.rules.position import Position, Rack, with_seat
 from engine.rules.rules import (
     Play,
     Rules,
@@ -28,7 +28,7 @@ from engine.rules.rules import (
     rack_tiles,
     score_play,
 )
-from lexicons.alphabet import EMPTY, Alphabet
+from lexicons.alphabet import EMPTY
 from lexicons.text import shown
 
 from .cgp import check_tile_counts, read_cgp, read_rack, write_cgp
@@ -98,19 +98,15 @@ def replay(gcg: GcgGame, rules: Rules) -> Replay:
     if len(gcg.players) != 2:
         line = gcg.players[2].line if len(gcg.players) > 2 else gcg.players[0].line
         raise GcgError(line, f"{len(gcg.players)} players; only a game of two can be replayed")
-    game = _Replayer(gcg, rules)
-    steps = tuple(game.step(index, event) for index, event in enumerate(gcg.events))
-    return Replay(steps, game.final())
-
-
-def _opening(gcg: GcgGame, rules: Rules) -> Position:
-    """Return the position that a game begins in; replays take the racks from the turns instead."""
-    if not gcg.opening:
-        return Position.empty(rules.layout)
-    try:
-        return read_cgp(gcg.opening, rules)
-    except NotationError as error:
-        raise GcgError(0, f"#opening: {error}") from None
+    game, steps = _Replayer(gcg, rules), list[ReplayStep]()
+    for index, event in enumerate(gcg.events):
+        try:
+            steps.append(game.step(index, event))
+        except GcgError:
+            raise
+        except ValueError as error:
+            raise GcgError(event.line, str(error)) from None
+    return Replay(tuple(steps), game.final())
 
 
 class _Known(NamedTuple):
@@ -128,24 +124,18 @@ class _Replayer:
         self._known = _known_racks(gcg, self._seats, rules)
         turns = (event.nick for event in gcg.events if event.kind.is_turn)
         self._on_turn = self._seats[next(turns, gcg.players[0].nick)]
-        begun = _opening(gcg, rules)
+        begun = Position.empty(rules.layout)
+        if gcg.opening:  # its racks are taken from the turns instead
+            try:
+                begun = read_cgp(gcg.opening, rules)
+            except NotationError as error:
+                raise GcgError(0, f"#opening: {error}") from None
         begun = begun if self._on_turn == 0 else begun.swapped()
         self._board = begun.board
         self._scores = begun.scores
         self._counts = begun.scoreless_turns, begun.passes, begun.exchanges
         self._ended = False
         self._last: ReplayStep | None = None
-
-    def step(self, index: int, event: GcgEvent) -> ReplayStep:
-        """Apply an event; an error names its line."""
-        try:
-            step = self._step(index, event)
-        except GcgError:
-            raise
-        except ValueError as error:
-            raise GcgError(event.line, str(error)) from None
-        self._last = step
-        return step
 
     def final(self) -> Position:
         """Return the position after the last event."""
@@ -157,9 +147,17 @@ class _Replayer:
                 known = with_seat(known, self._on_turn, said)
         return self._position(known)
 
-    def _step(self, index: int, event: GcgEvent) -> ReplayStep:
-        seat = self._seats[event.nick]
-        before = self._before(index, event)
+    def step(self, index: int, event: GcgEvent) -> ReplayStep:
+        """Apply an event; ValueError if it does not fit the rules."""
+        seat, last = self._seats[event.nick], self._last
+        known = self._known[index]
+        if event.kind is EventKind.WITHDRAWN and last and last.event.nick == event.nick:
+            # Nothing was drawn yet: this line's rack includes the tiles that still lie there.
+            rack = Counter(known[seat].rack)
+            if isinstance(last.move, Place):
+                rack -= Counter(rack_tiles(last.move.placed))
+            known = with_seat(known, seat, _Known(tuple(sorted(rack.elements())), event.line))
+        before = self._position(known)
         if event.kind.is_turn:
             if self._ended:
                 raise ValueError(f"{event.nick} plays on after the points for racks")
@@ -180,12 +178,24 @@ class _Replayer:
                 if event.score == 0 and event.total == self._scores[seat] + expected:
                     step = replace(step, event=replace(event, score=expected))  # Quackle's way
             case EventKind.RACK_LEFT | EventKind.RACK_LOST:
-                expected = self._rack_points(event)
+                distribution = self._rules.distribution
+                value = distribution.value(distribution.alphabet.tiles(event.detail))
+                if event.kind is EventKind.RACK_LOST:
+                    expected = -value
+                else:  # tiles left count twice, unless their owner loses them too
+                    is_lost = any(each.kind is EventKind.RACK_LOST for each in self._gcg.events)
+                    expected = value if is_lost else 2 * value
                 self._ended = True
             case EventKind.TIME | EventKind.CHALLENGE:
-                self._check_sign(event)
+                if event.kind is EventKind.TIME and event.score > 0:
+                    raise ValueError(f"time is a loss; {event.score:+d} is a gain")
+                if event.kind is EventKind.CHALLENGE and event.score < 0:
+                    raise ValueError(
+                        f"a bonus for a challenge is a gain; {event.score:+d} is a loss"
+                    )
                 expected = None
         self._add(step, expected)
+        self._last = step
         return step
 
     def _position(self, known: tuple[_Known, _Known]) -> Position:
@@ -195,16 +205,6 @@ class _Replayer:
         except NotationError as error:
             raise GcgError(max(known[0].line, known[1].line), str(error)) from None
         return Position(self._board, racks, self._scores, self._on_turn, *self._counts)
-
-    def _before(self, index: int, event: GcgEvent) -> Position:
-        known, last = self._known[index], self._last
-        if event.kind is EventKind.WITHDRAWN and last and last.event.nick == event.nick:
-            # Nothing was drawn yet: this line's rack includes the tiles that still lie there.
-            seat, rack = last.seat, Counter(known[last.seat].rack)
-            if isinstance(last.move, Place):
-                rack -= Counter(rack_tiles(last.move.placed))
-            known = with_seat(known, seat, _Known(tuple(sorted(rack.elements())), event.line))
-        return self._position(known)
 
     def _place(self, step: ReplayStep) -> ReplayStep:
         detail = step.event.detail
@@ -236,25 +236,19 @@ class _Replayer:
                 count = len(move.tiles)
             else:
                 move = Exchange(rack) if count == len(rack) == rules.rack_size else None
-            self._check_exchange(step, count)
+            on_board = sum(tile != EMPTY for tile in self._board.squares)
+            bag = max(0, rules.distribution.total - on_board - 2 * rules.rack_size)
+            least = max(count, rules.exchange_minimum)
+            if count > rules.rack_size:
+                raise ValueError(f"{count} tiles are exchanged; a rack holds {rules.rack_size}")
+            if bag < least:
+                raise ValueError(f"an exchange of {count} with {bag} in the bag; it takes {least}")
+            if not may_exchange(step.before, rules):
+                raise ValueError(none_left(rules))
         # Of an exchange of unknown tiles the event stands for the move.
         self._counts = step.before.counts_after(move or step.event, rules)
         self._on_turn = 1 - step.seat
         return replace(step, move=move)
-
-    def _check_exchange(self, step: ReplayStep, count: int) -> None:
-        rules = self._rules
-        on_board = sum(tile != EMPTY for tile in self._board.squares)
-        bag = max(0, rules.distribution.total - on_board - 2 * rules.rack_size)
-        if count > rules.rack_size:
-            raise ValueError(f"{count} tiles are exchanged; a rack holds {rules.rack_size}")
-        if bag < max(count, rules.exchange_minimum):
-            raise ValueError(
-                f"an exchange of {count} with {bag} in the bag; "
-                f"it takes {max(count, rules.exchange_minimum)}"
-            )
-        if not may_exchange(step.before, rules):
-            raise ValueError(none_left(rules))
 
     def _withdraw(self, step: ReplayStep) -> int:
         last = self._last
@@ -263,20 +257,6 @@ class _Replayer:
         self._board = last.before.board
         self._counts = last.before.counts_after(None, self._rules)
         return -last.play.score
-
-    def _rack_points(self, event: GcgEvent) -> int:
-        distribution = self._rules.distribution
-        value = distribution.value(distribution.alphabet.tiles(event.detail))
-        if event.kind is EventKind.RACK_LOST:
-            return -value
-        is_lost = any(each.kind is EventKind.RACK_LOST for each in self._gcg.events)
-        return value if is_lost else 2 * value  # where one loses it and the other gains it
-
-    def _check_sign(self, event: GcgEvent) -> None:
-        if event.kind is EventKind.TIME and event.score > 0:
-            raise ValueError(f"time is a loss; {event.score:+d} is a gain")
-        if event.kind is EventKind.CHALLENGE and event.score < 0:
-            raise ValueError(f"a bonus for a challenge is a gain; {event.score:+d} is a loss")
 
     def _check_rack(self, step: ReplayStep, tiles: tuple[int, ...]) -> None:
         missing = Counter(tiles) - Counter(step.before.racks[step.seat])
@@ -354,13 +334,22 @@ def gcg_from_game(
     if min(time_penalties) < 0:
         raise ValueError(f"time penalties {time_penalties}: points lost are 0 or more")
     alphabet = game.rules.distribution.alphabet
-    nicks = _nicks(players)
-    events = [event for turn, board in _boards(game) for event in _events(turn, board, nicks, game)]
+    first, second = (re.sub(r"[\s:]+", "_", name.strip()) or "player" for name in players)
+    nicks = first, second if second != first else f"{second}_2"
+    events = list(_events(game, nicks))
     totals = list(game.opening.scores) if game.opening else [0, 0]
     for turn in game.turns:
         totals[turn.seat] = turn.total
     if game.over is not None:
-        events += _end_events(game.over, nicks, totals, alphabet)
+        left = [alphabet.text(rack) for rack in game.over.racks]
+        for seat, points in enumerate(game.over.adjustments):
+            totals[seat] += points
+            told = nicks[seat], left[seat], left[seat], points, totals[seat]
+            if game.over.reason == "zeroes":
+                events.append(GcgEvent(EventKind.RACK_LOST, *told))
+            elif not left[seat]:
+                told = nicks[seat], "", left[1 - seat], points, totals[seat]
+                events.append(GcgEvent(EventKind.RACK_LEFT, *told))
     for seat, points in enumerate(time_penalties):
         if points:
             totals[seat] -= points
@@ -381,51 +370,32 @@ def gcg_from_game(
     )
 
 
-def _boards(game: Game) -> Iterator[tuple[Turn, Board]]:
-    """Yield each turn, and the board before it."""
+def _events(game: Game, nicks: tuple[str, str]) -> Iterator[GcgEvent]:
+    """Yield the events of each turn, and of a challenge of it."""
+    alphabet = game.rules.distribution.alphabet
     board = (game.opening or Position.empty(game.rules.layout)).board
     for turn in game.turns:
-        yield turn, board
-        if isinstance(turn.move, Place) and not turn.withdrawn:
-            board = board.with_move(turn.move)
-
-
-def _events(turn: Turn, board: Board, nicks: tuple[str, str], game: Game) -> Iterator[GcgEvent]:
-    """Yield the events of a turn, and of a challenge of it."""
-    nick, alphabet = nicks[turn.seat], game.rules.distribution.alphabet
-    text, rack = format_move(turn.move, alphabet), alphabet.text(turn.rack)
-    total, score = turn.total - turn.bonus, turn.score
-    match turn.move:
-        case Place():
-            kind, detail = EventKind.PLAY, text
-        case Exchange():
-            kind, detail = EventKind.EXCHANGE, text.removeprefix("-")
-        case Pass():
-            kind, detail = EventKind.PASS, ""
-    if turn.withdrawn and isinstance(turn.move, Place):
-        score = score_play(board, turn.move, game.rules).score
-        total += score
-    note = LOST_TURN if turn.lost else STOOD if turn.upheld and not turn.bonus else ""
-    yield GcgEvent(kind, nick, rack, detail, score, total, note=note)
-    if turn.withdrawn:
-        yield GcgEvent(EventKind.WITHDRAWN, nick, rack, "", -score, total - score)
-    if turn.bonus:
-        yield GcgEvent(EventKind.CHALLENGE, nick, rack, "", turn.bonus, turn.total)
-
-
-def _end_events(
-    over: Ending, nicks: tuple[str, str], totals: list[int], alphabet: Alphabet
-) -> Iterator[GcgEvent]:
-    """Yield the points for racks, and add them to ``totals`` (modified in place)."""
-    for seat, points in enumerate(over.adjustments):
-        own, other = alphabet.text(over.racks[seat]), alphabet.text(over.racks[1 - seat])
-        totals[seat] += points
-        if over.reason == "zeroes":
-            yield GcgEvent(EventKind.RACK_LOST, nicks[seat], own, own, points, totals[seat])
-        elif not own:
-            yield GcgEvent(EventKind.RACK_LEFT, nicks[seat], "", other, points, totals[seat])
-
-
-def _nicks(players: tuple[str, str]) -> tuple[str, str]:
-    first, second = (re.sub(r"[\s:]+", "_", name.strip()) or "player" for name in players)
-    return first, second if second != first else f"{second}_2"
+        nick, text, rack = (
+            nicks[turn.seat],
+            format_move(turn.move, alphabet),
+            alphabet.text(turn.rack),
+        )
+        total, score = turn.total - turn.bonus, turn.score
+        match turn.move:
+            case Place() if turn.withdrawn:
+                kind, detail = EventKind.PLAY, text
+                score = score_play(board, turn.move, game.rules).score
+                total += score
+            case Place():
+                kind, detail = EventKind.PLAY, text
+                board = board.with_move(turn.move)
+            case Exchange():
+                kind, detail = EventKind.EXCHANGE, text.removeprefix("-")
+            case Pass():
+                kind, detail = EventKind.PASS, ""
+        note = LOST_TURN if turn.lost else STOOD if turn.upheld and not turn.bonus else ""
+        yield GcgEvent(kind, nick, rack, detail, score, total, note=note)
+        if turn.withdrawn:
+            yield GcgEvent(EventKind.WITHDRAWN, nick, rack, "", -score, total - score)
+        if turn.bonus:
+            yield GcgEvent(EventKind.CHALLENGE, nick, rack, "", turn.bonus, turn.total)

@@ -72,9 +72,12 @@ class DrawStream:
             raise ValueError(f"count is {count}; it must be 1 to {_RANGE}")
         fair = _RANGE // count * count
         position = self.position
-        key = self._key()
+        nonces = b"".join(hashlib.sha256(nonce).digest() for nonce in self.nonces)
+        key = hmac.digest(self.secret, _LABEL + nonces, "sha256")
         while True:
-            number = _number(key, position)
+            block, within = divmod(position, _PER_BLOCK)
+            digest = hmac.digest(key, block.to_bytes(8, "big"), "sha256")
+            number = int.from_bytes(digest[4 * within : 4 * within + 4], "big")
             position += 1
             if number < fair:
                 return number % count, replace(self, position=position)
@@ -86,16 +89,6 @@ class DrawStream:
             other, stream = stream.below(last + 1)
             order[last], order[other] = order[other], order[last]
         return tuple(order), stream
-
-    def _key(self) -> bytes:
-        nonces = b"".join(hashlib.sha256(nonce).digest() for nonce in self.nonces)
-        return hmac.digest(self.secret, _LABEL + nonces, "sha256")
-
-
-def _number(key: bytes, position: int) -> int:
-    block, within = divmod(position, _PER_BLOCK)
-    digest = hmac.digest(key, block.to_bytes(8, "big"), "sha256")
-    return int.from_bytes(digest[4 * within : 4 * within + 4], "big")
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,19 +146,16 @@ class Game:
         Raises:
             ValueError: no play is open.
         """
-        if not self.is_open:
+        before = self.before
+        if before is None:
             raise ValueError("no play is open to a challenge")
-        return self._upheld(ruling) if ruling.stands else self._withdrawn(ruling)
-
-    def _withdrawn(self, ruling: Ruling) -> Game:
-        before, turn = self.before, self.turns[-1]
-        assert before is not None, "a play is open"
-        off = replace(turn, score=0, total=before.scores[turn.seat], bingo=False, withdrawn=True)
-        position = before.taken_back(self.rules)
-        after = replace(self, position=position, before=None, turns=(*self.turns[:-1], off))
-        return after._lost_by(turn.seat) if ruling.game_lost else after._settled()
-
-    def _upheld(self, ruling: Ruling) -> Game:
+        if not ruling.stands:
+            turn = self.turns[-1]
+            total = before.scores[turn.seat]
+            off = replace(turn, score=0, total=total, bingo=False, withdrawn=True)
+            position = before.taken_back(self.rules)
+            after = replace(self, position=position, before=None, turns=(*self.turns[:-1], off))
+            return after._lost_by(turn.seat) if ruling.game_lost else after._settled()
         after = self.accepted()
         turn, challenger = after.turns[-1], self.position.on_turn
         gains = (ruling.points, 0) if turn.seat == 0 else (0, ruling.points)

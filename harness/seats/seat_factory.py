@@ -183,8 +183,10 @@ class SeatMaker:
         seed = None if self.seed is None else player_seed(self.seed, self.name)
         if not self.spec.built_in:
             await asyncio.to_thread(self._say_what_is_contained)
-        parent = await self._warm_parent()
-        reception = self.reception if self._reaches_us() else None
+        parent = None if self.spec.built_in else await self._warm_parent()
+        # It reaches our listener if it has this machine's network.
+        is_apart = not self.spec.built_in and containment.containment().apart
+        reception = self.reception if self.spec.has_network or not is_apart else None
         token, coming = (None, None) if reception is None else reception.expect()
         try:
             process = await SeatProcess.start(
@@ -207,19 +209,12 @@ class SeatMaker:
         lasts = self.spec.built_in or (parent is None and number > 0)
         return Worker(channel, process, idle if lasts else None)
 
-    def _reaches_us(self) -> bool:
-        """Return whether its processes have this machine's network."""
-        is_apart = not self.spec.built_in and containment.containment().apart
-        return self.spec.has_network or not is_apart
-
     def _say_what_is_contained(self) -> None:
         here = containment.containment()
         if self.notice is not None and not here.apart:
             self.notice(str(here))
 
     async def _warm_parent(self) -> ForkServer | None:
-        if self.spec.built_in:
-            return None
         async with self._warming:
             if self._forks and (self._parent is None or self._parent.returncode is not None):
                 if self._parent is not None:
@@ -234,8 +229,16 @@ class SeatMaker:
     async def _welcome(
         self, process: SeatProcess, coming: asyncio.Future[Channel] | None
     ) -> Channel:
+        async def greet() -> Channel:
+            channel = process.channel if coming is None else await coming
+            hello = (await channel.receive()).content
+            if not isinstance(hello, Hello):
+                raise ChannelClosed(f"it said {hello!r} instead of hello")
+            await channel.send(Welcome(name="tilewire", software=software()))
+            return channel
+
         ended = asyncio.ensure_future(process.wait())
-        greeted = asyncio.ensure_future(_greet(process, coming))
+        greeted = asyncio.ensure_future(greet())
         try:
             async with asyncio.timeout(START_S):
                 await asyncio.wait((ended, greeted), return_when=asyncio.FIRST_COMPLETED)
@@ -262,15 +265,6 @@ class SeatMaker:
                 await idle.pop().kill()
         if self._parent is not None:
             await self._parent.kill()
-
-
-async def _greet(process: SeatProcess, coming: asyncio.Future[Channel] | None) -> Channel:
-    channel = process.channel if coming is None else await coming
-    hello = (await channel.receive()).content
-    if not isinstance(hello, Hello):
-        raise ChannelClosed(f"it said {hello!r} instead of hello")
-    await channel.send(Welcome(name="tilewire", software=software()))
-    return channel
 
 
 class _Kept:

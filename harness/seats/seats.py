@@ -207,7 +207,12 @@ class ProcessSeat(_LinkSeat):
         finally:
             watch.cancel()
         await asyncio.sleep(0.05)  # lets the end of stderr and the exit status come in
-        evidence = _evidence(self.name, worker, link)
+        why, printed = last_words(worker.stderr_tail, self.name)
+        parts = [why] if why else []
+        parts += [f"exit status: {worker.returncode}", f"stderr:\n{printed or '(nothing)'}"]
+        if link.recent:
+            parts += ["last messages:", *link.recent]
+        evidence = "\n".join(parts)
         await self._kill()
         self._link = None
         if self._hangs:
@@ -235,15 +240,6 @@ def last_words(stderr: str, name: str) -> tuple[str, str]:
     return (why.strip(), before.strip()) if said else ("", stderr.strip())
 
 
-def _evidence(name: str, worker: Worker, link: Link) -> str:
-    why, printed = last_words(worker.stderr_tail, name)
-    parts = [why] if why else []
-    parts += [f"exit status: {worker.returncode}", f"stderr:\n{printed or '(nothing)'}"]
-    if link.recent:
-        parts += ["last messages:", *link.recent]
-    return "\n".join(parts)
-
-
 class NotWelcome(ChannelClosed):
     """The other side rejects us, and will do so again."""
 
@@ -266,12 +262,6 @@ class RemoteSeat(_LinkSeat):
         self._notice = notice
         self._has_come = False
 
-    def _wait_for(self, why: str) -> None:
-        if self._notice is None:
-            log.warning("bot can't be reached", seat=self.name, reason=why)
-        else:
-            self._notice(f"waiting for {self.name}: {why}")
-
     async def _live(self) -> None:
         wait, told = 0.1, ""
         while True:
@@ -283,7 +273,10 @@ class RemoteSeat(_LinkSeat):
                     return
                 if (why := str(closed)) != told:
                     told = why
-                    self._wait_for(why)
+                    if self._notice is None:
+                        log.warning("bot can't be reached", seat=self.name, reason=why)
+                    else:
+                        self._notice(f"waiting for {self.name}: {why}")
             else:
                 began, told, self._has_come = now_ms(), "", True
                 self._link = Link(channel, self._on_message)

@@ -64,26 +64,29 @@ class Correction(NamedTuple):
 
 def read_package(path: Path) -> dict[str, bytes]:
     """Return word files (up to MAX_SIZE) and licence of a scowl package, by path inside it."""
-    members = _directory_files(path) if path.is_dir() else _deb_files(path)
-    files = {name: data for name, data in members if name == LICENCE_FILE or _is_wanted(name)}
-    spellings = {match["spelling"] for name in files if (match := WORD_FILE.fullmatch(name))}
+    if path.is_dir():
+        paths = (*path.glob("usr/share/dict/scowl/*-words.*"), path / LICENCE_FILE)
+        members = [
+            (file.relative_to(path).as_posix(), file.read_bytes())
+            for file in paths
+            if file.is_file()
+        ]
+    else:
+        members = list(_deb_files(path))
+    files, spellings = {}, set()
+    for name, data in members:
+        match = WORD_FILE.fullmatch(name)
+        if match and match["spelling"] in SPELLINGS and int(match["size"]) <= MAX_SIZE:
+            spellings.add(match["spelling"])
+            files[name] = data
+        elif name == LICENCE_FILE:
+            files[name] = data
     if missing := SPELLINGS - spellings:
         lacking = f"for {', '.join(sorted(missing))}" if spellings else "in usr/share/dict/scowl"
         raise ValueError(f"{path} is not Debian's scowl package: no word files {lacking}.")
     if LICENCE_FILE not in files:
         raise ValueError(f"{path} has no {LICENCE_FILE}; the list may not ship without it.")
     return files
-
-
-def _is_wanted(name: str) -> bool:
-    match = WORD_FILE.fullmatch(name)
-    return match is not None and match["spelling"] in SPELLINGS and int(match["size"]) <= MAX_SIZE
-
-
-def _directory_files(root: Path) -> Iterator[tuple[str, bytes]]:
-    for path in (*root.glob("usr/share/dict/scowl/*-words.*"), root / LICENCE_FILE):
-        if path.is_file():
-            yield path.relative_to(root).as_posix(), path.read_bytes()
 
 
 def _deb_files(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -119,19 +122,6 @@ def _data_member(path: Path) -> tuple[str, bytes]:
     raise ValueError(f"{path} is not a whole .deb: it has no complete member data.tar.*.")
 
 
-def _decode(data: bytes) -> str:
-    """Decode a word file: Debian ships UTF-8 now, earlier packages had upstream's ISO-8859-1."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("iso-8859-1")
-
-
-def _fold(word: str) -> str:
-    decomposed = unicodedata.normalize("NFD", word.translate(UNDECOMPOSED))
-    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
-
-
 def read_curation() -> list[Correction]:
     """Read the curation file; check each row and the order of rows."""
     rows: list[Correction] = []
@@ -139,42 +129,42 @@ def read_curation() -> list[Correction]:
     for number, line in enumerate(CURATION.read_text(encoding="utf-8").splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
-        fields = line.split("\t")
+        fields, where = line.split("\t"), f"{CURATION}, line {number}"
         if not header_seen:
             if fields != CURATION_HEADER:
-                raise ValueError(f"{CURATION}, line {number}: {fields} is not {CURATION_HEADER}.")
+                raise ValueError(f"{where}: {fields} is not {CURATION_HEADER}.")
             header_seen = True
             continue
-        row = _correction(number, fields)
-        if rows and row.word <= rows[-1].word:
-            raise ValueError(f"{CURATION}, line {number}: {row.word} follows {rows[-1].word}.")
-        rows.append(row)
+        if len(fields) != len(CURATION_HEADER):
+            raise ValueError(f"{where}: {len(fields)} columns between tabs, not 3.")
+        action, word, source = fields
+        if action not in ("+", "-"):
+            raise ValueError(f"{where}: the action is {action!r}, neither + nor -.")
+        if not SHORT.fullmatch(word):
+            raise ValueError(f"{where}: {word!r} is not a word of two or three letters a-z.")
+        if not source.strip():
+            raise ValueError(f"{where}: {word} has no source.")
+        if rows and word <= rows[-1].word:
+            raise ValueError(f"{where}: {word} follows {rows[-1].word}.")
+        rows.append(Correction(number, action, word, source))
     return rows
-
-
-def _correction(number: int, fields: list[str]) -> Correction:
-    where = f"{CURATION}, line {number}"
-    if len(fields) != len(CURATION_HEADER):
-        raise ValueError(f"{where}: {len(fields)} columns between tabs, not 3.")
-    action, word, source = fields
-    if action not in ("+", "-"):
-        raise ValueError(f"{where}: the action is {action!r}, neither + nor -.")
-    if not SHORT.fullmatch(word):
-        raise ValueError(f"{where}: {word!r} is not a word of two or three letters a-z.")
-    if not source.strip():
-        raise ValueError(f"{where}: {word} has no source.")
-    return Correction(number, action, word, source)
 
 
 def build_words(files: dict[str, bytes], corrections: Iterable[Correction]) -> list[str]:
     """Make the finished list, sorted: scowl's playable words with the corrections applied."""
-    words = {
-        folded
-        for name, data in files.items()
-        if WORD_FILE.fullmatch(name)
-        for entry in _decode(data).splitlines()
-        if PLAYABLE.fullmatch(folded := _fold(entry))
-    }
+    words = set()
+    for name, data in files.items():
+        if not WORD_FILE.fullmatch(name):
+            continue
+        try:  # Debian ships UTF-8 now; earlier packages had upstream's ISO-8859-1
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            text = data.decode("iso-8859-1")
+        for entry in text.splitlines():
+            decomposed = unicodedata.normalize("NFD", entry.translate(UNDECOMPOSED))
+            folded = "".join(c for c in decomposed if not unicodedata.combining(c))
+            if PLAYABLE.fullmatch(folded):
+                words.add(folded)
     # A correction that corrects nothing is a mistake in the file, or scowl has changed.
     for row in corrections:
         if row.action == "+":
@@ -188,11 +178,6 @@ def build_words(files: dict[str, bytes], corrections: Iterable[Correction]) -> l
     return sorted(words)
 
 
-def _compress(words: Iterable[str]) -> bytes:
-    text = "".join(f"{word}\n" for word in words).encode("ascii")
-    return lzma.compress(text, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC64, filters=XZ_FILTERS)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Write the list and its licence, and print the counts."""
     parser = argparse.ArgumentParser(prog="python -m lexicons.embedded.build")
@@ -203,7 +188,11 @@ def main(arguments: list[str] | None = None) -> None:
         files = read_package(options.package)
         words = build_words(files, read_curation())
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / WORD_LIST).write_bytes(_compress(words))
+        text = "".join(f"{word}\n" for word in words).encode("ascii")
+        compressed = lzma.compress(
+            text, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC64, filters=XZ_FILTERS
+        )
+        (options.out / WORD_LIST).write_bytes(compressed)
         (options.out / LICENCE).write_bytes(files[LICENCE_FILE])
     except (OSError, ValueError) as error:
         raise SystemExit(f"error: {error}") from error

@@ -202,14 +202,11 @@ def latest_ms(budget: Budget, lead_ms: int) -> int:
 
 def difference(ours: Set[str], theirs: Set[str]) -> str:
     """Count the words that an engine lacks and adds, and name a few of each."""
-    lacks, adds = (_some(sorted(words)) for words in (ours - theirs, theirs - ours))
-    return f"lacks {lacks} and adds {adds}"
-
-
-def _some(words: Sequence[str]) -> str:
-    if not words:
-        return "none"
-    return f"{len(words):,} ({', '.join(words[:5])}{', …' if len(words) > 5 else ''})"
+    counts = []
+    for words in (sorted(ours - theirs), sorted(theirs - ours)):
+        few = f"{', '.join(words[:5])}{', …' if len(words) > 5 else ''}"
+        counts.append(f"{len(words):,} ({few})" if words else "none")
+    return f"lacks {counts[0]} and adds {counts[1]}"
 
 
 @lru_cache(maxsize=4)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
-from typing import Any, NoReturn, cast
+from collections.abc import Callable
+from typing import NoReturn, cast
 
 import structlog
 
 from bot.equipment import Resources
-from bot.player import Choice
 from bot.seat.game_session import GameSession
 from bot.seat.offers import Declined, rules_of
 from engine.rules.rules import IllegalMove, check_move
@@ -104,14 +103,24 @@ class EngineSeat(TaskSeat):
             try:
                 if self._session is not None:
                     await self._session.close()
-            finally:  # the seat may be stopped meanwhile
-                await _to_the_end(engine.close())
+            finally:
+                closing = asyncio.ensure_future(engine.close())
+                try:
+                    await asyncio.shield(closing)
+                except asyncio.CancelledError:  # the seat is stopped meanwhile
+                    await closing
+                    raise
         self._report(gone)
 
     async def _take_part(self, engine: Engine) -> NoReturn:
         """Take messages until the engine or its adapter fails."""
+
+        def note_end(ended: asyncio.Task[EngineFailed]) -> None:
+            if not ended.cancelled():
+                self._inbox.put_nowait(ended.exception() or ended.result())
+
         ended = asyncio.create_task(engine.ended())
-        ended.add_done_callback(self._ended)
+        ended.add_done_callback(note_end)
         try:
             while True:
                 content = await self._inbox.get()
@@ -129,10 +138,6 @@ class EngineSeat(TaskSeat):
                 self._inbox.task_done()
         finally:
             ended.cancel()
-
-    def _ended(self, ended: asyncio.Task[EngineFailed]) -> None:
-        if not ended.cancelled():
-            self._inbox.put_nowait(ended.exception() or ended.result())
 
     async def _offered(self, engine: Engine, offer: NewGame) -> None:
         try:
@@ -160,9 +165,12 @@ class EngineSeat(TaskSeat):
                 continue
             if isinstance(message, Move):
                 self._hold_against_the_rules(session)
-            elif not _can_be_kept(message):
-                log.warning("not kept", seat=self.name)
-                continue
+            else:
+                try:  # a record may not hold an engine's figures, which are unchecked
+                    MSGPACK.decode(MSGPACK.encode(message))
+                except (PeerError, OverflowError):
+                    log.warning("not kept", seat=self.name)
+                    continue
             self._report(Said(message, session.answered_ms, 0))
 
     def _hold_against_the_rules(self, session: GameSession[Engine]) -> None:
@@ -185,36 +193,12 @@ class EngineSeat(TaskSeat):
                 self._note(session, "wrong_score", said)
 
     def _note_refusal(self, session: GameSession[Engine], message: Refused) -> None:
-        view = session.watched.view
-        said = f"{_text(session.answer, session)}: {message.message}"
+        choice, view = session.answer, session.watched.view
+        text = choice[:MAX_MOVE] if isinstance(choice, str) else view.text(choice.move)
+        said = f"{text}: {message.message}"
         if message.code == "not_a_word":
             said += f"; does {self.name} play with other words than {view.lexicon.name}?"
         self._note(session, message.code, said)
 
     def _note(self, session: GameSession[Engine], code: str, said: str) -> None:
         self._report(Noted(code, said[:MAX_NOTE], session.player.evidence()))
-
-
-def _text(choice: Choice | str, session: GameSession[Engine]) -> str:
-    if isinstance(choice, str):
-        return choice[:MAX_MOVE]
-    return session.watched.view.text(choice.move)
-
-
-def _can_be_kept(info: Info) -> bool:
-    """Check whether a record can hold an engine's thoughts, whose figures are unchecked."""
-    try:
-        MSGPACK.decode(MSGPACK.encode(info))
-    except (PeerError, OverflowError):
-        return False
-    return True
-
-
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Complete a task, even if the seat is stopped meanwhile."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await task
-        raise

@@ -69,8 +69,14 @@ class FileExchange:
 
     def look(self) -> bool:
         """Check whether the other side's lines have changed since the last look."""
-        before, self._content = self._content, self._tail()
-        return self._content != before
+        before, content = self._content, b""
+        with contextlib.suppress(FileNotFoundError), open(self.in_, "rb", opener=_opened) as file:
+            cut = max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES)
+            file.seek(cut)
+            whole = whole_lines(file.read(TAIL_BYTES))
+            content = whole.partition(b"\n")[2] if cut else whole
+        self._content = content
+        return content != before
 
     @property
     def lines(self) -> list[str]:
@@ -84,29 +90,9 @@ class FileExchange:
         if file >= 0:
             os.close(file)
 
-    def _tail(self) -> bytes:
-        """Read the complete lines at the end of the other side's file."""
-        try:
-            with open(self.in_, "rb", opener=_opened) as file:
-                cut = max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES)
-                file.seek(cut)
-                content = file.read(TAIL_BYTES)
-        except FileNotFoundError:
-            return b""
-        whole = whole_lines(content)
-        return whole.partition(b"\n")[2] if cut else whole
-
 
 def _opened(path: str, flags: int) -> int:
     return os.open(path, flags | _AT_ONCE)
-
-
-def _answer_in(lines: list[str], game: str, number: int) -> str | None:
-    for line in lines:
-        match line.split(maxsplit=2):
-            case [of, to, *rest] if (of, to) == (game, str(number)):
-                return rest[0] if rest else ""
-    return None
 
 
 class FilesEngine(Engine):
@@ -212,12 +198,15 @@ class FilesEngine(Engine):
         return number
 
     async def _answer_to(self, number: int) -> str:
-        self._exchange.look()
-        while (answer := _answer_in(self._exchange.lines, self._game, number)) is None:
-            await asyncio.sleep(POLL_S)  # even if the file has changed: it may do so without end
+        while True:
             self._exchange.look()
-        self._recent.append(f"< {self._game} {number} {answer}")
-        return answer
+            for line in self._exchange.lines:
+                match line.split(maxsplit=2):
+                    case [game, to, *rest] if (game, to) == (self._game, str(number)):
+                        answer = rest[0] if rest else ""
+                        self._recent.append(f"< {game} {number} {answer}")
+                        return answer
+            await asyncio.sleep(POLL_S)  # even if the file has changed: it may do so without end
 
     def _tell(self, view: View) -> None:
         news = view.history[self._told :]

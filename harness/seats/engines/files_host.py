@@ -18,7 +18,7 @@ from bot.equipment import Resources
 from bot.seat.player_view import Watched
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import Place
-from engine.rules.position import Rack
+from engine.rules.position import Rack, with_seat
 from engine.rules.rule_sets import rules_in_play
 from lexicons.store import Lexicon
 from protocol.channel import Arrival, Channel, ChannelClosed, now_ms
@@ -55,16 +55,6 @@ class _Line(NamedTuple):
     number: int
     what: str
     rest: str
-
-
-def _parsed(lines: list[str]) -> list[_Line]:
-    """Parse the lines of this form; skip others."""
-    read = []
-    for line in lines:
-        match line.split(maxsplit=3):
-            case [game, number, what, *rest] if _is_number(number):
-                read.append(_Line(game, int(number), what.lower(), rest[0] if rest else ""))
-    return read
 
 
 def _is_number(text: str) -> bool:
@@ -109,7 +99,7 @@ class FilesHost(Channel):
                 self._exchange.say(f"{game.name} 0 declined {' '.join(why.split())}")
                 self._leave(game)
             case Move(move=move, seq=seq, attempt=attempt):
-                if game.asked(seq, attempt):
+                if (seq, attempt) == game.turn:  # else the host does not wait for it any more
                     self._exchange.say(f"{game.name} {game.question} {move}")
 
     async def receive(self) -> Arrival:
@@ -132,7 +122,11 @@ class FilesHost(Channel):
     # --- what the host says -----------------------------------------------------------------------
 
     def _take(self) -> None:
-        lines = _parsed(self._exchange.lines)
+        lines = []
+        for text in self._exchange.lines:
+            match text.split(maxsplit=3):
+                case [game, number, what, *rest] if _is_number(number):
+                    lines.append(_Line(game, int(number), what.lower(), rest[0] if rest else ""))
         if self._game is not None and self._ready:
             self._follow(self._game, lines)
         last = next((line for line in reversed(lines) if line.what == "game"), None)
@@ -215,24 +209,37 @@ class _Game:
         """The bot's turn whose new rack is not told yet."""
         self._rack: Rack = ()
         self._refusal: str | None = None
-        self._turn = 0, 0
+        self.turn = 0, 0
         """Event and attempt of the last request."""
         self._clocks = ms, ms
-
-    def asked(self, seq: int, attempt: int) -> bool:
-        """Return whether the host waits for this answer."""
-        return (seq, attempt) == self._turn
 
     def take(self, line: _Line) -> Iterator[Message]:
         """Convert a line to messages; raise ValueError or PeerError if it makes no sense."""
         self.number = line.number
         match line.what, line.rest.split():
             case "rack", [*tiles]:
-                yield from self._dealt("".join(tiles).upper())
+                rack = "".join(tiles).upper()
+                self._rack = self._watched.view.tiles(rack)
+                if self._own is not None:
+                    self._own = msgspec.structs.replace(self._own, rack=rack)
+                yield from self._settled(rack)
             case (("you" | "opponent"), [score, total, *move]):
                 yield from self._settled()
                 seat = self.seat if line.what == "you" else 1 - self.seat
-                self._own = self._played(seat, int(score), int(total), " ".join(move))
+                view, placed, text = self._watched.view, 0, " ".join(move)
+                if not text.startswith("-"):
+                    read = view.move(text)
+                    placed = len(read.placed) if isinstance(read, Place) else 0
+                self._own = Played(
+                    game=self.name,
+                    seq=self._watched.seen + 1,
+                    seat=seat,
+                    move=text,
+                    score=int(score),
+                    scores=with_seat(view.position.scores, seat, int(total)),
+                    bag=max(0, view.bag - placed),
+                    clocks=self._clocks,
+                )
                 if seat != self.seat:  # after the bot's own, the next line has the drawn rack
                     yield from self._settled()
             case "refused", _:
@@ -246,12 +253,6 @@ class _Game:
             case _:
                 raise ValueError("it is none of rack, opponent, you, move, refused, over")
 
-    def _dealt(self, tiles: str) -> Iterator[Message]:
-        self._rack = self._watched.view.tiles(tiles)
-        if self._own is not None:
-            self._own = msgspec.structs.replace(self._own, rack=tiles)
-        yield from self._settled(tiles)
-
     def _settled(self, rack: str | None = None) -> Iterator[Message]:
         if not self._started:
             self._started = True
@@ -264,33 +265,16 @@ class _Game:
             self._watched.played(own)  # which finds impossible turns
             yield own
 
-    def _played(self, seat: int, score: int, total: int, move: str) -> Played:
-        view, placed = self._watched.view, 0
-        first, second = view.position.scores
-        if not move.startswith("-"):
-            read = view.move(move)
-            placed = len(read.placed) if isinstance(read, Place) else 0
-        return Played(
-            game=self.name,
-            seq=self._watched.seen + 1,
-            seat=seat,
-            move=move,
-            score=score,
-            scores=(first, total) if seat else (total, second),
-            bag=max(0, view.bag - placed),
-            clocks=self._clocks,
-        )
-
     def _asks(self, number: int, clocks: tuple[int, int]) -> Message:
         view, seq = self._watched.view, self._watched.seen + 1
         if view.position.on_turn != self.seat:
             raise ValueError("it is the opponent's turn")
         if not self._rack:
             raise ValueError("nothing was said of the rack")
-        again = self._refusal is not None and self._turn[0] == seq
+        again = self._refusal is not None and self.turn[0] == seq
         why, self._refusal = self._refusal, None
-        attempt = self._turn[1] + 1 if again else 1
-        self.question, self._turn = number, (seq, attempt)
+        attempt = self.turn[1] + 1 if again else 1
+        self.question, self.turn = number, (seq, attempt)
         self._clocks = (clocks[1], clocks[0]) if self.seat else clocks
         deadline_ms = max(0, clocks[0])
         if again:

@@ -14,13 +14,12 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
-from engine.rules.position import Rack
 from engine.rules.rules import Rules
 from protocol.channel import now_ms
 
@@ -177,23 +176,21 @@ class MagpieEngine(ProcessEngine):
             if error := error_in(said):
                 raise Declined("unsupported_rules", f"{self._name} can't play this: {error}")
             try:
-                self._compare(said, rack, words, view)
+                other_words = words_differ(said, words, view.rules)
+                other_scores = scores_differ(said, view.rules)
             except Unreadable as line:
                 why = f"{self._name} lists a line that is not a move: {str(line)[:80]}"
                 raise Declined("unsupported_rules", why) from None
+            if other_words:
+                raise Declined(
+                    "unknown_lexicon",
+                    f"{self._name} plays with other words than {view.lexicon.name}: of those made "
+                    f"of {view.text(rack)}, it {other_words}",
+                )
+            if other_scores:
+                raise Declined("unsupported_rules", f"{self._name} says that {other_scores}")
         usual = {key: self._settings[key] for key in ("numplays", "maxnumdplays")}
         await console.ask(f"set {_arguments(usual)}", START_S)
-
-    def _compare(self, said: Sequence[str], rack: Rack, words: frozenset[str], view: View) -> None:
-        if differs := words_differ(said, words, view.rules):
-            letters = view.text(rack)
-            raise Declined(
-                "unknown_lexicon",
-                f"{self._name} plays with other words than {view.lexicon.name}: of those made "
-                f"of {letters}, it {differs}",
-            )
-        if differs := scores_differ(said, view.rules):
-            raise Declined("unsupported_rules", f"{self._name} says that {differs}")
 
     def _make_folder(self, rules: Rules) -> None:
         """Make its working folder: it reads ``./data`` and a file of settings, if any."""
@@ -241,19 +238,15 @@ class MagpieEngine(ProcessEngine):
             return str(line)
         if not listed:
             return " ".join(said)
-        turn = Turn(view, budget, listed)
-        await self._search_by_phase(turn)
-        return turn.answer()
-
-    async def _search_by_phase(self, turn: Turn) -> None:
-        bag, left = turn.view.bag, turn.budget.remaining_ms()
-        if not bag:
+        turn, left = Turn(view, budget, listed), budget.remaining_ms()
+        if not view.bag:
             await self._search(ENDGAME, left, turn)
-        elif left < PREENDGAME_MS.get(bag, math.inf):
+        elif left < PREENDGAME_MS.get(view.bag, math.inf):
             await self._search(SIMULATION, left, turn)
         else:
             await self._search(SIMULATION, int(left * SIMULATED_FIRST), turn)
-            await self._search(PREENDGAME, turn.budget.remaining_ms(), turn)
+            await self._search(PREENDGAME, budget.remaining_ms(), turn)
+        return turn.answer()
 
     async def _search(self, search: _Search, limit_ms: int, turn: Turn) -> None:
         """Search for ``limit_ms``, stop it if it goes on, and kill it if it does not stop."""

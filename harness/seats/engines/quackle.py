@@ -117,19 +117,6 @@ class QuackleEngine(ProcessEngine):
 
     async def start(self, view: View) -> None:
         """Check its tiles and words; no process is left running."""
-        self._check_rules(view)
-        # It runs in ``game`` and finds ``../data``.
-        (self.folder / "data").symlink_to(self._data)
-        (self.folder / "game").mkdir()
-        try:
-            async with asyncio.timeout(START_S):
-                await self._check_words(view.lexicon)
-        except TimeoutError:
-            raise EngineFailed(
-                "stall", f"{self._name} has not listed words within {START_S:g} s"
-            ) from None
-
-    def _check_rules(self, view: View) -> None:
         check_beginning(self._name, view)
         rules = view.rules
         if why := only_standard(self._name, rules, _BUILT_IN):
@@ -145,6 +132,16 @@ class QuackleEngine(ProcessEngine):
                 f"{self._name} has another letter, count or value of {differ} in "
                 f"{self._alphabet_file} than the {rules.distribution.name} distribution",
             )
+        # It runs in ``game`` and finds ``../data``.
+        (self.folder / "data").symlink_to(self._data)
+        (self.folder / "game").mkdir()
+        try:
+            async with asyncio.timeout(START_S):
+                await self._check_words(view.lexicon)
+        except TimeoutError:
+            raise EngineFailed(
+                "stall", f"{self._name} has not listed words within {START_S:g} s"
+            ) from None
 
     async def _check_words(self, lexicon: Lexicon) -> None:
         rack = _commonest(lexicon.distribution)
@@ -251,16 +248,13 @@ class QuackleEngine(ProcessEngine):
                 async with asyncio.timeout(EXIT_S):
                     await process.wait()
             if process.returncode:
-                raise await self._crashed(process) from None
+                failed = await process.last_words()
+                if process.returncode == -signal.SIGSEGV:
+                    cause = f"it does so where it can't load its lexicon, {self._lexicon_file}"
+                    failed = EngineFailed("crash", f"{failed}; {cause}")
+                raise failed from None
         finally:
             await process.kill()
-
-    async def _crashed(self, process: EngineProcess) -> EngineFailed:
-        failed = await process.last_words()
-        if process.returncode != -signal.SIGSEGV:
-            return failed
-        cause = f"it does so where it can't load its lexicon, {self._lexicon_file}"
-        return EngineFailed("crash", f"{failed}; {cause}")
 
     def evidence(self) -> str:
         """Return the end of its last output, and the game that it was given."""
@@ -282,8 +276,13 @@ def _answer(
     simulated: bool = False,
 ) -> EngineChoice | str:
     """Return the first move that was not refused in this turn, else one of ``spare``."""
+    read: list[tuple[Move | str, Listed]] = []
+    for each in (*heard.moves, *spare):
+        try:
+            read.append((view.move(each.text), each))
+        except NotationError:
+            read.append((each.text, each))
     refused = view.refused_moves
-    read = [(_move(view, listed), listed) for listed in (*heard.moves, *spare)]
     best, listed = next((pair for pair in read if pair[0] not in refused), read[0])
     if isinstance(best, str):
         return best
@@ -292,22 +291,10 @@ def _answer(
         for move, each in read[: len(heard.moves)]
         if not isinstance(move, str)
     )
-    rack = _rack(view, heard.rack)
+    rack: Rack | None = None
+    with contextlib.suppress(ValueError):
+        rack = view.tiles(heard.rack) if heard.rack else None
     return EngineChoice(best, listed.score, text=text, candidates=candidates, rack=rack)
-
-
-def _move(view: View, listed: Listed) -> Move | str:
-    try:
-        return view.move(listed.text)
-    except NotationError:
-        return listed.text
-
-
-def _rack(view: View, text: str) -> Rack | None:
-    try:
-        return view.tiles(text) if text else None
-    except ValueError:
-        return None
 
 
 def _seconds(began_ms: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bot.player import ExchangedCount, Observed, View
@@ -52,8 +52,8 @@ def written_game(view: View) -> str:
     ]
     if not history:
         mover = 1
-        some = _some(view.unseen_tiles)
-        events = [GcgEvent(EventKind.PASS, _NICKS[0], alphabet.text(some), "", 0, 0)]
+        some = alphabet.text([max(view.unseen_tiles)])  # no blank if possible
+        events = [GcgEvent(EventKind.PASS, _NICKS[0], some, "", 0, 0)]
     own = alphabet.text(view.rack)
     players = tuple(
         GcgPlayer(nick, nick.capitalize(), own if seat == mover else "")
@@ -91,13 +91,8 @@ def _racks(view: View) -> Iterator[tuple[int, ...]]:
             held[turn.seat].update(used)
             racks.append(tuple(sorted(held[turn.seat].elements())))
         else:
-            racks.append(used or _some(held[turn.seat].elements()))
+            racks.append(used or (max(held[turn.seat].elements()),))
     return reversed(racks)
-
-
-def _some(tiles: Iterable[int]) -> tuple[int, ...]:
-    """Return one of the tiles, no blank if possible."""
-    return (max(tiles),)
 
 
 @dataclass(frozen=True, slots=True)

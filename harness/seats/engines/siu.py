@@ -85,7 +85,15 @@ class SiuEngine(ProcessEngine):
                 f"{self._name} can only play with racks of 7 tiles: SIU has no option for the "
                 "rack size"
             )
-        self._start_s = _seconds(spec, options.get("start"))
+        try:
+            self._start_s = float(options.get("start", START_S))
+        except ValueError:
+            self._start_s = 0.0
+        if not 0 < self._start_s < math.inf:
+            raise SeatError(
+                f"{spec.text!r}: start is a number of seconds, more than 0; not "
+                f"{options.get('start')!r}"
+            )
         self._given = {key: value for key, value in options.items() if key not in OURS}
         for key, value in self._given.items():
             if not (key + value).isprintable():
@@ -112,7 +120,14 @@ class SiuEngine(ProcessEngine):
         )
         self._say(Bare.SIU)
         await self.process.wait_for(self._introduced, left_s(self._start_s), "said siuok")
-        self._go = self._playing_mode()
+        playing = [mode for mode in self._modes if mode in self._capabilities]
+        if not playing:
+            raise Declined(
+                "unsupported_option",
+                f"{self._name} does not search with 'go {' | '.join(self._modes)}'; "
+                f"it can: {', '.join(sorted(self._capabilities)) or 'nothing'}",
+            )
+        self._go = playing[0]
         chosen = settings(self._name, self._options, self._given, self._context, view.rules)
         await self._set(chosen, left_s())
         self._say(Bare.NEWGAME)
@@ -129,16 +144,6 @@ class SiuEngine(ProcessEngine):
             case Done.SIU:
                 return True
         return None
-
-    def _playing_mode(self) -> Mode:
-        for mode in self._modes:
-            if mode in self._capabilities:
-                return mode
-        raise Declined(
-            "unsupported_option",
-            f"{self._name} does not search with 'go {' | '.join(self._modes)}'; "
-            f"it can: {', '.join(sorted(self._capabilities)) or 'nothing'}",
-        )
 
     async def _ready(self, limit_s: float) -> list[Fault]:
         """Wait until it has handled everything; return its complaints."""
@@ -212,7 +217,11 @@ class SiuEngine(ProcessEngine):
     async def choose(self, view: View, budget: Budget) -> Choice | str:
         """Let it search for the planned time of the turn."""
         self._racks[len(view.history) + 1] = view.rack
-        await self._finish_earlier()
+        if self._searching:  # since an earlier turn
+            self._say(Bare.STOP)
+            earlier = Found()
+            if await self._best_within(STALL_S, earlier) is None:
+                raise self._stalled(earlier)
         assert self._begun is not None, "it is started first"
         self._say(game_so_far(view, self._begun, self._racks))
         found = Found()
@@ -232,13 +241,6 @@ class SiuEngine(ProcessEngine):
         if best is None:
             raise self._stalled(found)
         return found.answer(best.move, view)
-
-    async def _finish_earlier(self) -> None:
-        if self._searching:
-            self._say(Bare.STOP)
-            found = Found()
-            if await self._best_within(STALL_S, found) is None:
-                raise self._stalled(found)
 
     async def _best_within(self, limit_s: float, found: Found) -> BestMove | None:
         """Read a search's lines until its end, or return None at the end of the time."""
@@ -271,13 +273,3 @@ class SiuEngine(ProcessEngine):
 
 def _quoted(fault: Fault) -> str:
     return f"{fault.code} {fault.text}".strip()[:500]
-
-
-def _seconds(spec: SeatSpec, text: str | None) -> float:
-    try:
-        seconds = START_S if text is None else float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < math.inf:
-        raise SeatError(f"{spec.text!r}: start is a number of seconds, more than 0; not {text!r}")
-    return seconds

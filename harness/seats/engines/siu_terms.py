@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 
-from bot.player import Considered, ExchangedCount, Observed, View
+from bot.player import Considered, ExchangedCount, View
 from bot.seat.game_session import MAX_CANDIDATES
 from bot.seat.offers import Declined
 from engine.notation.cgp import challenge_operation, write_cgp
@@ -61,7 +61,13 @@ def settings(
             f"{name} has no option LetterDistribution, so it can't be told the tiles "
             f"{rules.distribution.name}",
         )
-    for key, value in _of_the_game(context, rules).items():
+    of_the_game = {  # SIU's reserved options
+        "lexicon": context.lexicon.name,
+        _TILES: rules.distribution.name,
+        "challengerule": rules.challenge,
+        "threads": str(context.threads),
+    }
+    for key, value in of_the_game.items():
         option = options.get(key)
         if option is None or key in chosen:
             continue
@@ -123,8 +129,12 @@ def game_so_far(view: View, begun: Position, racks: Mapping[int, Rack]) -> SetPo
     alphabet = view.rules.distribution.alphabet
     moves = []
     for number, play in enumerate(view.history, start=1):
+        # Whether a challenge of it cost the next turn.
         was_lost = number < len(view.history) and view.history[number].lost
-        moves.append(_move_text(play, board, view, racks.get(number), was_lost=was_lost))
+        move = play.move.count if isinstance(play.move, ExchangedCount) else play.move
+        own = racks.get(number) if play.seat == view.seat else None
+        turn = CgpMove(move, own, play.withdrawn, play.bonus, was_lost)
+        moves.append(format_cgp_turn(turn, board, alphabet))
         if isinstance(play.move, Place) and not play.withdrawn:
             board = board.with_move(play.move)
     return SetPosition(
@@ -182,31 +192,32 @@ class Found:
         by_equity = sorted(
             self._generated.values(), key=lambda said: _or_least(said.equity), reverse=True
         )
+        board, rules = view.position.board, view.rules
         considered = []
         for said in (by_win or by_equity)[:MAX_CANDIDATES]:
-            with suppress(ValueError):  # unreadable moves and figures are skipped
-                considered.append(self._considered(said, view))
+            # Unreadable moves and figures are skipped, and exchanges of unknown tiles.
+            with suppress(ValueError):
+                alphabet = rules.distribution.alphabet
+                move = parse_cgp_move(said.move, board, alphabet, rules.rack_size).move
+                if isinstance(move, int):
+                    continue
+                generated = self._generated.get(said.move)
+                score = generated.score if generated else None
+                if isinstance(said, InfoGen):
+                    considered.append(Considered(move, score=score, equity=said.equity))
+                    continue
+                considered.append(
+                    Considered(
+                        move,
+                        score=score,
+                        win=_known(said.win, 100),
+                        win_error=_known(said.win_error, 100),
+                        equity=_known(said.equity),
+                        equity_error=_known(said.equity_error),
+                        samples=said.iterations,
+                    )
+                )
         return tuple(considered)
-
-    def _considered(self, said: InfoSim | InfoGen, view: View) -> Considered:
-        board, rules = view.position.board, view.rules
-        alphabet = rules.distribution.alphabet
-        move = parse_cgp_move(said.move, board, alphabet, rules.rack_size).move
-        if isinstance(move, int):
-            raise ValueError(f"{said.move} says not which tiles")
-        generated = self._generated.get(said.move)
-        score = generated.score if generated else None
-        if isinstance(said, InfoGen):
-            return Considered(move, score=score, equity=said.equity)
-        return Considered(
-            move,
-            score=score,
-            win=_known(said.win, 100),
-            win_error=_known(said.win_error, 100),
-            equity=_known(said.equity),
-            equity_error=_known(said.equity_error),
-            samples=said.iterations,
-        )
 
 
 def _setting(name: str, option: Option, value: str) -> SetOption:
@@ -235,29 +246,9 @@ def _fits(option: Option, value: str) -> bool:
     return True
 
 
-def _of_the_game(context: Context, rules: Rules) -> dict[str, str]:
-    """Return values for SIU's reserved options, by name in lower case."""
-    return {
-        "lexicon": context.lexicon.name,
-        _TILES: rules.distribution.name,
-        "challengerule": rules.challenge,
-        "threads": str(context.threads),
-    }
-
-
 def _nearest(option: Option, number: int) -> int:
     number = number if option.most is None else min(number, option.most)
     return number if option.least is None else max(number, option.least)
-
-
-def _move_text(
-    play: Observed, board: Board, view: View, rack: Rack | None, *, was_lost: bool
-) -> str:
-    """Write a turn; ``was_lost`` is whether a challenge of it cost the next turn."""
-    move = play.move.count if isinstance(play.move, ExchangedCount) else play.move
-    own = rack if play.seat == view.seat else None
-    turn = CgpMove(move, own, play.withdrawn, play.bonus, was_lost)
-    return format_cgp_turn(turn, board, view.rules.distribution.alphabet)
 
 
 def _known(number: float, unit: float = 1) -> float | None:

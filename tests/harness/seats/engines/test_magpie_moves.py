@@ -9,7 +9,7 @@ from engine.notation.cgp import read_cgp
 from engine.notation.move_text import NotationError, format_move, parse_move
 from engine.rules.moves import PASS, Exchange, Move
 from engine.rules.rules import standard_rules
-from harness.seats.engines.magpie_moves import (
+from harness.seats.engines.magpie_terms import (
     parse_magpie_endgame,
     parse_magpie_generated,
     parse_magpie_move,
