@@ -64,7 +64,8 @@ class RackFilter:
     def conclude(self, inference: Inference) -> Posterior:
         """Take in the posterior, as far as the play is to be heeded, and return it.
 
-        If nothing fits, any rack is possible again.
+        If no examined rack explains the play, the belief stays as it was; if none was examined, any
+        rack is possible.
         """
         posterior = inference.posterior().tempered(likelihood_power(inference.play.bag))
         self.prior = posterior.as_prior(self.doubt)

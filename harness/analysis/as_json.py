@@ -1,4 +1,4 @@
-"""Answers as JSON objects; the page and ``--json`` write the same.
+"""Answers as JSON objects, for the page and ``--json`` alike.
 
 Moves are in canonical form, racks are text, errors are standard errors, unknown values are null.
 """

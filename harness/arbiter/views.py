@@ -269,7 +269,7 @@ def _info(book: Scorebook, thought: Thought) -> Info:
     )
 
 
-class ReviewedTurn(Struct, frozen=True, kw_only=True):
+class DisclosedTurn(Struct, frozen=True, kw_only=True):
     """A turn as it is told after the game: what was held, played and thought."""
 
     seq: int
@@ -287,7 +287,7 @@ class ReviewedTurn(Struct, frozen=True, kw_only=True):
     """The last that the seat sent."""
 
 
-def reviewed(records: Sequence[Record], recipient: Viewer) -> tuple[ReviewedTurn, ...] | None:
+def disclosed(records: Sequence[Record], recipient: Viewer) -> tuple[DisclosedTurn, ...] | None:
     """Return the turns of a game, from its journal; None if nobody but the host may see them.
 
     The host's own screen sees all, others those of a finished game that ``is_open``.
@@ -301,15 +301,15 @@ def reviewed(records: Sequence[Record], recipient: Viewer) -> tuple[ReviewedTurn
         if isinstance(record, Thought):
             thoughts.setdefault(record.seq, []).append(record)
     return tuple(
-        _reviewed(turn, thoughts.get(turn.seq, ())) for turn in records if isinstance(turn, Turn)
+        _disclosed(turn, thoughts.get(turn.seq, ())) for turn in records if isinstance(turn, Turn)
     )
 
 
-def _reviewed(turn: Turn, thoughts: Sequence[Thought]) -> ReviewedTurn:
+def _disclosed(turn: Turn, thoughts: Sequence[Thought]) -> DisclosedTurn:
     last_first = thoughts[::-1]
     candidates = next((thought for thought in last_first if thought.candidates), None)
     notes = [thought.text for thought in thoughts if thought.text]
-    return ReviewedTurn(
+    return DisclosedTurn(
         seq=turn.seq,
         seat=turn.seat,
         rack=turn.rack,

@@ -1,4 +1,7 @@
-"""Answers of ``harness.analysis`` as tables and lines of text, and an inference as a picture."""
+"""Ranked moves, proofs, comparisons and inferences as tables and text; an inference as a picture.
+
+Findings, of a position or a whole game, are in ``findings_view``.
+"""
 
 from __future__ import annotations
 

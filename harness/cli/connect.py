@@ -19,7 +19,7 @@ from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, create_player, known_bots, load_factory
 from bot.seat.author_errors import in_words
 from bot.seat.connection import BotRunner, TurnedAway
-from bot.seat.draws import DrawsWitness
+from bot.seat.draw_audit import DrawsWitness
 from bot.seat.runtime import log_to_stderr
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat

@@ -27,7 +27,7 @@ from harness.arbiter.journal_reading import (
     read_past,
 )
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.views import OWNER, Viewer, game_over, is_open, new_game, reviewed
+from harness.arbiter.views import OWNER, Viewer, disclosed, game_over, is_open, new_game
 from harness.figures import moment
 from harness.matches.results import game_record
 from harness.page import Page
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 PAST_LISTED = 50
 """Past games in an answer; its ``before`` leads to the earlier ones."""
-KEPT_REVIEWS = 32
+KEPT_GAMES = 32
 """Answers about ended games that are kept: all spectators of a game ask at its end."""
 MOST_WAITING = 16
 """Readings of the journal that may wait for their turn; requests for more are refused."""
@@ -84,7 +84,7 @@ class Web:
         self._monotonic = monotonic
         self.page = Page.read()
         self._past: tuple[float, asyncio.Future[PastGames]] | None = None
-        self._reviews: dict[str, asyncio.Future[HttpAnswer]] = {}
+        self._ended_games: dict[str, asyncio.Future[HttpAnswer]] = {}
         self._one_at_a_time = asyncio.Lock()
         self._waiting = 0
 
@@ -187,21 +187,21 @@ class Web:
 
     async def _ended_game(self, game: str) -> HttpAnswer:
         """Return a game that ended, read once for all requests."""
-        if game not in self._reviews:
-            if len(self._reviews) == KEPT_REVIEWS:
-                del self._reviews[next(iter(self._reviews))]
-            self._reviews[game] = asyncio.ensure_future(self._reviewed(game))
-        return await asyncio.shield(self._reviews[game])
+        if game not in self._ended_games:
+            if len(self._ended_games) == KEPT_GAMES:
+                del self._ended_games[next(iter(self._ended_games))]
+            self._ended_games[game] = asyncio.ensure_future(self._disclosed(game))
+        return await asyncio.shield(self._ended_games[game])
 
-    async def _reviewed(self, game: str) -> HttpAnswer:
+    async def _disclosed(self, game: str) -> HttpAnswer:
         """Read a game that ended; if that fails, the next request reads it again."""
         answer = None
         try:
-            answer = await self._read_answer(self._review, game)
+            answer = await self._read_answer(self._disclose, game)
         finally:
             is_told = answer is not None and answer.status == 200
-            if not is_told and self._reviews.get(game) is asyncio.current_task():
-                del self._reviews[game]
+            if not is_told and self._ended_games.get(game) is asyncio.current_task():
+                del self._ended_games[game]
         return answer
 
     async def _read_answer(self, tell: Callable[[_Asked], HttpAnswer], asked: _Asked) -> HttpAnswer:
@@ -212,7 +212,7 @@ class Web:
         except (JournalError, ValueError, _Busy) as error:
             return _failed(error)
 
-    def _review(self, game: str) -> HttpAnswer:
+    def _disclose(self, game: str) -> HttpAnswer:
         kept, book = self._ended(game)
         return as_json(_shown(book, kept, None if self._own is None else OWNER))
 
@@ -303,6 +303,6 @@ def _shown(book: Scorebook, kept: KeptGame | None = None, viewer: Viewer = None)
         "begun": None if kept is None else moment(kept.created),
         "offer": new_game(book, viewer, now_ms()),
         "over": game_over(book) if book.ended else None,
-        "turns": None if kept is None else reviewed(kept.records, viewer),
+        "turns": None if kept is None else disclosed(kept.records, viewer),
         **board_and_tiles(book.rules),
     }

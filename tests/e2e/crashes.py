@@ -18,7 +18,7 @@ from e2e.hosts import Hosts
 from e2e.processes import SETTINGS, Server
 from msgspec import structs
 
-from bot.seat.draws import DrawsWitness
+from bot.seat.draw_audit import DrawsWitness
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move

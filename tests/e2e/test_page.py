@@ -22,7 +22,7 @@ from engine.rules.rules import standard_rules
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.scorebook import SENTENCES
-from harness.arbiter.views import ReviewedTurn
+from harness.arbiter.views import DisclosedTurn
 from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
@@ -150,7 +150,7 @@ def _payload_game() -> dict[str, Any]:
     }
     for played in offer["history"]:
         played |= {"score": 9, "scores": [9, 0], "bag": 80, "clocks": [1, 1], "think_ms": 1}
-    turn = ReviewedTurn(
+    turn = DisclosedTurn(
         seq=1,
         seat=0,
         rack=PAYLOADS[3],

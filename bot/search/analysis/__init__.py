@@ -1,7 +1,7 @@
 """From a position to values: what players, the SIU engine, commands and the page ask of it.
 
 They begin a work, go on with it as long as they like (``bot.search.anytime``), and show in their
-own way what it tells. Solvers, simulations and inferences are begun nowhere else:
+own way what it tells. Solvers and simulations are made nowhere else:
 
 * which move gains most: ``bot.search.simulating.simulation_of`` (``Estimate``);
 * who wins with an empty bag: a solver of ``solving.Solvers`` (``Solution``, ``BestPlay``);

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from tables import GAME, NONCES, SECRET, START_MS, Play, book_of, outcome, words
 
-from bot.seat.draws import DrawsWitness
+from bot.seat.draw_audit import DrawsWitness
 from harness.arbiter.records import Accepted, Draws, Turn, new_game
 from harness.arbiter.scorebook import CHALLENGE_MS, Scorebook
 from harness.arbiter.views import missed

@@ -6,7 +6,7 @@ from tables import GAME, Play, random_policy
 
 from engine.notation.cgp import read_cgp
 from harness.arbiter.records import Began, Thought, Turn
-from harness.arbiter.views import OWNER, on_own_screen, reviewed, watched
+from harness.arbiter.views import OWNER, disclosed, on_own_screen, watched
 from protocol.messages import GameOver, Info, NewGame, Played, Started, YourTurn
 from protocol.parts import Belief, Candidate
 
@@ -46,7 +46,7 @@ def test_a_spectator_is_told_none_of_it() -> None:
     assert isinstance(offer, NewGame)
     assert offer.history[0].move == "-3"
     assert {played.rack for played in offer.history} == {None}
-    assert reviewed(play.records, None) is None
+    assert disclosed(play.records, None) is None
 
 
 def test_each_record_is_told_as_it_comes() -> None:
@@ -66,14 +66,14 @@ def test_each_record_is_told_as_it_comes() -> None:
     assert [type(it) for messages in told for it in messages] == [Played, GameOver]
 
 
-def test_turns_of_a_game_that_is_on_are_reviewed_for_the_host_alone() -> None:
+def test_turns_of_a_game_that_is_on_are_disclosed_for_the_host_alone() -> None:
     play = thinking()
-    turns = reviewed(play.records, OWNER)
+    turns = disclosed(play.records, OWNER)
     assert turns is not None
     assert [turn.move for turn in turns] == [turn.move for turn in play.book.turns]
     assert sum(isinstance(record, Thought) for record in play.records) == 2
     play.move("-")
-    turns = reviewed(play.records, OWNER)
+    turns = disclosed(play.records, OWNER)
     assert turns is not None
     assert (turns[-1].candidates, turns[-1].belief) == (
         (Candidate(move="-", win=0.5),),

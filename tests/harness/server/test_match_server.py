@@ -24,7 +24,7 @@ from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
 from bot.seat.connection import BotRunner
-from bot.seat.draws import DrawsWitness
+from bot.seat.draw_audit import DrawsWitness
 from bot.seat.player_thread import Bot
 from harness.lab.bench.client import Client
 from harness.page import Page

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tables import DIGESTS, GAME, NONCES, SECRET, Play, book_of, random_policy, words
 
-from bot.seat.draws import DrawsWitness
+from bot.seat.draw_audit import DrawsWitness
 from engine.rules.bag import DrawError
 from harness.arbiter.records import Draws, new_game
 from harness.arbiter.scorebook import Scorebook
