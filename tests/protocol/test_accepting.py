@@ -9,7 +9,6 @@ import ssl
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from websockets.asyncio.server import ServerConnection
@@ -24,8 +23,6 @@ from protocol.channel import ChannelClosed
 from protocol.intake import Later, OpenVisit, Rates, trusting_gate
 from protocol.metered import ClientEnd
 from protocol.websocket import dial
-
-TLS = Path(__file__).parents[1] / "fixtures" / "tls"
 
 
 class Door:
@@ -238,12 +235,9 @@ async def test_a_turn_of_the_loop_accepts_few(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_sockets_in_a_tls_handshake_have_places_and_lose_them(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, served: ssl.SSLContext, known: ssl.SSLContext
 ) -> None:
     monkeypatch.setattr(accepting, "OPEN_S", 0.3)
-    served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    served.load_cert_chain(TLS / "localhost.pem", TLS / "localhost.key")
-    known = ssl.create_default_context(cafile=TLS / "localhost.pem")
     door = Door(places=3)
     async with listening(door, served) as port:
         silent = [await knock(port) for _ in range(3)]
@@ -258,10 +252,8 @@ async def test_sockets_in_a_tls_handshake_have_places_and_lose_them(
 
 
 async def test_a_server_that_closes_waits_for_no_handshake(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, served: ssl.SSLContext
 ) -> None:
-    served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    served.load_cert_chain(TLS / "localhost.pem", TLS / "localhost.key")
     door = Door(places=1)
     async with listening(door, served) as port:
         _, first = await knock(port)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import product
 
 import msgpack
 import msgspec
@@ -114,6 +115,18 @@ def test_both_codecs_carry_the_same_content() -> None:
         ({"type": "ready", "game": "g", "nonce": "ab" * 65}, "bad_message"),
         ({"type": "hello", "role": "emperor", "name": "n"}, "bad_message"),
         *(
+            (
+                {
+                    "type": "info",
+                    "game": "g",
+                    "seq": 1,
+                    "candidates": [{"move": "-", field: 1e300}],
+                },
+                "bad_message",
+            )
+            for field in ("equity", "equity_error", "win", "win_error")
+        ),
+        *(
             ({"type": "info", "game": "g", "seq": 1, "belief": belief}, "bad_message")
             for belief in (
                 *({"unseen": 1.5}, {"entropy": -1.0}, {"seconds": "soon"}, {"effective": None}),
@@ -140,26 +153,19 @@ def test_what_is_no_message_is_refused_with_a_code(
 
 @both
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "words"),
     [
-        (
-            {"type": "hello", "role": "king", "name": "n"},
-            "in 'hello': 'role' must be one of admin, arbiter, director, player, spectator "
-            "(got 'king')",
-        ),
-        (
-            {"type": "ready", "game": "g", "nonce": "zz"},
-            "in 'ready': 'nonce' must be 16 to 64 bytes as lower-case hexadecimal digits, two "
-            "each, or empty (got 'zz')",
-        ),
-        (
-            {"type": "reveal", "game": "g", "nonce": "ab" * 65},
-            "in 'reveal': Expected `str` of length <= 128 - at `$.nonce`",
-        ),
+        ({"type": "hello", "role": "king", "name": "n"}, ("'role'", "player, spectator", "king")),
+        ({"type": "ready", "game": "g", "nonce": "zz"}, ("'nonce'", "16 to 64 bytes", "zz")),
+        ({"type": "reveal", "game": "g", "nonce": "ab" * 65}, ("length <= 128", "nonce")),
     ],
 )
-def test_a_choice_and_a_pattern_are_explained(codec: Codec, content: object, sentence: str) -> None:
-    assert refused(codec, packed(codec, content)).reply.message == sentence
+def test_a_choice_and_a_pattern_are_explained(
+    codec: Codec, content: dict[str, str], words: tuple[str, ...]
+) -> None:
+    message = refused(codec, packed(codec, content)).reply.message
+    for word in (f"'{content['type']}'", *words):
+        assert word in message
 
 
 @both
@@ -167,12 +173,6 @@ def test_a_frame_over_the_limit_closes_the_connection(codec: Codec) -> None:
     frame = packed(codec, "x" * MAX_FRAME)
     error = refused(codec, frame)
     assert (error.code, error.close) == ("too_large", 1009)
-
-
-@pytest.mark.parametrize(("codec", "frame"), [(MSGPACK, "{}"), (JSON, b"\x80")])
-def test_the_other_codecs_frames_close_the_connection(codec: Codec, frame: bytes | str) -> None:
-    error = refused(codec, frame)
-    assert (error.code, error.close) == ("bad_frame", 1003)
 
 
 @both
@@ -286,10 +286,12 @@ def test_the_largest_thought_fits_in_a_frame() -> None:
         assert codec.decode(codec.encode(info)) == info
 
 
-@pytest.mark.parametrize("number", [math.nan, math.inf])
-def test_a_belief_has_no_number_that_json_can_not_carry(number: float) -> None:
-    for field in ("unseen", "entropy", "effective", "seconds", "bingo"):
-        info = {"type": "info", "game": "g", "seq": 1, "belief": {field: number}}
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_thought_has_no_number_that_json_can_not_carry(number: float) -> None:
+    belief = [{field: number} for field in ("unseen", "entropy", "effective", "seconds")]
+    candidates = [[{"move": "-", field: number}] for field in ("equity", "win_error")]
+    for name, thought in (*product(["belief"], belief), *product(["candidates"], candidates)):
+        info = {"type": "info", "game": "g", "seq": 1, name: thought}
         assert refused(MSGPACK, packed(MSGPACK, info)).code == "bad_message"
 
 
@@ -303,13 +305,6 @@ def test_defaults_may_be_left_out() -> None:
     hello: Message = Hello(role="player", name="n")
     assert JSON.decode('{"type":"hello","role":"player","name":"n"}') == hello
     assert JSON.decode('{"type":"ready","game":"g"}') == Ready(game="g")
-
-
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e300])
-@pytest.mark.parametrize("field", ["equity", "equity_error", "win", "win_error"])
-def test_a_candidate_is_worth_a_number(field: str, number: float) -> None:
-    info = {"type": "info", "game": "g", "seq": 1, "candidates": [{"move": "-", field: number}]}
-    assert refused(MSGPACK, packed(MSGPACK, info)).code == "bad_message"
 
 
 @pytest.mark.parametrize(("letter", "entries"), [("x", 1_000), ("字", 1_000), ("🀄", 500)])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from msgspec import inspect
 import protocol.messages
 import protocol.parts
 from engine.notation.move_text import parse_move
-from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.moves import Place
 from engine.rules.position import Board
 from engine.rules.rule_sets import rules_in_play
@@ -31,7 +29,6 @@ from protocol.codec import CODECS, JSON, MAX_FRAME, MAX_ITEMS, MAX_STRING
 from protocol.messages import (
     MESSAGES,
     Committed,
-    Direct,
     Info,
     Message,
     NewGame,
@@ -356,57 +353,20 @@ def test_the_limits_are_those_of_the_code() -> None:
 
     belief = (f"{MAX_LEAVES} leaves", "64 tiles", f"{MAX_MODELS} models")
     assert limits["a belief"] == ", ".join(belief)
-
-
-def thoughts_under(words: str) -> list[Info]:
-    """The messages of the first example after some words."""
-    section = spec().partition(words)[2].partition("```json\n")[2].partition("```")[0]
-    messages = [JSON.decode(text) for text in re.split(r"\n(?=\{)", section.strip())]
-    return [message for message in messages if isinstance(message, Info)]
-
-
-def test_the_examples_of_a_search_are_messages() -> None:
-    simulated, counted = (thought.search for thought in thoughts_under("Its `search`"))
-    assert simulated is not None
-    assert counted is not None
-    assert (simulated.phase, counted.phase) == ("simulation", "pre-endgame")
-    said = {name for one in (simulated, counted) for name, value in _given(one) if value}
-    assert said == {field.name for field in msgspec.structs.fields(Search)} - {"plies"}
-
-
-def _given(part: msgspec.Struct) -> Iterable[tuple[str, object]]:
-    return msgspec.structs.asdict(part).items()
-
-
-def test_the_examples_of_a_belief_are_messages() -> None:
-    full, without = thoughts_under("Its `belief`")
-    assert full.belief is not None
-    assert without.belief is not None
-    assert {name for name, value in _given(full.belief) if not value} == {"note", "unseen"}
-    assert without.belief.note
-
-
-def test_the_examples_of_directions_are_messages() -> None:
-    section = spec().partition("### Tournaments")[2].partition("```json\n")[2].partition("```")[0]
-    acts = [JSON.decode(text) for text in section.splitlines()]
-    assert all(isinstance(act, Direct) for act in acts)
-    assert [act.action for act in acts if isinstance(act, Direct)] == [
-        "pause",
-        "withdraw",
-        "correct",
-        "correct",
-    ]
-
-
-def test_the_examples_of_challenges_are_messages() -> None:
-    section = spec().partition("### Challenges")[2].partition("```json\n")[2].partition("```")[0]
-    messages = [JSON.decode(text) for text in section.splitlines()]
-    kinds = [type(message).__struct_config__.tag for message in messages]
-    assert kinds == ["played", "your_turn", "challenge", "played", "accept", "drawn"]
-
-
-def test_the_time_to_challenge_is_that_of_the_table() -> None:
     assert f"left out: {CHALLENGE_MS // 1_000} s" in spec()
+    assert f"{REVEAL_MS // 1_000} s after `committed`" in spec()
+
+
+def test_every_example_is_of_messages() -> None:
+    blocks = re.findall(r"```json\n(.*?)```", spec(), re.DOTALL)
+    texts = [text for block in blocks for text in re.split(r"\n(?=\{)", block.strip())]
+    messages = [JSON.decode(text) for text in texts if text.startswith('{"type"')]
+    assert len(messages) == len(texts) - 1, "and the rules of one game"
+    searches = [one.search for one in messages if isinstance(one, Info) and one.search]
+    shown = {
+        name for one in searches for name, value in msgspec.structs.asdict(one).items() if value
+    }
+    assert shown == {field.name for field in msgspec.structs.fields(Search)} - {"plies"}
 
 
 def test_the_example_of_nonces_is_that_of_the_test_vectors() -> None:
@@ -432,14 +392,6 @@ def test_the_rules_of_the_example_can_be_played() -> None:
     move = parse_move(text, board, rules.distribution.alphabet)
     assert isinstance(move, Place)
     assert score_play(board, move, rules).score
-
-
-def test_the_time_to_reveal_a_nonce_is_that_of_the_table() -> None:
-    assert f"{REVEAL_MS // 1_000} s after `committed`" in spec()
-
-
-def test_nothing_is_left_to_be_filled_in() -> None:
-    assert "@@" not in spec()
 
 
 # --- section 8: the test vectors ------------------------------------------------------------------
@@ -472,26 +424,6 @@ def test_the_test_vectors_follow_from_the_text() -> None:
     own_draws.put_back(back, bag, source)
     assert [bag[int(at)] for at in given["H, U, Y then lie at"].split()] == sorted(back)
     assert "".join(bag[:14]) == given["the next 14 tiles"]
-
-
-def test_the_test_vectors_are_those_of_our_own_bag() -> None:
-    given = vectors()
-    secret = bytes.fromhex(given["secret"])
-    nonces = bytes.fromhex(given["nonce of seat 0"]), bytes.fromhex(given["nonce of seat 1"])
-    assert commitment(secret).hex() == given["commitment"]
-    distribution = standard_rules().distribution
-    alphabet = distribution.alphabet
-    bag = Bag.shuffled(distribution, DrawStream(secret, nonces))
-    for seat in (0, 1):
-        tiles, bag = bag.draw(7, seat)
-        assert "".join(map(alphabet.tile_text, tiles)) == given[f"seat {seat} draws"]
-    back = alphabet.tiles(given["seat 0 exchanges"])
-    tiles, bag = bag.draw(len(back), 0)
-    assert "".join(map(alphabet.tile_text, tiles)) == given["and draws"]
-    bag = bag.put_back(back)
-    places = [int(at) for at in given["H, U, Y then lie at"].split()]
-    assert [bag.order[at] for at in places] == sorted(back)
-    assert "".join(map(alphabet.tile_text, bag.order[:14])) == given["the next 14 tiles"]
 
 
 if __name__ == "__main__":
