@@ -96,24 +96,6 @@ def posterior_of_leaves(
     return normalised(weights)
 
 
-def posterior_of_the_paper(
-    unseen: Iterable[int], played: Rack, size: int, likelihood: Likelihood
-) -> Leaves:
-    """P(leave | play) ∝ P(play | leave) · P(leave), leaves drawn from what is unseen afterwards."""
-    left = without(unseen, played)
-    assert left is not None
-    leaves = physical_racks(left, size - len(played))
-    return normalised(
-        {leave: ways * likelihood(tuple(sorted(leave + played))) for leave, ways in leaves.items()}
-    )
-
-
-def twice_counted(leave: Rack, played: Rack) -> int:
-    """Count the choices of the tiles that were played, which the paper takes for racks."""
-    held = Counter(leave) + Counter(played)
-    return math.prod(math.comb(held[tile], count) for tile, count in Counter(played).items())
-
-
 # --- what a play tells ----------------------------------------------------------------------------
 
 

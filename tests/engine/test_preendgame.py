@@ -238,24 +238,6 @@ def test_beliefs_are_weighed() -> None:
     assert found(outcome) == pytest.approx(mixed)
 
 
-@pytest.mark.parametrize("bag", [1, 2, 3])
-@pytest.mark.parametrize("holding", ["", "S", "ES", "AES"])
-def test_cases_are_as_likely_as_physical_tiles_make_them(bag: int, holding: str) -> None:
-    held = tiles(holding)
-    times = Counter(rack for _, rack in fulls(bag, held))
-    if held:  # what he holds is one certain tile, however many equal ones there are
-        rest = Counter(hidden(bag)) - Counter(held)
-        left = combinations(sorted(rest.elements()), SIZE - len(held))
-        times = Counter(tuple(sorted(held + more)) for more in left)
-    belief = LeavePrior.certain(held) if held else None
-    cases, mass = list_scenarios(small(bag), small_rules(bag), belief, 0, 400)
-    assert mass == 1.0
-    assert {one.rack: one.weight for one in cases} == pytest.approx(
-        {rack: count / times.total() for rack, count in times.items()}
-    )
-    assert all(tuple(sorted(one.rack + one.bag)) == hidden(bag) for one in cases)
-
-
 def test_of_many_cases_some_are_drawn_by_their_weights() -> None:
     every, _ = list_scenarios(small(3), small_rules(3), None, 0, 400)
     weights = {one.rack: one.weight for one in every}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache
@@ -29,20 +28,17 @@ from inference_reference import (
     furthest,
     leaves_in,
     physical_racks,
-    posterior_of_leaves,
-    posterior_of_the_paper,
     tiles_of,
-    twice_counted,
     without,
 )
 from rollout_positions import RULES, leaves, scowl
 
 from engine.inference.equity_loss import Judges, Play
 from engine.inference.inference import Inference
-from engine.inference.leave_prior import LeavePrior, all_multisets, priors_of
+from engine.inference.leave_prior import LeavePrior, all_multisets
 from engine.inference.likelihood import DETERMINISTIC, MODELS, Model, Style, margin, soft, stranger
 from engine.notation.move_text import parse_move
-from engine.rules.moves import PASS, Place
+from engine.rules.moves import Place
 from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import score_play
 from lexicons.tables import leaves_for
@@ -88,14 +84,6 @@ def test_a_posterior_is_exact_bayes_for_who_may_be_one_or_another() -> None:
             assert furthest(by_leave(found), expected(play, counts, style)) < 1e-9
 
 
-def test_the_prior_is_that_of_physical_racks() -> None:
-    play, counts = seen(7, 1, 4)
-    found = told(play, counts, Style.of(soft(2.0)))
-    exact = posterior_of_leaves(tiles_of(counts), play.tiles, play.held, lambda _: 1.0)
-    prior = dict(zip(map(tuple, found.leaves.tolist()), found.prior.tolist(), strict=True))
-    assert furthest(prior, exact) < 1e-9
-
-
 def test_evidence_is_how_likely_the_play_was() -> None:
     play, counts = seen(7, 1, 4, 1)
     style = Style(tuple(ONE_OF_EACH), (0.1, 0.1, 0.3, 0.2, 0.1, 0.2))
@@ -110,61 +98,7 @@ def test_evidence_is_how_likely_the_play_was() -> None:
         assert evidence == pytest.approx(exact, rel=1e-9)
 
 
-def test_what_he_kept_before_counts() -> None:
-    """He kept one of two leaves: racks that have neither are impossible."""
-    play, counts = seen(7, 1, 4)
-    rest = without(tiles_of(counts), play.tiles)
-    assert rest is not None
-    options = (rest[:2], rest[3:6:2])
-    before = LeavePrior(np.array(options, np.uint8), np.array([0.3, 0.7]))
-    weights: Leaves = defaultdict(float)
-    likelihood = slow_judge("static").likelihood(play, soft(2.0))
-    for held, weight in zip(options, before.weights, strict=True):
-        others = without(tiles_of(counts), held)
-        assert others is not None
-        for draw, ways in physical_racks(others, 5).items():
-            rack = tuple(sorted(held + draw))
-            leave = without(rack, play.tiles)
-            if leave is not None:
-                weights[leave] += float(weight) * ways * likelihood(rack)
-    exact = {leave: weight / sum(weights.values()) for leave, weight in weights.items()}
-    found = told(play, counts, Style.of(soft(2.0)), before=before)
-    assert furthest(by_leave(found), exact) < 1e-9
-    assert found.considered == len(found.leaves) == len(exact)
-
-
 # --- the paper's formula --------------------------------------------------------------------------
-
-
-def test_the_paper_counts_a_rack_twice_that_has_two_of_what_was_played() -> None:
-    """Three Es and an X are unseen, he holds two tiles of them and plays one E whenever he can.
-
-    Half of his racks are two Es. By the formula of the paper he kept an E in two of three cases: it
-    puts E₁ on the board and deals E₂ or E₃ or X, and once more with E₂, so that a rack of E₁ and E₂
-    is met twice and one of E₁ and X once.
-    """
-    unseen_tiles, played = (5, 5, 5, 24), (5,)
-    assert physical_racks(unseen_tiles, 2) == {(5, 5): 3, (5, 24): 3}
-    exact = posterior_of_leaves(unseen_tiles, played, 2, lambda _: 1.0)
-    paper = posterior_of_the_paper(unseen_tiles, played, 2, lambda _: 1.0)
-    assert exact == {(5,): 0.5, (24,): 0.5}
-    assert paper == pytest.approx({(5,): 2 / 3, (24,): 1 / 3})
-    assert [twice_counted(leave, played) for leave in ((5,), (24,))] == [2, 1]
-    racks = np.array([[5, 5], [5, 24]], np.uint8)
-    counts = [unseen_tiles.count(tile) for tile in range(27)]
-    ours = priors_of(racks, counts, LeavePrior.nothing())
-    assert ours / ours.sum() == pytest.approx([0.5, 0.5])
-
-
-@pytest.mark.parametrize("what", BEST, ids=str)
-def test_the_paper_differs_by_what_it_counts_twice(what: Any) -> None:
-    play, counts = seen(*what)
-    likelihood = slow_judge("static").likelihood(play, soft(2.0))
-    paper = posterior_of_the_paper(tiles_of(counts), play.tiles, 7, likelihood)
-    corrected = {leave: each / twice_counted(leave, play.tiles) for leave, each in paper.items()}
-    total = sum(corrected.values())
-    exact = posterior_of_leaves(tiles_of(counts), play.tiles, 7, likelihood)
-    assert furthest({leave: each / total for leave, each in corrected.items()}, exact) < 1e-9
 
 
 # --- exchanges, passes, bingos --------------------------------------------------------------------
@@ -198,20 +132,6 @@ def test_who_exchanges_all_keeps_nothing() -> None:
     found = told(play, counts, Style.of(soft(4.0)), 500)
     assert found.leaves.shape[1] == 0
     assert found.note == "all tiles were played; nothing is kept"
-
-
-def test_who_passes_had_nothing_better() -> None:
-    """Each rack is a leave; those that have a good play are hardly his."""
-    game = LateGame(3, seed=2)
-    play, counts = Play(game.board, PASS, 0, 7, 3), game.counts
-    exact: Leaves = defaultdict(float)
-    likelihood = slow_judge("static").likelihood(play, soft(4.0))
-    for rack, ways in physical_racks(tiles_of(counts), 7).items():
-        exact[rack] += ways * likelihood(rack)
-    exact = {leave: each / sum(exact.values()) for leave, each in exact.items()}
-    found = told(play, counts, Style.of(soft(4.0)), 15_000)
-    assert found.leaves.shape[1] == 7
-    assert apart(by_leave(found), exact) < 0.05
 
 
 def test_who_plays_all_tiles_keeps_nothing() -> None:
@@ -251,25 +171,6 @@ def test_more_tiles_than_he_held_tell_nothing() -> None:
     play, counts = imino()
     few = Play(play.board, play.move, 16, 3, 86)
     assert told(few, counts, stranger(), 100).note == "the play has tiles that it can't have had"
-
-
-@pytest.mark.parametrize("options", [{}, {"most_listed": 0}], ids=str)
-def test_what_contradicts_what_was_believed_is_forgotten(options: Any) -> None:
-    play, counts = seen(4, 1, 3)
-    gone = next(tile for tile, count in enumerate(counts) if count == 0)
-    before = LeavePrior(np.array([[gone]], np.uint8), np.ones(1))
-    style = Style.of(soft(2.0))
-    found = told(play, counts, style, 8_000, before=before, **options)
-    assert re.match("the play contradicts the earlier belief, which is dropped", found.note)
-    assert apart(by_leave(found), expected(play, counts, style)) < (0.05 if options else 1e-9)
-
-
-def test_what_nobody_would_play_leaves_things_as_they_were() -> None:
-    play, counts = seen(7, 1, 4)
-    found = told(Play(play.board, play.move, -50, 7, 7), counts, Style.of(DETERMINISTIC))
-    assert found.note == "no possible rack explains the play; the belief is unchanged"
-    assert found.posterior == pytest.approx(found.prior)
-    assert found.evidence == (0.0,)
 
 
 # --- what is told ---------------------------------------------------------------------------------

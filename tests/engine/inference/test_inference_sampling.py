@@ -14,13 +14,8 @@ from inference_cases import (
     seen,
     told,
 )
-from inference_reference import (
-    tiles_of,
-    without,
-)
 
 from engine.inference.inference import Posterior
-from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style, soft, stranger
 
 # --- a part of it ---------------------------------------------------------------------------------
@@ -136,17 +131,6 @@ def test_racks_of_a_small_slice_count_no_more_than_others() -> None:
     for racks in (3, 3, 3, 15_000):
         begun.advance(racks)
     assert apart(by_leave(begun.posterior()), by_leave(exact)) < 0.06
-
-
-def test_drawn_racks_have_what_he_kept_before() -> None:
-    play, counts = seen(7, 1, 4)
-    rest = without(tiles_of(counts), play.tiles)
-    assert rest is not None
-    before = LeavePrior(np.array((rest[:2], rest[3:6:2]), np.uint8), np.array([0.3, 0.7]))
-    style = Style.of(soft(2.0))
-    exact = told(play, counts, style, before=before)
-    drawn = told(play, counts, style, 15_000, before=before, most_listed=0)
-    assert apart(by_leave(drawn), by_leave(exact)) < 0.06
 
 
 def test_a_leave_is_told_once() -> None:

@@ -49,17 +49,6 @@ def test_beyond_its_reach_a_model_tells_gaps_no_longer_apart(model: Model) -> No
     assert model.likelihood(np.array([model.reach]))[0] >= model.floor
 
 
-def test_a_deterministic_player_makes_the_best_play() -> None:
-    assert DETERMINISTIC.reach == 0
-    assert DETERMINISTIC.likelihood(np.array([0, 1])).tolist() == [1.0, 0.0]
-    assert margin(3.0).likelihood(np.array([3_000, 3_001])).tolist() == [1.0, 0.0]
-
-
-def test_a_soft_player_is_e_times_less_likely_to_give_a_temperature_away() -> None:
-    found = soft(2.0).likelihood(np.array([0, 2_000, 4_000]))
-    assert found / found[0] == pytest.approx([1, math.exp(-1), math.exp(-2)])
-
-
 def test_beyond_the_temperatures_measured_the_best_play_is_ever_less_likely() -> None:
     for judge in ("static", "greedy"):
         best = [

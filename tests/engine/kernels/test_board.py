@@ -16,7 +16,7 @@ from rollout_positions import scowl
 from small_games import Words, lexicon_of, small_games
 from thorough import some
 
-from engine.kernels.board import NO_CROSSING, SQUARE, clear_board, new_board, set_up, undo_to
+from engine.kernels.board import SQUARE, clear_board, new_board, set_up, undo_to
 from engine.kernels.crosses import cross_everywhere, play
 from engine.kernels.moves import EXCHANGE
 from engine.kernels.shadow_slots import SLOT, SLOTS, SLOTS_A_LINE, update_slots
@@ -26,7 +26,6 @@ from engine.rules.moves import Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules, standard_rules
 from engine.simulation.selfplay import play_static_games
-from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.jit import kernel
 from lexicons.leaves import synthetic_leaves
 from lexicons.store import Lexicon
@@ -186,15 +185,6 @@ def test_every_play_and_undo_of_many_games_leaves_a_board_as_if_set_up(batch: in
         assert_same(kept.state(), kept.states[0])
 
 
-def test_the_games_are_long_have_blanks_and_differ() -> None:
-    assert len(games()) == GAMES
-    assert len({each.tobytes() for each in games()}) == GAMES
-    assert sum(map(len, games())) > 18 * GAMES
-    blank = np.uint64(0x40_81_02_04_08_10_20 << 1)  # bit 6 of each of the seven tiles
-    with_blanks = sum(bool((each & blank).any()) for each in games())
-    assert with_blanks > GAMES * 3 // 4
-
-
 def test_the_changes_of_a_whole_game_can_be_undone() -> None:
     kept = TrackedBoard(RULES, scowl())
     for moves in games()[:100]:
@@ -202,46 +192,6 @@ def test_the_changes_of_a_whole_game_can_be_undone() -> None:
         for move in moves:
             kept.play(move)
         assert int(kept.record["changes"][0]) < len(kept.record["changed_square"][0]) // 2
-
-
-@pytest.mark.parametrize("game", range(5))
-def test_cross_sets_are_the_letters_that_make_words(game: int) -> None:
-    kept = TrackedBoard(RULES, scowl())
-    board = Board.empty(RULES.layout)
-    for at, move in enumerate(games()[game]):
-        (place,) = unpack(games()[game][at : at + 1], board)
-        assert isinstance(place, Place)
-        board = board.with_move(place)
-        kept.play(move)
-    squares, side = kept.states[-1].squares, int(kept.record["side"][0])
-    tiles = board.array()
-    for direction, grid in enumerate((tiles, tiles.T)):
-        for line, place_at in zip(*np.nonzero(grid == 0), strict=True):
-            square = squares[(direction * side + line + 1) * side + place_at + 1]
-            letters, points = crossing(grid[:, place_at].tolist(), int(line))
-            assert int(square["cross_set"]) == sum(1 << letter for letter in letters)
-            assert int(square["cross_score"]) == points
-
-
-def crossing(across: list[int], at: int) -> tuple[list[int], int]:
-    """The letters that fit on an empty square of a line, and the points of its neighbours."""
-    before, after = at, at + 1
-    while before > 0 and across[before - 1]:
-        before -= 1
-    while after < len(across) and across[after]:
-        after += 1
-    around = [*across[before:at], *across[at + 1 : after]]
-    letters = range(1, len(RULES.distribution.alphabet) + 1)
-    if not around:
-        return list(letters), NO_CROSSING
-    shown = [tile & ~BLANK_FLAG for tile in across]
-    fitting = [
-        letter
-        for letter in letters
-        if scowl().graph.contains([*shown[before:at], letter, *shown[at + 1 : after]])
-    ]
-    points = RULES.distribution.points
-    return fitting, sum(points[BLANK if tile & BLANK_FLAG else tile] for tile in around)
 
 
 # --- boards of any shape --------------------------------------------------------------------------

@@ -88,11 +88,3 @@ def test_a_pass_is_for_who_can_do_nothing_else() -> None:
     assert best_candidates(own, position, 5, [Exchange((22,))]) == [passed]
     crowded = replace(position, racks=((22,), (1,) * 2))
     assert PASS not in [one.move for one in best_candidates(own, crowded, 5)]
-
-
-def test_one_is_left_when_all_that_is_better_was_refused() -> None:
-    position = opening("AEINRST")
-    best = best_candidates(generator(), position, 4)
-    for refused in (1, 2, 3):
-        without = [one.move for one in best[:refused]]
-        assert best_candidates(generator(), position, 1, without) == [best[refused]]

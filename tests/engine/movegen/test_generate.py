@@ -13,10 +13,9 @@ from small_games import Words, lexicon_of, small_games
 
 from engine.movegen import generator as generate
 from engine.movegen.generator import kept_generator, legal_moves
-from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Place
+from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Board, Position, bag_count
 from engine.rules.rules import Rules, check_move, standard_rules
-from lexicons.alphabet import BLANK_FLAG
 from lexicons.jit import freeze, load
 from lexicons.kwg import WordGraph
 from lexicons.store import Lexicon, load_lexicon
@@ -46,46 +45,6 @@ def placed(moves: list[Any]) -> dict[Place, int]:
     found = {move: score for move, score in moves if isinstance(move, Place)}
     assert len(found) == sum(isinstance(move, Place) for move, _ in moves)
     return found
-
-
-def test_a_single_tile_that_makes_a_word_both_ways_is_given_across_once() -> None:
-    board = on_board((7, 7, Direction.ACROSS, "AT"), (8, 8, Direction.DOWN, "A"))
-    moves = placed(legal_moves(position_of(board, "T"), english("AT", "TA", "TAT"), ENGLISH))
-    # At 9H the T makes TA across and AT down; at 8G, TAT across alone.
-    both = [move for move in moves if (move.row, move.column) in {(8, 7), (7, 7)}]
-    assert both == [Place(8, 7, Direction.ACROSS, (20, PLAYED_THROUGH))]
-    assert Place(7, 6, Direction.ACROSS, (20, PLAYED_THROUGH, PLAYED_THROUGH)) in moves
-
-
-def test_a_single_tile_that_makes_a_word_down_only_is_given_down() -> None:
-    board = on_board((7, 7, Direction.ACROSS, "AT"))
-    moves = placed(legal_moves(position_of(board, "B"), english("AT", "BA"), ENGLISH))
-    assert moves == {Place(6, 7, Direction.DOWN, (2, PLAYED_THROUGH)): 3 + 1}
-
-
-def test_premium_squares_count_in_both_words_and_only_under_placed_tiles() -> None:
-    board = on_board((7, 7, Direction.ACROSS, "AT"))
-    moves = placed(legal_moves(position_of(board, "DO"), english("AT", "DO", "OAT"), ENGLISH))
-    # The O at 8G is plain; the double word under the A at 8H was used up by AT.
-    assert moves[Place(7, 6, Direction.ACROSS, (15, 0, 0))] == 3
-
-
-def test_a_full_rack_earns_the_bonus() -> None:
-    lexicon = english("TOASTED")
-    moves = placed(
-        legal_moves(position_of(Board.empty(ENGLISH.layout), "TOASTED"), lexicon, ENGLISH)
-    )
-    assert len(moves) == 14
-    across = Place(7, 7, Direction.ACROSS, ENGLISH.distribution.alphabet.tiles("TOASTED"))
-    assert moves[across] == (8 + 1) * 2 + 50  # eight points, one T doubled at 8L
-
-
-def test_blanks_stand_for_every_letter_and_score_nothing() -> None:
-    position = position_of(Board.empty(ENGLISH.layout), "??")
-    moves = placed(legal_moves(position, english("AT", "OX"), ENGLISH))
-    assert len(moves) == 2 * 2 * 2
-    assert set(moves.values()) == {0}
-    assert all(tile & BLANK_FLAG for move in moves for tile in move.placed)
 
 
 def test_moves_come_in_the_documented_order() -> None:

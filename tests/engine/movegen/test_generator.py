@@ -88,19 +88,6 @@ def test_the_best_moves_are_the_head_of_all_moves(game: int) -> None:
         assert_best_is_the_head(generator(), position, None if all_as_values else MAX_KEPT + 1)
 
 
-def test_the_positions_are_of_every_kind() -> None:
-    positions = [position for game in range(GAMES) for position in positions_of(game)]
-    assert len(positions) == 10 * GAMES
-    racks = [position.racks[position.on_turn] for position in positions]
-    blanks = Counter(rack.count(BLANK) for rack in racks)
-    assert min(blanks[count] for count in range(3)) >= 3 * GAMES // 20
-    assert sum(len(rack) < RULES.rack_size for rack in racks) >= 2 * GAMES
-    assert sum(position.board.is_empty for position in positions) >= GAMES
-    bags = [bag_count(position, RULES) for position in positions]
-    assert bags.count(0) >= GAMES
-    assert sum(0 < bag < RULES.exchange_minimum for bag in bags) >= GAMES // 4
-
-
 def test_a_pass_is_the_best_move_of_those_who_have_no_other() -> None:
     lexicon = Lexicon.wordless(RULES.distribution)
     nothing = Generator(lexicon, RULES, leaves())
@@ -234,17 +221,6 @@ def test_without_a_table_and_without_adjustments_equity_is_the_score() -> None:
             assert ranked.equity == (PASS_EQUITY if ranked.move == PASS else 1000 * ranked.score)
 
 
-def test_it_costs_something_to_open_with_a_vowel_beside_a_premium_square() -> None:
-    tiles = RULES.distribution.alphabet.tiles("AT")
-    lexicon = lexicon_of([tiles], RULES)
-    position = Position(Board.empty(RULES.layout), (tuple(sorted(tiles)), ()), (0, 0))
-    found = {ranked.move: ranked for ranked in Generator(lexicon, RULES).everything(position)}
-    # Row 8 has double letters of rows 7 and 9 beside G and I, none beside H.
-    free, beside = (Place(7, column, Direction.ACROSS, tiles) for column in (7, 6))
-    assert found[free].equity == 4_000
-    assert found[beside].equity == 4_000 - 700
-
-
 # --- any board ------------------------------------------------------------------------------------
 
 
@@ -315,23 +291,20 @@ def test_fewer_than_one_move_is_refused(count: int) -> None:
         generator().best(positions_of(3)[0], count)
 
 
-def test_a_rack_of_eight_tiles_is_refused() -> None:
-    position = with_rack(positions_of(3)[0], (1,) * 8)
+@pytest.mark.parametrize(
+    ("rack", "message"),
+    [
+        ((1,) * 8, "a rack of 8 tiles"),
+        ((27,), "beyond the 27"),
+        ((-1,), "beyond the 27"),
+        ((26, 26), "2 tiles Z are in sight"),
+    ],
+)
+def test_a_rack_that_nobody_can_have_is_refused(rack: tuple[int, ...], message: str) -> None:
+    position = with_rack(positions_of(3)[0], rack)
     for ask in (generator().everything, generator().best, generator().arrays):
-        with pytest.raises(ValueError, match="a rack of 8 tiles; moves hold at most 7"):
+        with pytest.raises(ValueError, match=message):
             ask(position)
-
-
-def test_a_tile_that_nobody_has_is_refused() -> None:
-    for tile in (27, 63, -1):
-        with pytest.raises(ValueError, match="has a tile beyond the 27 of the distribution"):
-            generator().best(with_rack(positions_of(3)[0], (tile,)))
-
-
-def test_more_of_a_tile_than_the_game_has_is_refused() -> None:
-    two = tuple(RULES.distribution.alphabet.tiles("ZZ"))
-    with pytest.raises(ValueError, match="2 tiles Z are in sight; the english distribution has 1"):
-        generator().best(with_rack(positions_of(3)[0], two))
 
 
 def test_a_layout_that_multiplies_too_much_is_refused() -> None:

@@ -12,7 +12,7 @@ from rollout_positions import RULES, generator, late_position, position_of, scow
 
 from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove
-from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.moves import Exchange, Place
 from engine.rules.position import Position, unseen
 from engine.rules.rules import check_move, rack_tiles
 
@@ -78,31 +78,3 @@ def test_what_fits_many_racks_comes_often() -> None:
     """A seventh of all racks lack few of the common tiles; some reply comes more than once."""
     common = Counter(guessed(position_of(5, 9), 200)).most_common(1)
     assert common[0][1] > 2
-
-
-def test_after_a_play_the_board_and_scores_have_it() -> None:
-    position = replace(waiting(position_of(5, 9)), scoreless_turns=3)
-    played = guessed(position_of(5, 9), 1)[0]
-    assert isinstance(played.move, Place)
-    then = position.after(played.move, played.score, (), RULES)
-    assert then.board == position.board.with_move(played.move)
-    assert then.racks == position.racks
-    assert then.on_turn == 1 - position.on_turn
-    assert then.scoreless_turns == 0
-    gained = [new - old for new, old in zip(then.scores, position.scores, strict=True)]
-    assert gained[position.on_turn] == played.score
-    assert gained[1 - position.on_turn] == 0
-
-
-@pytest.mark.parametrize("move", [PASS, Exchange((1, 2))])
-def test_after_a_turn_without_a_play_the_board_is_as_before(move: Exchange) -> None:
-    position = replace(waiting(position_of(5, 9)), scoreless_turns=3)
-    then = position.after(move, 0, (), RULES)
-    turned = replace(position, on_turn=1 - position.on_turn, scoreless_turns=4)
-    assert then == turned
-
-
-def test_after_a_play_from_a_known_rack_nothing_is_known_of_it() -> None:
-    position = replace(position_of(0, 0), racks=((1, 20, 5), (2, 2)))
-    then = position.after(Place(7, 7, Direction.ACROSS, (1, 20)), 4, (), RULES)
-    assert then.racks == ((), (2, 2))

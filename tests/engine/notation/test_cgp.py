@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from engine.notation.cgp import read_cgp, read_operations, write_cgp
 from engine.notation.move_text import NotationError
-from engine.rules.moves import Direction, Place
 from engine.rules.position import Board, Position
-from engine.rules.rules import IllegalMove, Rules, score_play
-from lexicons.alphabet import BLANK, BLANK_FLAG
+from engine.rules.rules import Rules
+from lexicons.alphabet import BLANK_FLAG
 
 EMPTY_ROWS = ["15"] * 15
 
@@ -165,50 +164,19 @@ def test_an_operation_that_would_be_read_as_two_is_not_written(rules: Rules) -> 
 
 @st.composite
 def positions(draw: st.DrawFn, rules: Rules) -> Position:
-    """Draw a board grown by plays that the geometry allows, and racks from what is left."""
+    """Draw tiles that lie anywhere, and racks from what is left."""
     bag = list(draw(st.permutations(rules.distribution.all_tiles())))
-    board = Board.empty(rules.layout)
-    for _ in range(draw(st.integers(0, 8))):
-        count = draw(st.integers(1, 7))
-        tiles = [
-            draw(st.integers(1, 26)) | BLANK_FLAG if tile == BLANK else tile
-            for tile in bag[-count:]
-        ]
-        row, column = draw(st.integers(0, 14)), draw(st.integers(0, 14))
-        place = grown(board, row, column, draw(st.sampled_from(Direction)), tiles)
-        try:
-            score_play(board, place, rules)
-        except IllegalMove:
-            continue
-        board = board.with_move(place)
-        del bag[-count:]
+    squares = bytearray(rules.layout.rows * rules.layout.columns)
+    for at in draw(st.sets(st.integers(0, len(squares) - 1), max_size=40)):
+        squares[at] = bag.pop() or draw(st.integers(1, 26)) | BLANK_FLAG
     first, second = draw(st.integers(0, 7)), draw(st.integers(0, 7))
     return Position(
-        board,
+        Board(rules.layout, bytes(squares)),
         (tuple(sorted(bag[:first])), tuple(sorted(bag[first : first + second]))),
         (draw(st.integers(-200, 900)), draw(st.integers(-200, 900))),
         on_turn=draw(st.integers(0, 1)),
         scoreless_turns=draw(st.integers(0, 5)),
     )
-
-
-def grown(board: Board, row: int, column: int, direction: Direction, tiles: list[int]) -> Place:
-    """Lay tiles in a line through a square, over what lies there."""
-    step = (0, 1) if direction is Direction.ACROSS else (1, 0)
-
-    def inside(at: tuple[int, int]) -> bool:
-        return 0 <= at[0] < 15 and 0 <= at[1] < 15
-
-    before = row - step[0], column - step[1]
-    while inside(before) and board.at(*before):
-        row, column = before
-        before = row - step[0], column - step[1]
-    squares: list[int] = []
-    at, left = (row, column), list(tiles)
-    while inside(at) and (left or board.at(*at)):
-        squares.append(0 if board.at(*at) else left.pop())
-        at = at[0] + step[0], at[1] + step[1]
-    return Place(row, column, direction, tuple(squares))
 
 
 OPERATIONS = st.lists(

@@ -65,24 +65,6 @@ def test_files_that_add_up(
     assert [step.event for step in found.steps] == list(game.events)
 
 
-def test_every_step_has_its_position_and_move(gcg_files: Path, rules: Rules) -> None:
-    found = replay(load(gcg_files, "complete"), rules)
-    assert [step.seat for step in found.steps] == [0, 1, 0, 1, 0, 0]
-    assert [step.before.on_turn for step in found.steps] == [0, 1, 0, 1, 0, 1]
-    assert [step.before.scoreless_turns for step in found.steps] == [0, 0, 0, 1, 2, 0]
-    assert [step.before.scores for step in found.steps][-1] == (28, 2)
-    alphabet = rules.distribution.alphabet
-    assert [format_move(step.move, alphabet) for step in found.steps[:-1] if step.move] == [
-        "8D WORDS",
-        "H8 .eA",
-        "-GV",
-        "-",
-        "10H .T",
-    ]
-    assert found.steps[-1].move is None
-    assert [step.play.score for step in found.steps if step.play] == [26, 2, 2]
-
-
 def test_racks_are_known_before_their_turn(gcg_files: Path, rules: Rules) -> None:
     assert racks(replay(load(gcg_files, "complete"), rules), rules) == [
         ("ADEORSW", "?AEIMNT"),

@@ -89,17 +89,6 @@ def test_a_placement_scores_draws_and_passes_the_turn() -> None:
     assert game.bag.order == tiles("AGS")
 
 
-def test_totals_add_up_by_seat() -> None:
-    across = Place(8, 4, ACROSS, tiles("QI"))  # 9E, the I below nothing: touches no tile
-    with pytest.raises(IllegalMove):
-        played(game_with("TEABAGS", ("HORNETS", "QUIETLY")), opening(), across)
-    hooked = Place(7, 6, ACROSS, (0, 0, 0, 0, *tiles("Y")))
-    game = played(game_with("TEABAGS", ("HORNETS", "QUIETLY")), opening(), hooked)
-    game = game.play(Place(7, 6, ACROSS, (0, 0, 0, 0, 0, *tiles("S"))), None)
-    assert [turn.total for turn in game.turns] == [14, 11, 14 + 13]  # 8L is a double letter
-    assert game.position.scores == (27, 11)
-
-
 def test_an_exchange_draws_first_and_then_puts_back() -> None:
     before = game_with("TEABAGS", ("HORNETS", "QUIETLY"))
     game = before.play(Exchange(tiles("HO")), None)
@@ -127,23 +116,6 @@ def test_an_illegal_move_leaves_the_game_as_it_is() -> None:
         game.over = None  # type: ignore[misc]
 
 
-def test_a_single_tile_is_kept_in_its_canonical_description() -> None:
-    game = game_with("TEABAGS", ("HORNETS", "QUIETLY")).play(opening(), None)
-    described = Place(7, 10, DOWN, tiles("Y"))  # 8K, down: HORNY across is the only word
-    hooked = Place(7, 6, ACROSS, (0, 0, 0, 0, *tiles("Y")))
-    assert game.play(described, None) == game.play(hooked, None)
-    assert game.play(described, None).turns[-1].move == hooked
-
-
-def test_two_descriptions_of_a_tile_that_makes_two_words_give_one_game() -> None:
-    board = Board.empty(RULES.layout).with_move(opening())
-    board = board.with_move(Place(7, 7, DOWN, (0, *tiles("F"))))
-    game = game_with("TEABAGS", ("QUIETLY", "HORNETS"), board)
-    across, down = Place(8, 6, ACROSS, tiles("I?")), Place(7, 6, DOWN, tiles("?I"))
-    assert game.play(across, None) == game.play(down, None)
-    assert game.play(down, None).turns[-1].words == (tiles("IF"), tiles("HI"))
-
-
 # --- the end --------------------------------------------------------------------------------------
 
 
@@ -152,13 +124,6 @@ def test_going_out_earns_twice_the_opponents_tiles() -> None:
     assert game.over == Ending("out", (2 * 11, 0), ((), tuple(sorted(tiles("QI?")))))
     assert game.position.scores == (14 + 22, 0)
     assert game.turns[-1].total == 14, "a turn's total comes before the settlement"
-
-
-def test_seat_1_can_go_out_too() -> None:
-    game = played(game_with("", ("HORNS", "AT")), PASS, Place(7, 7, DOWN, tiles("AT")))
-    assert game.over is not None
-    assert game.over.adjustments == (0, 2 * 8)
-    assert game.position.scores == (0, 4 + 16)
 
 
 def test_an_empty_rack_is_not_out_while_the_bag_has_tiles() -> None:
@@ -173,18 +138,6 @@ def test_an_opponent_without_tiles_leaves_nothing_to_earn() -> None:
     assert game.over == Ending("out", (0, 0), ((), ()))
 
 
-def test_six_scoreless_turns_end_the_game_and_each_loses_his_own_tiles() -> None:
-    game = game_with("TEABAGS", ("HORNETS", "QUIETLY"))
-    game = played(game, PASS, Exchange(tiles("Q")), PASS, PASS, PASS)
-    assert game.over is None
-    game = game.play(PASS, None)
-    assert game.over is not None
-    assert game.over.reason == "zeroes"
-    assert game.over.adjustments == (-value(tiles("HORNETS")), -value(tiles("TUIETLY")))
-    assert game.position.scores == game.over.adjustments
-    assert game.position.scoreless_turns == 6
-
-
 def test_a_placement_that_scores_nothing_is_not_scoreless() -> None:
     game = game_with("TEABAGS", ("??RNETS", "QUIETLY"))
     blanks = Place(7, 7, ACROSS, tuple(tile | BLANK_FLAG for tile in tiles("QI")))
@@ -193,15 +146,3 @@ def test_a_placement_that_scores_nothing_is_not_scoreless() -> None:
     assert game.position.scoreless_turns == 0
     assert played(game, PASS, PASS, PASS, PASS, PASS).over is None
     assert played(game, PASS, PASS, PASS, PASS, PASS, PASS).over is not None
-
-
-def test_the_limit_is_a_rule() -> None:
-    game = game_with("TEABAGS", ("HORNETS", "QUIETLY"))
-    short = replace(game, rules=replace(RULES, scoreless_limit=2))
-    assert played(short, PASS, PASS).over is not None
-
-
-def test_nothing_is_played_after_the_end() -> None:
-    game = game_with("", ("HORN", "QI?")).play(opening(), None)
-    with pytest.raises(ValueError, match=r"^the game is over \(out\)"):
-        game.play(PASS, None)

@@ -113,18 +113,6 @@ def test_differences_are_those_of_the_estimates() -> None:
                 assert apart == (0.0,) * 6
 
 
-def test_differences_are_as_far_off_as_they_say() -> None:
-    """Over many seeds, one of the two being the reference."""
-    found = []
-    for seed in range(60):
-        simulation = rolled(200, count=2, seed=seed)
-        found.append(simulation.difference(*[one.move for one in simulation.candidates]))
-    for value, error in (("win", "win_error"), ("equity", "equity_error")):
-        values = np.array([getattr(each, value) for each in found])
-        errors = np.array([getattr(each, error) for each in found])
-        assert values.std() == pytest.approx(np.sqrt((errors**2).mean()), rel=0.25)
-
-
 @pytest.mark.parametrize("counts", [[8, 8], [60, 8], [60, 60]])
 def test_two_errors_either_way_hold_a_difference_in_95_cases_of_a_hundred(
     counts: list[int],

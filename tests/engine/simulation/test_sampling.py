@@ -70,21 +70,6 @@ def test_the_other_half_goes_to_whom_it_is_hardest_to_tell_apart() -> None:
     assert shares[1] >= shares[2] > shares[3] == 0
 
 
-def test_of_equals_each_gets_as_many() -> None:
-    statistics = statistics_of([16] * 4, [0.5] * 4, [0.1] * 4)
-    for rule in (equal, elimination):
-        assert rule(statistics, 66).tolist() == [17, 17, 16, 16]
-
-
-def test_the_lowest_is_filled_up_to_the_next() -> None:
-    statistics = statistics_of([10, 3, 5, 8], [0.1, 0.2, 0.3, 0.4], [1.0] * 4)
-    assert equal(statistics, 2).tolist() == [0, 2, 0, 0]
-    assert equal(statistics, 6).tolist() == [0, 4, 2, 0]
-    assert equal(statistics, 11).tolist() == [0, 6, 4, 1]
-    assert equal(statistics, 14).tolist() == [0, 7, 5, 2]
-    assert equal(statistics, 18).tolist() == [1, 8, 6, 3]
-
-
 @pytest.mark.parametrize("rule", [top_two, elimination])
 def test_who_cannot_be_told_apart_from_the_leader_gets_nothing(rule: Rule) -> None:
     """Two candidates whose every rollout is the same."""

@@ -198,18 +198,6 @@ def test_in_a_pair_each_seat_has_the_same_luck_and_the_players_change_places() -
     assert (games.scores[::2] == games.scores[1::2]).all()
 
 
-def test_the_better_table_wins() -> None:
-    """Leaves that are worth what they are not, against the table that the others play by."""
-    backwards = LeaveTable(RULES.distribution, -leaves().values)
-    games = played(opponent=backwards, pairs=True, mirrored=True)
-    spread = games.scores[:, 0] - games.scores[:, 1]
-    assert np.where(games.begins == 0, spread, -spread).mean() > 50
-
-
-def test_without_adjustments_games_end_otherwise() -> None:
-    assert (played(evaluation=PLAIN).scores != played().scores).any()
-
-
 @pytest.mark.parametrize(("games", "threads"), [(0, 1), (1, 0)])
 def test_there_is_something_to_play(games: int, threads: int) -> None:
     with pytest.raises(ValueError, match="at least one of each"):

@@ -243,26 +243,6 @@ def test_what_longer_rollouts_begin_with_is_worth_what_was_found(utility: Utilit
     assert (known.values * utility.weights).sum(axis=1) == pytest.approx(known.means)
 
 
-def test_the_same_luck_makes_differences_surer() -> None:
-    """Two words of the same tiles: their rollouts rise and fall together."""
-    rolled = simulation(position_of(0, 0), first=100, rule="equal", count=4)
-    rolled.advance(400)
-    first, second = (one.move for one in rolled.estimates()[:2])
-    apart = math.hypot(*(one.equity_error for one in rolled.estimates()[:2]))
-    assert rolled.difference(first, second).equity_error < 0.8 * apart
-
-
-def test_turns_after_a_candidate_are_counted_as_far_as_games_go() -> None:
-    rolled = simulation(late_position(2), plies=TO_THE_END)
-    rolled.advance(200)
-    for one in rolled.estimates():
-        plies = rolled.plies_of(one.move)
-        turns = [ply.turns for ply in plies]
-        assert turns == sorted(turns, reverse=True)
-        assert turns[0] <= one.samples
-        assert all(ply.score >= 0 and 0 <= ply.bingos <= 1 for ply in plies)
-
-
 def test_what_a_candidate_gains_is_told_by_points_without_win_probabilities() -> None:
     position = late_position(0, held=3)
     own = generator()
@@ -317,18 +297,6 @@ def test_few_samples_leave_the_candidates_near_their_static_order() -> None:
     assert ranks[True] < 0.75 * ranks[False]
 
 
-def test_many_samples_overrule_the_static_order() -> None:
-    leaders = []
-    for use_prior in (False, True):
-        rolled = rolled_with_prior(position_of(8, 6), use_prior, seed=1)
-        rolled.advance(4_000)
-        leaders.append(rolled.leader)
-        best = rolled.statistics.means
-    plain = rolled._results.means(Utility().weights)[0]
-    assert best == pytest.approx(plain, abs=0.02)
-    assert leaders[0] == leaders[1]
-
-
 # --- what makes no sense --------------------------------------------------------------------------
 
 
@@ -376,11 +344,6 @@ def test_candidates_are_legal() -> None:
     ):
         with pytest.raises(IllegalMove, match=says):
             Simulation([own], at, [with_move(second, move)], win_table())
-
-
-def test_every_candidate_is_checked() -> None:
-    own, position = generator(), position_of(5, 9)
-    best, second = own.best(position, 2)
     with pytest.raises(IllegalMove):
         Simulation([own], position, [best, with_move(second, Exchange((26,)))], win_table())
 
