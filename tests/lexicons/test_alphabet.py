@@ -104,11 +104,3 @@ def test_an_unknown_distribution() -> None:
 def test_a_folder_is_no_distribution(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a folder"):
         load_distribution(tmp_path)
-
-
-def test_letters_of_another_language_have_a_remedy() -> None:
-    for read in (ENGLISH.alphabet.tiles, ENGLISH.alphabet.word_tiles):
-        with pytest.raises(ValueError, match=r"'Ż' at character 1 of 'ŻABA' .*--distribution"):
-            read("ŻABA")
-        with pytest.raises(ValueError, match=r"'-' at character 3 of 'CO-OP' is not a \w+$"):
-            read("CO-OP")

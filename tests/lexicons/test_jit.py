@@ -58,11 +58,6 @@ def test_importing_the_package_does_not_import_numba() -> None:
     assert _run("import sys, lexicons; print('numba' in sys.modules)") == "False"
 
 
-def test_a_kernel_computes_and_keeps_its_name() -> None:
-    assert _sum_of_squares(np.arange(4)) == 14
-    assert _sum_of_squares.__doc__ == "Add up squares."
-
-
 def test_freezing_refuses_new_types_until_it_is_undone() -> None:
     _sum_of_squares(np.arange(4))
     freeze()

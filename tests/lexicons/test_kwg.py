@@ -35,17 +35,6 @@ def written(path: Path, nodes: Sequence[int]) -> Path:
     return path
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "small.kwg"
-    graph = build_word_graph(WORDS)
-    write_kwg(path, graph)
-    read = read_kwg(path, 3)
-    assert np.array_equal(read.nodes, graph.nodes)
-    assert list(read.words()) == WORDS
-    assert path.read_bytes() == graph.nodes.astype("<u4").tobytes()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["small.kwg"]
-
-
 def test_a_wide_node_is_laid_out_as_wolges_does() -> None:
     # Tile in bits 0–5, last sibling 6, accepts 7, first child 8–31.
     graph = build_word_graph([(63,)], WIDE)

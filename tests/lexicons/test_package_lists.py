@@ -148,18 +148,3 @@ def test_all_lists_are_for_tiles_that_are_here() -> None:
     for name, listed in PACKAGE_LISTS.items():
         assert listed == replace(listed, name=name)
         assert load_distribution(listed.tiles).name == listed.tiles
-
-
-@pytest.mark.skipif(
-    not PACKAGE_LISTS["polish"].source.is_file(),
-    reason="there is no /usr/share/dict/polish: apt-get install wpolish",
-)
-def test_the_real_polish_list_begins_well() -> None:
-    with PACKAGE_LISTS["polish"].source.open(encoding="utf-8") as file:
-        lines = [next(file) for _ in range(20_000)]
-    words, left_out = playable("polish", *lines)
-    assert "ABAŻUR" in words
-    assert "AALBORSKA" in words
-    assert len(words) > 10_000
-    assert sum(count for count, _ in left_out.values()) + len(words) == len(lines)
-    assert {"more than 15 tiles", "name or abbreviation (capitals)"} <= left_out.keys()

@@ -65,16 +65,6 @@ def gaddag_strings(word: tuple[int, ...]) -> Strings:
 
 
 @LAYOUTS
-def test_every_string_is_a_word_as_the_word_graph_says(layout: NodeLayout) -> None:
-    graph = build_word_graph(WORDS, layout)
-    nodes = searched(graph)
-    strings = [each for length in range(5) for each in product((1, 2, 3, 4, 41), repeat=length)]
-    found = spelled(nodes, DAWG_ROOT, strings)
-    assert found == [graph.contains(string) for string in strings]
-    assert {each for each, is_there in zip(strings, found, strict=True) if is_there} == set(WORDS)
-
-
-@LAYOUTS
 def test_every_string_is_in_the_gaddag_as_the_word_graph_says(layout: NodeLayout) -> None:
     graph = build_word_graph(WORDS, layout)
     nodes = searched(graph)
@@ -96,25 +86,6 @@ def test_any_words(words: Strings, others: Strings) -> None:
     assert spelled(nodes, DAWG_ROOT, others) == [other in set(words) for other in others]
     turned = [string for word in words for string in gaddag_strings(word)]
     assert all(spelled(nodes, GADDAG_ROOT, turned))
-
-
-def test_the_words_of_scowl_and_what_is_like_them() -> None:
-    lexicon = scowl()
-    nodes = lexicon.word_map
-    words = list(lexicon.graph.words())
-    assert all(spelled(nodes, DAWG_ROOT, words))
-    sample = words[::17]
-    turned = [string for word in sample for string in gaddag_strings(word)]
-    assert all(spelled(nodes, GADDAG_ROOT, turned))
-    chance = np.random.default_rng(7)
-    changed = []
-    for word in sample:
-        letters = list(word)
-        letters[chance.integers(len(word))] = int(chance.integers(1, 27))
-        changed += [tuple(letters), word[:-1], (*word, 19)]
-    expected = [lexicon.graph.contains(string) for string in changed]
-    assert spelled(nodes, DAWG_ROOT, changed) == expected
-    assert 0.05 < np.mean(expected) < 0.95
 
 
 def test_a_node_has_the_letters_of_its_children_and_nodes_keep_their_indexes() -> None:

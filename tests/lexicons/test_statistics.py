@@ -223,18 +223,6 @@ def lacking(word: tuple[int, ...], draw: tuple[int, ...]) -> list[int]:
     return sorted((Counter(word) - Counter(draw)).elements())[draw.count(BLANK) :]
 
 
-def test_first_draws_by_chance() -> None:
-    chance = np.random.default_rng(5)
-    full = [Counter(word) for word in words() if len(word) == SIZE]
-    bag, draws = np.array(TILES.all_tiles()), 3_000
-    made = 0
-    for _ in range(draws):
-        draw = chance.choice(bag, SIZE, replace=False).tolist()
-        made += any((word - Counter(draw)).total() <= draw.count(BLANK) for word in full)
-    expected = found().full.chance
-    assert abs(made / draws - expected) < 4 * (expected * (1 - expected) / draws) ** 0.5
-
-
 def test_a_list_without_full_length_words() -> None:
     few = described([(1, 2), (2, 1)])
     assert few.full.chance == 0

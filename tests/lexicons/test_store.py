@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -276,30 +275,3 @@ def test_the_embedded_list() -> None:
     assert len(listed) > 200_000
     for text in ("AA", "CARE", "QUIZZES"):
         assert lexicon.graph.contains(lexicon.distribution.alphabet.tiles(text))
-    # All strings of the GADDAG are millions; those of some words, and their number, say enough.
-    strings = {(*w[:cut][::-1], 0, *w[cut:]) for w in listed[::997] for cut in range(1, len(w))}
-    strings |= {w[::-1] for w in listed[::997]}
-    gaddag = WordGraph(lexicon.graph.nodes[[1, *range(1, len(lexicon.graph.nodes))]])
-    chosen = random.Random(5).sample(sorted(strings), 500)
-    assert all(map(gaddag.contains, chosen))
-    assert count_strings(gaddag) == sum(map(len, listed))
-
-
-def count_strings(graph: WordGraph) -> int:
-    """Count the strings of the DAWG without spelling them."""
-    nodes = graph.nodes.tolist()
-    counts: dict[int, int] = {0: 0}
-    waiting = [graph.dawg_root]
-    while waiting:
-        begin = waiting[-1]
-        end = begin
-        while not nodes[end] & LAST:
-            end += 1
-        children = [node & CHILD for node in nodes[begin : end + 1]]
-        missing = [child for child in children if child not in counts]
-        waiting.extend(missing)
-        if not missing:
-            accepting = sum(node & ACCEPTS != 0 for node in nodes[begin : end + 1])
-            counts[begin] = accepting + sum(counts[child] for child in children)
-            waiting.pop()
-    return counts[graph.dawg_root]

@@ -76,13 +76,6 @@ def test_players_have_what_was_trained_for_their_tiles(toy: TileDistribution) ->
     assert table_name("some.klv2", ENGLISH) == "some.klv2"
 
 
-def test_the_trained_tables_are_for_their_tiles_alone(toy: TileDistribution) -> None:
-    with pytest.raises(ValueError, match="'trained' is for the tiles of scowl; toy tiles are oth"):
-        load_leaves("trained", toy)
-    with pytest.raises(ValueError, match="table of win probabilities 'trained' is for the tiles"):
-        load_win_probabilities("trained", toy)
-
-
 def test_a_file_that_is_called_like_a_table_is_reached_by_its_path(zero: Path) -> None:
     assert load_leaves("trained", ENGLISH).values.any()
     assert not load_leaves("./trained", ENGLISH).values.any()

@@ -40,17 +40,6 @@ def test_leaves_are_worth_what_players_think(leave: str, least: float, most: flo
     assert least <= worth(leave) <= most
 
 
-@pytest.mark.parametrize(
-    ("better", "worse", "by"),
-    [
-        ("QU", "Q", 8), ("??", "?", 8), ("ER", "EE", 3), ("AT", "AA", 3), ("E", "U", 2),
-        ("X", "V", 4), ("ERST", "DGRW", 8), ("AERT", "AEIO", 4), ("SS", "UU", 8),
-    ],
-)  # fmt: skip
-def test_leaves_are_ranked_as_players_would(better: str, worse: str, by: float) -> None:
-    assert worth(better) > worth(worse) + by
-
-
 def test_a_win_is_likelier_ahead_and_surer_at_the_end() -> None:
     table = trained_win_probabilities(ENGLISH)
     assert table is not None

@@ -54,15 +54,6 @@ def test_a_table_may_begin_anywhere(tmp_path: Path) -> None:
     assert (table.at(10, 8), table.at(-5, 0)) == (0.75, 0.5)
 
 
-def test_a_table_as_large_as_those_in_use(tmp_path: Path) -> None:
-    spreads, unseen = range(300, -301, -1), range(94)
-    rows = [f"{spread}," + ",".join(f"{(spread + 300) / 600:.6f}" for _ in unseen)
-            for spread in spreads]  # fmt: skip
-    table = read(tmp_path, "\n".join([f",{','.join(map(str, unseen))}", *rows]))
-    assert table.values.shape == (601, 94)
-    assert table.at(150, 40) == np.float32(0.75)
-
-
 def test_nothing_can_be_written_into_a_table(tmp_path: Path) -> None:
     table = read(tmp_path, TABLE)
     copied = pickle.loads(pickle.dumps(table))

@@ -112,25 +112,6 @@ def test_every_word_of_scowl_is_in_the_table_once() -> None:
     assert len(fitting) < 0.85 * len(mapped.rows)  # so that a search for no word ends soon
 
 
-def test_every_word_of_scowl_is_found_by_its_letters() -> None:
-    by_letters: dict[Word, set[Word]] = {}
-    for word in scowl_words():
-        by_letters.setdefault(tuple(sorted(word)), set()).add(word)
-    for letters, words in list(by_letters.items())[::5]:
-        assert made_of(scowl().word_map, letters) == words
-
-
-def test_the_filter_of_words_misses_none() -> None:
-    assert may_be(scowl().word_map, keys_of(scowl_words())).all()
-
-
-def test_the_filter_of_words_less_a_letter_misses_none() -> None:
-    keys, words = keys_of(scowl_words()), scowl_words()
-    letters = [sorted(set(word)) for word in words]
-    shorter = np.repeat(keys, list(map(len, letters))) - KEYS[np.concatenate(letters)]
-    assert may_be(scowl().word_map, shorter, 1).all()
-
-
 @pytest.mark.parametrize("size", range(2, 10))
 def test_of_letters_that_are_no_word_few_get_by_the_filters(size: int) -> None:
     chance = np.random.default_rng(size)
@@ -148,14 +129,6 @@ def test_of_letters_that_are_no_word_few_get_by_the_filters(size: int) -> None:
         others = sorted(set(drawn) - known)
         if others:
             assert may_be(scowl().word_map, keys_of(others), short).mean() < 0.02
-
-
-def test_the_order_of_letters_is_of_no_matter_and_their_number_is() -> None:
-    mapped = mapped_of((1, 2, 2), (2, 1, 2), (3, 1))
-    assert made_of(mapped, (2, 2, 1)) == {(1, 2, 2), (2, 1, 2)}
-    assert made_of(mapped, (1, 3)) == {(3, 1)}
-    assert made_of(mapped, (1, 2)) == made_of(mapped, (1, 1, 2)) == set()
-    assert may_be(mapped, keys_of([(1, 2), (2, 2), (3,), (1,)]), 1).all()
 
 
 @settings(max_examples=150)

@@ -42,12 +42,6 @@ def test_marks_line_ends_comments_and_case_do_no_harm() -> None:
     assert _parse("CARE\nAB\n").checksum != plain.checksum
 
 
-def test_tiles_of_several_characters() -> None:
-    found = _parse("chacha\nca\nañc\n", SPANISH)
-    assert list(found) == [(1, 5, 2), (2, 1), (3, 1, 3, 1)]
-    assert found.text() == "AÑC\nCA\n[CH]A[CH]A\n"
-
-
 def test_brackets_may_stand_around_any_tile() -> None:
     assert _parse("[C]AR[E]\nAA\n").checksum == _parse("AA\nCARE\n").checksum
     with pytest.raises(ValueError, match="line 3: '1' at character 2 of 'B1'"):
