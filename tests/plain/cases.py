@@ -17,10 +17,8 @@ from engine.endgame.searcher import LEAST_MEMORY
 from engine.endgame.solver import EndgameSolver
 from engine.inference.equity_loss import Judges, Play
 from engine.inference.inference import Inference
-from engine.inference.leave_prior import Draws, LeavePrior, all_multisets, priors_of
+from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, Style
-from engine.kernels.board import new_board, set_up
-from engine.kernels.crosses import cross_everywhere, play
 from engine.kernels.moves import EXCHANGE
 from engine.movegen.evaluation import PLAIN, STANDARD
 from engine.movegen.generator import Generator
@@ -40,7 +38,6 @@ from lexicons.leaves import LeaveTable, synthetic_leaves
 from lexicons.search_graph import search_nodes
 from lexicons.statistics import lexicon_statistics
 from lexicons.store import Lexicon
-from lexicons.word_map import WordMap, first_row, length_in, letter_in, may_be_word, word_map
 
 # Points near 2⁸ and a score near 2¹⁶: what is added up in too few bits shows.
 TILES = TileDistribution(
@@ -123,64 +120,12 @@ def nodes() -> Any:
     return search_nodes(lexicon().graph, 3).tolist()
 
 
-def _map() -> WordMap:
-    return word_map(search_nodes(lexicon().graph, 3), 3, 5)
-
-
 def statistics() -> Any:
     found = lexicon_statistics(lexicon(), LAYOUT, RULES.rack_size, RULES.bingo_bonus, 5)
     return json.loads(json.dumps(asdict(found)))
 
 
-def filters() -> Any:
-    words = _map()
-    return [digest(words.whole), digest(words.shorter), digest(words.rows)]
-
-
-@kernel
-def _look_up(words_array: Any, keys: Any, found: Any) -> None:
-    words = words_array[0]
-    for at in range(len(keys)):
-        row = first_row(words, keys[at])
-        found[at, 0] = may_be_word(words, keys[at], 0)
-        found[at, 1] = may_be_word(words, keys[at], 1)
-        found[at, 2] = length_in(words, row)
-        found[at, 3] = letter_in(words, row, 0)
-
-
-def look_up() -> Any:
-    from lexicons.word_map import KEYS
-
-    words = _map()
-    keys = np.array([KEYS[list(word)].sum() for word in (*WORDS, (1, 1, 1), (3, 3))], np.uint64)
-    found = np.zeros((len(keys), 4), np.int64)
-    _look_up(words.words, keys, found)
-    return found.tolist()
-
-
 # --- boards and moves -----------------------------------------------------------------------------
-
-
-@kernel
-def _cross(board: Any, words: Any) -> None:
-    cross_everywhere(board[0], words[0])
-
-
-@kernel
-def _play(board: Any, words: Any, move: Any) -> None:
-    play(board[0], words[0], move)
-
-
-def crosses(name: str, *, played: bool = False) -> Any:
-    """Cross-sets of a position, worked out at once, or kept up by playing a move."""
-    board = new_board(RULES)
-    words = lexicon().word_map.words
-    set_up(board, MIDDLE.board if played else POSITIONS[name].board)
-    _cross(board, words)
-    if played:
-        _play(board, words, np.uint64(pack(SECOND)))
-    squares = board["squares"][0, : 2 * 7 * 7]
-    return [squares[field].tolist() for field in ("cross_set", "cross_score", "letter", "anchor")]
 
 
 def generated(name: str, *, standard: bool = True, table: bool = True) -> Any:
@@ -254,22 +199,6 @@ def inferred(play: str, model: str, *, prior: bool = False, most_listed: int = 1
     return [posterior.leaves.tolist(), posterior.prior.tolist(), posterior.posterior.tolist()]
 
 
-def multisets() -> Any:
-    return all_multisets((2, 5, 4, 3), 4).tolist()
-
-
-def priors() -> Any:
-    racks = all_multisets((2, 5, 4, 3), 3)
-    prior = LeavePrior(np.array([(0, 1), (2, 2)], np.uint8), np.array([0.5, 0.5]), 0.2)
-    return priors_of(racks, (2, 5, 4, 3), prior).tolist()
-
-
-def drawn() -> Any:
-    prior = LeavePrior(np.array([(0, 1), (2, 2)], np.uint8), np.array([0.5, 0.5]), 0.2)
-    racks, odds = Draws((2, 5, 4, 3), prior, (0, 1, 0, 0), 4).draw(20, np.random.default_rng(5))
-    return [racks.tolist(), odds.tolist()]
-
-
 # --- endgames -------------------------------------------------------------------------------------
 
 
@@ -309,11 +238,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "the word graph": graph,
     "the search graph": nodes,
     "the statistics of a lexicon": statistics,
-    "the filters of the word map": filters,
-    "words looked up": look_up,
     "a leave table written and read": klv,
-    "cross-sets kept up": partial(crosses, "middle", played=True),
-    **{f"cross-sets, {name}": partial(crosses, name) for name in POSITIONS},
     **{f"all moves, {name}": partial(generated, name) for name in POSITIONS},
     **{f"all by score, {name}": partial(generated, name, standard=False, table=False)
        for name in POSITIONS},
@@ -332,9 +257,6 @@ CASES: dict[str, Callable[[], Any]] = {
     },
     "inference with a prior": partial(inferred, "two", "soft", prior=True),
     "inference by draws": partial(inferred, "two", "soft", prior=True, most_listed=0),
-    "multisets": multisets,
-    "priors of racks": priors,
-    "racks drawn": drawn,
     "an endgame begun": partial(solved, 20),
     "an endgame solved": partial(solved, 3_000),
     "an endgame after five scoreless turns": partial(solved, 60, scoreless=5),
