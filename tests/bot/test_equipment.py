@@ -18,11 +18,9 @@ from bot.seat.worker_handle import SeatProcess
 from bot.seat_text import parse_seat
 from engine.rules.rules import Rules
 from lexicons.alphabet import load_distribution
-from lexicons.formula_leaves import formula_leaves
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
-from lexicons.tables import trained_leaves, win_probabilities_for
 
 SAYS_WHAT_IT_HAS = """
 import sys
@@ -66,15 +64,6 @@ def test_tables_are_loaded_once(leaves: Path, winprob: Path, rules: Rules) -> No
     assert one.leaves is two.leaves is not None
     assert one.win_probabilities is two.win_probabilities is not None
     assert load_tables(Equipment(), rules.distribution) == (None, None)
-
-
-def test_tables_by_name(rules: Rules) -> None:
-    named = Equipment(leaves="formula", win_probabilities="trained")
-    tables = load_tables(named, rules.distribution)
-    assert tables.leaves is formula_leaves(rules.distribution)
-    assert tables.win_probabilities is win_probabilities_for(rules.distribution)
-    tables = load_tables(Equipment(leaves="trained"), rules.distribution)
-    assert tables.leaves is trained_leaves(rules.distribution)
 
 
 def test_files_that_are_no_tables(tmp_path: Path, rules: Rules) -> None:

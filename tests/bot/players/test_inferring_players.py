@@ -147,14 +147,6 @@ def test_every_choice_says_what_is_believed(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(choice.belief.tiles) == len(RULES.distribution.counts)
 
 
-def test_the_same_seed_plays_the_same_game() -> None:
-    games = [
-        played(infer(iterations="2", candidates="3", racks="100"), StaticPlayer(), 7)
-        for _ in range(2)
-    ]
-    assert games[0].turns == games[1].turns
-
-
 def test_a_game_that_is_taken_up_midway_goes_on_with_what_is_seen_from_then_on() -> None:
     views: list[tuple[View, Observed]] = []
 
@@ -281,23 +273,6 @@ def missing(plays: int, clock: Callable[[], float] = lambda: 0.0) -> OpponentMod
         play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
         opponent.observe(begun(), play)
     return opponent
-
-
-def test_racks_are_looked_at_only_while_time_remains() -> None:
-    opponent = missing(2)
-    opponent._racks = 1_000_000
-    opponent.take_in(begun(), Budget(0))
-    assert opponent.told is not None
-    assert opponent.told.leaves_considered == 0
-
-
-def test_a_belief_about_an_earlier_play_is_told_no_longer() -> None:
-    opponent = missing(1)
-    opponent.think(racks=FEW)
-    assert opponent.told is not None
-    play = Observed(3, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
-    opponent.observe(begun(), play)
-    assert opponent.told is None
 
 
 def test_how_likely_a_bingo_is_next_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +14,12 @@ from bot.registry import SeatError, create_player, known_bots
 from bot.seat_text import parse_seat
 from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator, legal_moves
-from engine.rules.moves import PASS, Exchange, Place
+from engine.rules.moves import PASS, Exchange
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import play_static_games
 from lexicons.rack_features import (
-    RackWeights,
     leave_table,
     shipped_rack_weights,
-    write_rack_weights,
 )
 from lexicons.store import Lexicon
 
@@ -105,27 +102,6 @@ def test_with_one_move_nothing_is_sampled(lexicon: Lexicon, rules: Rules) -> Non
     assert choice_of(mc(), exchanging).move == Exchange((22,))
     refused = replace(exchanging, refused=(Refusal(Exchange((22,)), "no", "no"),))
     assert choice_of(mc(), refused).move == PASS
-
-
-def test_weights_of_a_file(lexicon: Lexicon, rules: Rules, tmp_path: Path) -> None:
-    letters = rules.distribution.alphabet.letters
-    loves_q = dict.fromkeys(letters, 0.0) | {"Q": 300.0}
-    path = tmp_path / "rack.json"
-    write_rack_weights(path, RackWeights(letters, (*loves_q.values(), 0.0, 0.0, 0.0, 0.0)))
-    choice = choice_of(
-        create_player(parse_seat(f"mc+rh?weights={path}")), view_of(lexicon, rules, "QUEENLY")
-    )
-    for one in choice.candidates:
-        assert isinstance(one.move, Place)
-        assert 17 not in one.move.tiles
-
-
-def test_the_shipped_weights_were_learned_with_simulation() -> None:
-    weights = shipped_rack_weights("mc+rh")
-    assert weights.made["command"].endswith(" --with-simulation")
-    assert weights != shipped_rack_weights("rh")
-    by_name = weights.by_name()
-    assert by_name["?"] > by_name["S"] > 0 > by_name["V"]
 
 
 def test_seats_of_the_new_players() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
 import pytest
@@ -17,9 +16,7 @@ from bot.search.static_choice import generator_for, static_choice
 from bot.seat_text import parse_seat
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import RankedMove
-from engine.rules.bag import Bag, DrawStream
-from engine.rules.game import Game
-from engine.rules.moves import PASS, Exchange, Place
+from engine.rules.moves import Exchange, Place
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
 from lexicons.tables import load_leaves
@@ -67,18 +64,6 @@ def test_without_a_table_players_have_the_trained_one(lexicon: Lexicon, rules: R
     assert everything(view) == by["trained"] != by["formula"]
 
 
-def test_static_exchanges_what_cannot_be_used(lexicon: Lexicon, rules: Rules) -> None:
-    choice = static_choice(view_of(lexicon, rules, "UUUIIVV"))
-    assert isinstance(choice.move, Exchange)
-    assert len(choice.move.tiles) >= 4
-
-
-def test_a_pass_is_the_last_resort(lexicon: Lexicon, rules: Rules) -> None:
-    ranked = everything(view_of(lexicon, rules, "VVWWUUQ"))
-    assert ranked[-1].move == PASS
-    assert [one.move for one in ranked].count(PASS) == 1
-
-
 QUICK = ("greedy", "static", "static?temperature=2", "vanilla", "rh", "mc", "mc+rh")
 SEARCHING = ("sim?candidates=5&iterations=12", "champion?time=10ms")
 
@@ -96,14 +81,6 @@ def test_refused_moves_are_not_tried_again(lexicon: Lexicon, rules: Rules, seat:
             assert choice.move not in moves
             assert not moves & {one.move for one in choice.candidates}
             tried.append(Refusal(choice.move, "not_a_word", "no"))
-
-
-def test_the_next_best_is_played_in_place_of_a_refused_move(lexicon: Lexicon, rules: Rules) -> None:
-    view = view_of(lexicon, rules, "AEINRTS")
-    best, second = view.ranked_moves(2)
-    refused = replace(view, refused=(Refusal(best.move, "not_a_word", "no"),))
-    choice = StaticPlayer("0.001").choose(refused, unlimited())
-    assert (choice.equity, choice.move != best.move) == (second.equity, True)
 
 
 def test_a_temperature_makes_the_choice_vary_and_a_seed_repeats_it(
@@ -124,24 +101,6 @@ def test_a_temperature_makes_the_choice_vary_and_a_seed_repeats_it(
 def test_a_temperature_is_a_number(temperature: str) -> None:
     with pytest.raises(ValueError, match="0 or more"):
         StaticPlayer(temperature)
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_games_between_players_of_the_house_are_legal(
-    lexicon: Lexicon, rules: Rules, seed: int
-) -> None:
-    stream = DrawStream(random.Random(seed).randbytes(32), (b"", b""))
-    game = Game.start(rules, Bag.shuffled(rules.distribution, stream))
-    players = (StaticPlayer(), GreedyPlayer())
-    view = view_of(lexicon, rules, "")
-    while game.over is None:
-        seat = game.position.on_turn
-        own = game.position.racks[seat]
-        hidden = replace(game.position, racks=(own, ()) if seat == 0 else ((), own))
-        now = replace(view, seat=seat, position=hidden, bag=len(game.bag))
-        game = game.play(players[seat].choose(now, unlimited()).move, lexicon.graph.contains)
-    assert game.over.reason == "out"
-    assert len(game.turns) < 60
 
 
 def test_a_player_has_to_choose(lexicon: Lexicon, rules: Rules) -> None:

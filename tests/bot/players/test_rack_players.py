@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from search_views import view_of
 
@@ -17,9 +16,9 @@ from bot.players.static import GreedyPlayer
 from bot.registry import SeatError, create_player, known_bots
 from bot.seat_text import parse_seat
 from engine.movegen.evaluation import PLAIN
-from engine.movegen.generator import Generator, legal_moves
+from engine.movegen.generator import legal_moves
 from engine.movegen.move_codec import unpack
-from engine.rules.moves import Exchange, Place
+from engine.rules.moves import Place
 from engine.rules.rules import Rules
 from engine.simulation.selfplay import play_static_games
 from lexicons.alphabet import Alphabet
@@ -39,26 +38,12 @@ def choice_of(player: Player, view: View) -> Choice:
 
 def test_vanilla_takes_the_first_of_the_highest_score(lexicon: Lexicon, rules: Rules) -> None:
     """``legal_moves`` lists by score and then in the order of packed moves."""
-    for rack in ("AEINRTS", "?VVOGII", "QUEENLY"):
+    for rack in ("AEINRTS", "?VVOGII", "QUEENLY", "VVCGCGQ"):
         view = view_of(lexicon, rules, rack)
         first = legal_moves(view.position, lexicon, rules)[0]
         choice = choice_of(vanilla(), view)
         assert (choice.move, choice.score) == (first.move, first.score)
         assert choice.score == choice_of(GreedyPlayer(), view).score
-
-
-def test_vanilla_spends_a_blank_on_a_point_and_rh_does_not(lexicon: Lexicon, rules: Rules) -> None:
-    view = view_of(lexicon, rules, "?VVOGII")
-    by_score, by_features = choice_of(vanilla(), view).move, choice_of(rh(), view).move
-    assert isinstance(by_score, Place)
-    assert any(tile & 0x80 for tile in by_score.tiles)
-    assert not (isinstance(by_features, Place) and any(tile & 0x80 for tile in by_features.tiles))
-    assert not (isinstance(by_features, Exchange) and 0 in by_features.tiles)
-
-
-def test_without_a_word_vanilla_exchanges_one_tile(lexicon: Lexicon, rules: Rules) -> None:
-    view = view_of(lexicon, rules, "VVCGCGQ")
-    assert choice_of(vanilla(), view).move == Exchange((3,))
 
 
 def test_rh_weighs_score_and_features(lexicon: Lexicon, rules: Rules, tmp_path: Path) -> None:
@@ -113,11 +98,3 @@ def test_weights_for_other_letters_are_refused_before_the_game(
     )
     with pytest.raises(ValueError, match="are for other letters than those of english"):
         rh().warm_up(lexicon, replace(rules, distribution=distribution))
-
-
-def test_the_generator_of_rh_has_no_adjustments(lexicon: Lexicon, rules: Rules) -> None:
-    table = leave_table(shipped_rack_weights(), rules.distribution)
-    view = view_of(lexicon, rules, "AEGINRT")
-    for one in Generator(lexicon, rules, table, PLAIN).everything(view.position)[:-1]:
-        assert one.equity == one.score * 1000 + int(table.values[table.place(one.leave)])
-    assert np.count_nonzero(table.values) > 900_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import random
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from search_views import Clock, Offers, opening, unlimited, view_at
 from bot.player import Budget, Choice, ExchangedCount, Observed, Player, Refusal, View
 from bot.players.champion import champion as new_champion
 from bot.players.sim import sim
-from bot.players.static import StaticPlayer
 from bot.registry import SeatError, create_player
 from bot.search.simulating import Search, seed_of
 from bot.search.static_choice import generator_for, static_choice
@@ -26,8 +24,6 @@ from bot.search.strategy import GUESSES, LIKELY, Strategy
 from bot.seat_text import parse_seat
 from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove, legal_moves
-from engine.rules.bag import Bag, DrawStream
-from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Position, unseen
 from engine.simulation.rollout_input import TO_THE_END
@@ -174,15 +170,6 @@ def test_with_little_time_something_legal_is_given() -> None:
         for looks in (2, 3, 5, 9):
             choice = player.choose(view, Budget(looks, clock=Clock(step_ms=1)))
             assert choice.move in legal
-
-
-def test_candidates_are_on_offer_with_the_best_first() -> None:
-    budget = Offers(until=lambda offers: len(offers) == 5)
-    choice = new_champion().choose(view_at(position_of(8, 6)), budget)
-    assert budget.offers
-    for offer in (*budget.offers, choice):
-        assert offer.move == offer.candidates[0].move
-        assert len(offer.candidates) == 20
 
 
 @pytest.mark.parametrize("bag", range(7))
@@ -363,34 +350,6 @@ def test_sim_does_not_ponder() -> None:
 
 
 # --- games ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("seed", "exact"), [(1, "yes"), (2, "no")])
-def test_games_of_the_champion_are_legal(seed: int, exact: str) -> None:
-    """With a few looks at the clock for each turn, and for pondering."""
-    stream = DrawStream(random.Random(seed).randbytes(32), (b"", b""))
-    game = Game.start(RULES, Bag.shuffled(RULES.distribution, stream))
-    champion, static = new_champion(exact=exact), StaticPlayer()
-    gone_on = 0
-    while game.over is None:
-        seat = game.position.on_turn
-        hidden = _seen(game, seat)
-        if seat == 0:
-            begun = champion.pondering.begun.get((hidden.position, hidden.bag))
-            gone_on += begun is not None
-            choice = champion.choose(hidden, pondering(8))
-        else:
-            champion.ponder(_seen(game, 0), pondering(GUESSES + 8))
-            choice = static.choose(hidden, unlimited())
-        game = game.play(choice.move, scowl().graph.contains)
-    assert gone_on > 0
-    assert game.over.reason == "out"
-
-
-def _seen(game: Game, seat: int) -> View:
-    own = game.position.racks[seat]
-    position = replace(game.position, racks=(own, ()) if seat == 0 else ((), own))
-    return view_at(position, seat=seat, bag=len(game.bag))
 
 
 def test_searches_leave_no_threads_behind() -> None:

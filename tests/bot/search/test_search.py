@@ -15,7 +15,7 @@ from lexicon_parts import leaves_worth
 from rollout_positions import RULES, late_position, position_of, scowl
 from search_views import Clock, Offers, opening, unlimited, view_at
 
-from bot.player import Budget, Refusal, Searched
+from bot.player import Budget, Searched
 from bot.search.anytime import Pace
 from bot.search.simulating import (
     CLOSE,
@@ -29,7 +29,6 @@ from bot.search.simulating import (
 )
 from bot.search.static_choice import STATIC, generator_for, static_choice
 from engine.movegen.candidates import best_candidates
-from engine.rules.moves import Direction, Place
 from engine.rules.position import bag_count
 from engine.simulation.rollout_input import BY_POINTS, TO_THE_END
 from engine.simulation.simulation import Simulation
@@ -210,16 +209,6 @@ def test_a_stage_without_enough_samples_takes_more_than_its_share(
 # --- so many rollouts -----------------------------------------------------------------------------
 
 
-def test_iterations_are_the_same_every_time_and_for_any_number_of_threads() -> None:
-    view = view_at(position_of(5, 9))
-    first, *others = (
-        Search(replace(view, threads=threads), EVEN, seed=3).run(unlimited())
-        for threads in (1, 1, 2, 3)
-    )
-    assert others == [first] * 3
-    assert Search(view, EVEN, seed=4).run(unlimited()) != first
-
-
 @pytest.mark.parametrize("iterations", [2, 5, 12, 30, 300])
 def test_every_candidate_gets_as_many_iterations(iterations: int) -> None:
     settings = replace(EVEN, iterations=iterations)
@@ -233,19 +222,6 @@ def test_time_ends_iterations_too() -> None:
     choice = Search(view_at(position_of(5, 9)), settings).run(Budget(40, clock=clock))
     assert clock.now_ms >= 40
     assert 0 < sum(one.samples or 0 for one in choice.candidates) < 100_000
-
-
-def test_rollouts_by_an_empty_bag_are_one_of_each() -> None:
-    view = view_at(late_position(0, held=3))
-    for settings in (Settings(), EVEN):
-        search = Search(view, settings)
-        choice = search.run(unlimited())
-        assert search.simulation.exact
-        assert {one.samples for one in choice.candidates} == {1}
-        assert {(one.win_error, one.equity_error) for one in choice.candidates} <= {
-            (0.0, 0.0),
-            (None, None),
-        }
 
 
 # --- time -----------------------------------------------------------------------------------------
@@ -304,14 +280,6 @@ def test_between_its_ends_only_a_close_decision_goes_on() -> None:
     assert min(seen[False], seen[True]) >= 10
 
 
-def test_who_is_not_waited_for_any_more_stops() -> None:
-    budget = Offers(until=lambda offers: len(offers) == 3)
-    search = Search(view_at(opening("AEINRST")), replace(Settings(), iterations=1_000_000))
-    search.run(budget)
-    assert len(budget.offers) == 3
-    assert search.simulation.rollouts < 1_000_000
-
-
 def test_with_nothing_hidden_no_stage_follows_the_first() -> None:
     stages = (Stage(300, TO_THE_END), Stage(6, TO_THE_END))
     view = view_at(late_position(0, held=3))
@@ -320,14 +288,6 @@ def test_with_nothing_hidden_no_stage_follows_the_first() -> None:
         search.step(unlimited())
     assert search.simulation.exact
     assert search.is_settled
-
-
-def test_a_step_is_small_at_first_and_as_long_as_some_milliseconds_then() -> None:
-    search = Search(view_at(position_of(5, 9)), Settings())
-    search.step(unlimited())
-    assert search.simulation.rollouts == 32
-    search.step(Budget(0, clock=Clock()))
-    assert search.simulation.rollouts > 32
 
 
 # --- what is said ---------------------------------------------------------------------------------
@@ -382,17 +342,6 @@ def test_candidates_are_the_best_by_the_table_that_the_player_has() -> None:
         best = best_candidates(generator_for(given), view.position, 9)
         assert list(search.simulation.candidates) == best
     assert best != best_candidates(generator_for(view), view.position, 9)
-
-
-def test_what_was_refused_is_no_candidate() -> None:
-    view = view_at(opening("AEINRST"))
-    first = Search(view, EVEN).simulation.candidates
-    refused = tuple(Refusal(one.move, "not_a_word", "no") for one in first[:2])
-    second = Search(replace(view, refused=refused), EVEN).simulation.candidates
-    assert second[:2] == first[2:]
-    assert not {one.move for one in first[:2]} & {one.move for one in second}
-    moves = [one.move for one in (*first, *second)]
-    assert all(isinstance(m, Place) and m.direction is Direction.ACROSS for m in moves)
 
 
 def test_a_single_candidate_is_chosen_at_once() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace as engine_replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,7 +17,7 @@ from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from bot.player import Budget, Choice, Observed, View
-from bot.seat.connection import TurnedAway
+from bot.seat.connection import BotRunner, TurnedAway
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
@@ -62,64 +65,75 @@ class Server:
         self.waits.append(seconds)
 
 
+@asynccontextmanager
+async def running(
+    runner: BotRunner, server: Server, **options: Any
+) -> AsyncIterator[tuple[asyncio.Task[str], MemoryChannel]]:
+    """A bot that has dialled; gives its first channel."""
+    work = asyncio.create_task(runner.run(server.dial, **{"sleep": server.sleep, **options}))
+    try:
+        yield work, await server.ends.get()
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+
+async def ask_for_a_move(table: TestArbiter, player: Waits) -> None:
+    """Ask, and wait until the player searches."""
+    await table.begin()
+    await table.say(table.question())
+    await asyncio.to_thread(player.thinking.wait)
+
+
 async def test_a_lost_connection_is_dialled_again_and_the_search_goes_on(
     table: TestArbiter,
 ) -> None:
     player = Waits()
     server = Server()
     runner = a_bot("b", lambda: player, seek=Seek(games=1))
-    work = asyncio.create_task(runner.run(server.dial, sleep=server.sleep, jitter=lambda: 1.0))
-    channel = await server.ends.get()
-    await table.greet(channel)
-    await table.hear(Seek)
-    await table.begin()
-    await table.say(table.question())
-    await asyncio.to_thread(player.thinking.wait)
-    server.down = 2
-    await channel.close()
+    async with running(runner, server, jitter=lambda: 1.0) as (work, channel):
+        await table.greet(channel)
+        await table.hear(Seek)
+        await ask_for_a_move(table, player)
+        server.down = 2
+        await channel.close()
 
-    await table.greet(await server.ends.get(), games=(table.name,))
-    assert (await table.hear(Resume)) == Resume(game=table.name, seen=0)
-    await table.say(table.offer(seq=1, seen=0))
-    await table.hear(Ready)
-    await table.say(table.question())
-    player.go.set()
-    await table.hear(MoveMessage)
-    assert player.calls == 1
-    assert server.waits == [0.2, 0.4, 0.8]
-    await table.end()
-    assert await table.hear(Goodbye)
-    await work
+        await table.greet(await server.ends.get(), games=(table.name,))
+        assert (await table.hear(Resume)) == Resume(game=table.name, seen=0)
+        await table.say(table.offer(seq=1, seen=0))
+        await table.hear(Ready)
+        await table.say(table.question())
+        player.go.set()
+        await table.hear(MoveMessage)
+        assert player.calls == 1
+        assert server.waits == [0.2, 0.4, 0.8]
+        await table.end()
+        assert await table.hear(Goodbye)
+        await work
 
 
 async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: TestArbiter) -> None:
     player = Waits()
     server = Server()
     runner = a_bot("b", lambda: player)
-    work = asyncio.create_task(runner.run(server.dial, sleep=server.sleep))
-    channel = await server.ends.get()
-    await table.greet(channel)
-    await table.begin()
-    await table.say(table.question())
-    await asyncio.to_thread(player.thinking.wait)
-    await channel.close()
-    await table.greet(await server.ends.get())
-    await table.hear(Resume)
-    await table.take_up(1)
-    player.go.set()
-    search = runner.games.on[table.name]._search
-    assert search is not None
-    await search  # its answer may not be given yet: the arbiter has not asked again
-    await table.say(table.question())
-    assert (await table.hear(MoveMessage)).move == "-"
-    assert player.calls == 1
-    away = replace(table.make(PASS), clocks=(30_000, 60_000))
-    await table.say(away)
-    await caught_up(runner, table)
-    assert runner.games.on[table.name]._lag.ms == 0, "who is away has no lag"
-    await channel.close()
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)
+    async with running(runner, server) as (_, channel):
+        await table.greet(channel)
+        await ask_for_a_move(table, player)
+        await channel.close()
+        await table.greet(await server.ends.get())
+        await table.hear(Resume)
+        await table.take_up(1)
+        player.go.set()
+        search = runner.games.on[table.name]._search
+        assert search is not None
+        await search  # its answer may not be given yet: the arbiter has not asked again
+        await table.say(table.question())
+        assert (await table.hear(MoveMessage)).move == "-"
+        assert player.calls == 1
+        away = replace(table.make(PASS), clocks=(30_000, 60_000))
+        await table.say(away)
+        await caught_up(runner, table)
+        assert runner.games.on[table.name]._lag.ms == 0, "who is away has no lag"
 
 
 class Explains(Waits):
@@ -137,28 +151,23 @@ async def test_thoughts_while_nobody_is_there_come_with_the_move(
         await back.wait()
 
     runner = a_bot("b", lambda: player)
-    work = asyncio.create_task(runner.run(server.dial, sleep=sleep))
-    channel = await server.ends.get()
-    await table.greet(channel)
-    await table.begin()
-    await table.say(table.question())
-    await asyncio.to_thread(player.thinking.wait)
-    search = runner.games.on[table.name]._search
-    assert search is not None
-    await channel.close()
-    await away.wait()
-    player.go.set()
-    await search
-    back.set()
-    await table.greet(await server.ends.get())
-    await table.hear(Resume)
-    await table.take_up(1)
-    await table.say(table.question())
-    assert (await table.hear(MoveMessage)).move == "-"
-    assert [info.text for info in table.infos] == ["found while away"]
-    assert player.calls == 1
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)
+    async with running(runner, server, sleep=sleep) as (_, channel):
+        await table.greet(channel)
+        await ask_for_a_move(table, player)
+        search = runner.games.on[table.name]._search
+        assert search is not None
+        await channel.close()
+        await away.wait()
+        player.go.set()
+        await search
+        back.set()
+        await table.greet(await server.ends.get())
+        await table.hear(Resume)
+        await table.take_up(1)
+        await table.say(table.question())
+        assert (await table.hear(MoveMessage)).move == "-"
+        assert [info.text for info in table.infos] == ["found while away"]
+        assert player.calls == 1
 
 
 CHALLENGES = engine_replace(standard_rules(), challenge="single")
@@ -218,25 +227,21 @@ async def test_a_challenge_that_was_lost_and_comes_too_late_gives_way_to_a_move(
     lexicon: Lexicon, left_ms: int | None
 ) -> None:
     table, server = TestArbiter(lexicon, CHALLENGES, you=1), Server()
-    runner = a_bot("b", Passes)
-    work = asyncio.create_task(runner.run(server.dial, sleep=server.sleep))
-    channel = await server.ends.get()
-    await table.greet(channel)
-    asked = await met_with_a_phony(table)
-    assert isinstance((await channel.receive()).content, Challenge)
-    await channel.close()
+    async with running(a_bot("b", Passes), server) as (_, first):
+        await table.greet(first)
+        asked = await met_with_a_phony(table)
+        assert isinstance((await first.receive()).content, Challenge)
+        await first.close()
 
-    channel = await server.ends.get()
-    await table.greet(channel, games=(table.name,))
-    await table.hear(Resume)
-    await table.say(replace(table.offer(seq=2, seen=1), rules=rules_on_wire(CHALLENGES)))
-    await table.hear(Ready)
-    await table.say(replace(asked, challenge_ms=UNSET if left_ms is None else left_ms))
-    async with asyncio.timeout(10):
-        answer = (await channel.receive()).content
-    assert isinstance(answer, MoveMessage if left_ms is None else Challenge)
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)
+        channel = await server.ends.get()
+        await table.greet(channel, games=(table.name,))
+        await table.hear(Resume)
+        await table.say(replace(table.offer(seq=2, seen=1), rules=rules_on_wire(CHALLENGES)))
+        await table.hear(Ready)
+        await table.say(replace(asked, challenge_ms=UNSET if left_ms is None else left_ms))
+        async with asyncio.timeout(10):
+            answer = (await channel.receive()).content
+        assert isinstance(answer, MoveMessage if left_ms is None else Challenge)
 
 
 async def test_turns_that_were_missed_are_asked_for(table: TestArbiter) -> None:

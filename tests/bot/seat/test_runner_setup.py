@@ -171,9 +171,9 @@ async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter)
         assert runner.games.finished == 1
 
 
-async def test_setups_of_games_that_are_over_count_among_those_that_are_on(
-    table: TestArbiter,
-) -> None:
+@pytest.mark.parametrize("ended", [False, True])
+async def test_a_game_too_many_is_declined(table: TestArbiter, ended: bool) -> None:
+    """Setups of games that are over count among those that are on."""
     go = threading.Event()
 
     class Slow(Passes):
@@ -183,23 +183,8 @@ async def test_setups_of_games_that_are_over_count_among_those_that_are_on(
     async with seated(a_bot("b", Slow), table):
         over = GameOver(game="", seq=0, outcome="no_show", winner=None, scores=(0, 0), message="")
         for number in range(MAX_GAMES + 1):
-            name = f"g{number}"
-            await table.channel.send(msgspec.structs.replace(table.offer(), game=name))
-            await table.channel.send(msgspec.structs.replace(over, game=name))
-        assert (await table.hear(Decline)).game == f"g{MAX_GAMES}"
-        go.set()
-
-
-async def test_a_game_too_many_is_declined(table: TestArbiter) -> None:
-    go = threading.Event()
-
-    class Slow(Passes):
-        def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
-            go.wait(30)
-
-    async with seated(a_bot("b", Slow), table):
-        for number in range(MAX_GAMES + 1):
-            await table.channel.send(msgspec.structs.replace(table.offer(), game=f"g{number}"))
+            for message in (table.offer(), over)[: 1 + ended]:
+                await table.channel.send(msgspec.structs.replace(message, game=f"g{number}"))
         declined = await table.hear(Decline)
         assert (declined.game, declined.code) == (f"g{MAX_GAMES}", "busy")
         go.set()

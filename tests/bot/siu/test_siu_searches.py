@@ -197,12 +197,6 @@ def test_a_simulation_ends_when_the_leader_is_certain(searcher: Searcher) -> Non
     assert best.win - other.win > 2 * (best.win_error + other.win_error)
 
 
-def test_without_a_bag_one_sample_says_it_all(searcher: Searcher) -> None:
-    heard = searched(searcher, task("sim movetime 60000", LAST, lines=300))
-    assert {one.iterations for one in heard.results.values()} == {1}
-    assert {one.win_error for one in heard.results.values()} == {0.0}
-
-
 def test_a_search_without_time_has_a_move(searcher: Searcher) -> None:
     for mode in ("sim", "auto"):
         wanted, heard, budget = task(f"{mode} infinite", OPENING), Heard(), Budget(10**15)
@@ -379,16 +373,6 @@ def test_without_memory_for_the_solver_the_first_move_is_played(
     assert [fault.code for fault in faults] == ["no-memory"]
     assert faults[0].text.endswith("64 GiB can't be allocated")
     assert heard.best == searcher.at_once(wanted)[1] != "none"
-
-
-def test_the_opponent_needs_no_rack_in_an_endgame(searcher: Searcher) -> None:
-    (first, second) = (
-        searched(searcher, task("endgame movetime 60000", cgp)).answers[-1]
-        for cgp in (LAST, LAST.replace("AEINRU?", ""))
-    )
-    assert isinstance(first, InfoEndgame)
-    assert isinstance(second, InfoEndgame)
-    assert first.spread == second.spread
 
 
 def test_a_pre_endgame_is_worked_out(searcher: Searcher) -> None:
