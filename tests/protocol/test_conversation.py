@@ -127,10 +127,12 @@ def test_the_first_copy_of_a_move_is_taken_and_later_ones_get_its_answer() -> No
 
 
 def test_a_refused_move_that_comes_again_is_no_new_attempt() -> None:
-    arbiter, _ = at_a_turn()
+    arbiter, bot = at_a_turn()
     move = Move(game="g", seq=1, move="nonsense")
+    bot.send(move)
     arbiter.receive(move, 1, 1)
-    arbiter.send(refusal(1, 1))
+    bot.receive(arbiter.send(refusal(1, 1)))
+    assert bot.games["g"].attempt == 2
     assert arbiter.receive(move, 1, 2) == Repeated(move)
     second = Move(game="g", seq=1, move="-", attempt=2)
     assert arbiter.receive(second, 1, 2) == second

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from hashlib import sha256
+
 import own_draws
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.rules.bag import Bag, DrawStream
+from engine.rules.bag import Bag, DrawStream, commitment
 from engine.rules.rules import standard_rules
 
 RULES = standard_rules()
@@ -46,6 +48,7 @@ def test_a_bag_is_shuffled_drawn_from_and_refilled_as_described(
     expected = own_draws.order_of(text(TILES), source)
     bag = Bag.shuffled(RULES.distribution, DrawStream(secret, nonces), mirrored=mirrored)
     assert text(bag.order) == "".join(expected)
+    assert commitment(secret) == sha256(secret).digest()
     for count, seat, goes_back in turns:
         from_back = mirrored and seat == 1
         drawn, bag = bag.draw(count, seat)
