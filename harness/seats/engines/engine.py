@@ -10,7 +10,7 @@ import asyncio
 import shlex
 import shutil
 import tempfile
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,7 +23,7 @@ from bot.seat.game_session import SeatPlayer
 from bot.seat.offers import Declined
 from engine.rules.position import Position, Rack
 from engine.rules.rule_sets import load_rules
-from engine.rules.rules import Rules
+from engine.rules.rules import NUMBERS, WORDS, Rules
 from lexicons.store import Lexicon
 
 from .process import EngineFailed, EngineProcess
@@ -179,18 +179,19 @@ def check_beginning(name: str, view: View) -> None:
         )
 
 
-def nonstandard_rule(rules: Rules, names: Sequence[str]) -> str | None:
+def nonstandard_rule(rules: Rules, names: Iterable[str]) -> str | None:
     """Return the first of these rules that differs from English tournaments; None: none does."""
     standard = load_rules()
     return next((name for name in names if getattr(rules, name) != getattr(standard, name)), None)
 
 
-def only_standard(name: str, rules: Rules, names: Sequence[str]) -> str:
-    """Return why an engine can't play by rules if it knows these in their standard form only.
+def only_standard(name: str, rules: Rules, varied: Collection[str]) -> str:
+    """Return why an engine can't play by rules if only these may differ from English tournaments.
 
-    Empty if all of these are standard.
+    Empty if it can. A rule that is new here is none that an engine knows.
     """
-    rule = nonstandard_rule(rules, names)
+    fixed = (rule for rule in ("layout", *NUMBERS, *WORDS) if rule not in varied)
+    rule = nonstandard_rule(rules, fixed)
     return f"{name} supports only the standard {rule.replace('_', ' ')}" if rule else ""
 
 

@@ -145,12 +145,10 @@ class MagpieEngine(ProcessEngine):
 
     def _why_not(self, rules: Rules) -> str:
         """Return why it can't play by rules; empty if it can, as far as is known before a game."""
-        built_in = "rack_size", "exchange_minimum", "exchange_limit", "scoreless_limit"
-        if why := only_standard(self._name, rules, built_in):
-            return why
         if nonstandard_rule(rules, ("layout",)) and "bdn" not in self._settings:
             return f"{self._name} plays on the standard board; name another with bdn=LAYOUT"
-        return ""
+        varied = ("layout", "bingo_bonus", "pass_limit", "challenge", "challenge_by")
+        return only_standard(self._name, rules, varied)
 
     async def start(self, view: View) -> None:
         """Start it; check its words, and that it can simulate."""

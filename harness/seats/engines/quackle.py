@@ -76,11 +76,8 @@ LONGEST_WORD = 100
 """Words of its list that are kept, and characters of each: the list may have no end."""
 
 
-_BUILT_IN = (
-    *("layout", "rack_size", "bingo_bonus"),
-    *("exchange_minimum", "exchange_limit", "scoreless_limit"),
-)
-"""Rules that it knows in their standard form only."""
+_VARIED = ("pass_limit", "challenge", "challenge_by")
+"""Rules that may differ from English tournaments: the host alone applies them."""
 
 
 class QuackleEngine(ProcessEngine):
@@ -88,7 +85,7 @@ class QuackleEngine(ProcessEngine):
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
-        if why := only_standard(context.name, context.rules, _BUILT_IN):
+        if why := only_standard(context.name, context.rules, _VARIED):
             raise SeatError(why)
         options = dict(spec.options)
         if unknown := sorted(options.keys() - set(OPTIONS)):
@@ -119,7 +116,7 @@ class QuackleEngine(ProcessEngine):
         """Check its tiles and words; no process is left running."""
         check_beginning(self._name, view)
         rules = view.rules
-        if why := only_standard(self._name, rules, _BUILT_IN):
+        if why := only_standard(self._name, rules, _VARIED):
             raise Declined("unsupported_rules", why)
         try:
             differ = tiles_differ(read_text(self._alphabet_file), rules.distribution)
