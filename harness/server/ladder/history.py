@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import Meetings
+from harness.matches.results import FORFEITS
 from lexicons.arrays import I64
 
 from .matchmaking import REMEMBERED
@@ -162,7 +163,7 @@ class History:
             record.points += points if seat == 0 else 1 - points
             record.lead += 1 if seat == 0 else -1
             record.recent = (players[1 - seat], *record.recent[: REMEMBERED - 1])
-            if game.ended.outcome not in ("out", "zeroes") and points == seat:
+            if game.ended.outcome in FORFEITS and points == seat:
                 record.forfeits[game.ended.outcome] += 1
         if self.games == self._rows.size:
             self._rows = np.append(self._rows, np.zeros(_ROOM + self.games // 16, _GAME))
