@@ -6,24 +6,8 @@ import struct
 
 from msgspec import Struct
 
-from bot.equipment import Equipment
-from protocol.parts import RulesInPlay
-
 LENGTH = struct.Struct("<I")
 """Before each message: its length in bytes."""
-
-
-MAIN = "main"
-"""The table whose words and rules apply where none is named."""
-
-
-class GameKind(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The words, tables and rules that games of one kind are analysed with."""
-
-    equipment: Equipment
-    rules: RulesInPlay = RulesInPlay()
-    words: str = ""
-    """The name that games give the lexicon."""
 
 
 class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):

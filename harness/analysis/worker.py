@@ -27,12 +27,13 @@ import msgspec
 from bot.equipment import Resources, tables_for
 from bot.search.analysis.findings import Findings, Settings, analyse
 from engine.rules.rule_sets import rules_in_play
+from harness.game_kinds import MAIN, GameKind
 from lexicons.store import load_lexicon
 
 from .as_json import answer_json, progress_json, replies_json
 from .review import analyse_turn
 from .sheet import Sheet, read_sheet, read_try, sheet_json
-from .task import LENGTH, MAIN, GameKind, Task
+from .task import LENGTH, Task
 
 _LEXICON = re.compile(rb"(?:^#lexicon|\blex)[ \t]+([^;\s]+)", re.MULTILINE)
 

@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _yield_to_others()
     import msgspec
 
-    from .task import GameKind
+    from harness.game_kinds import GameKind
+
     from .worker import Analyst, serve
 
     analyst = Analyst(msgspec.json.decode(given.kinds, type=dict[str, GameKind]))

@@ -15,12 +15,12 @@ from cyclopts import Parameter
 
 from bot.cores import usable_cores
 from bot.registry import SeatError, SeatSpec, about, known_bots
-from harness.analysis.task import MAIN
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import files_at, is_url
 from harness.config_file import read_config_file
+from harness.game_kinds import MAIN
 from harness.server.admission import Admission
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.analysis.settings import AnalysisSettings

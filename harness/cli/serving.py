@@ -25,11 +25,11 @@ from bot.registry import SeatError, SeatSpec
 from bot.seat_text import parse_seat
 from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import Rules
-from harness.analysis.task import MAIN
 from harness.arbiter.clock import check_time_control, lag_quota_ms
 from harness.arbiter.records import Opened
 from harness.arbiter.seat import Seat
 from harness.figures import counted, plain
+from harness.game_kinds import MAIN
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
 from harness.server.ladder.settings import ServerTime

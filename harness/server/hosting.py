@@ -15,7 +15,6 @@ from typing import Any
 import structlog
 from msgspec.structs import replace
 
-from harness.analysis.task import MAIN
 from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -25,6 +24,7 @@ from harness.arbiter.records import Draws, Ended, Opened, new_game, result_text
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
+from harness.game_kinds import MAIN
 from harness.seats.seats import GuestSeat
 from protocol.messages import GameList
 from protocol.parts import ListedGame, TimeControl

@@ -23,11 +23,11 @@ from websockets.asyncio.server import Server, ServerConnection
 from websockets.http11 import Request
 
 from bot.seat.runtime import software
-from harness.analysis.task import GameKind
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.figures import plain
+from harness.game_kinds import GameKind
 from harness.seats.seats import Worker
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError, wrong_role

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from engine.rules.rule_sets import load_rules, rules_in_play
 from engine.rules.rules import Rules
-from harness.analysis.task import MAIN, GameKind
 from harness.arbiter.records import Opened
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.arbiter.seat import Seat
+from harness.game_kinds import MAIN, GameKind
 from lexicons.store import Lexicon
 from lexicons.text import did_you_mean
 from protocol.errors import PeerError

@@ -20,7 +20,8 @@ from bot.equipment import Equipment
 from engine.notation.gcg import read_gcg
 from engine.notation.replaying import replay
 from engine.rules.rules import standard_rules
-from harness.analysis.task import MAIN, GameKind, Task
+from harness.analysis.task import Task
+from harness.game_kinds import MAIN, GameKind
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.answers import board_and_tiles
 

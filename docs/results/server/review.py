@@ -22,8 +22,8 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from bot.equipment import Equipment
-from harness.analysis.task import MAIN, GameKind
 from harness.arbiter.journal import Journal
+from harness.game_kinds import MAIN, GameKind
 from harness.server.analysis.messages import SUBPROTOCOL
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.server import MatchServer

@@ -13,7 +13,8 @@ import msgspec
 from bot.seat.child_process import ChildProcess, spawn
 from bot.seat.containment import of_reader
 from bot.seat.worker_handle import worker_command
-from harness.analysis.task import LENGTH, GameKind, Task
+from harness.analysis.task import LENGTH, Task
+from harness.game_kinds import GameKind
 
 
 class EngineGone(Exception):

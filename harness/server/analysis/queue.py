@@ -16,8 +16,9 @@ from typing import Any, Protocol
 import structlog
 
 from engine.rules.rules import Rules
-from harness.analysis.task import MAIN, Task
+from harness.analysis.task import Task
 from harness.figures import counted, plain
+from harness.game_kinds import MAIN
 from harness.server.admission import Ledger, block_of
 from harness.server.answers import board_and_tiles
 from protocol.errors import PeerError

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import structlog
 
-from harness.analysis.task import MAIN
 from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal_reading import read_ended
 from harness.arbiter.records import Ended
+from harness.game_kinds import MAIN
 from harness.matches.rating_list import RatingList
 from lexicons.text import did_you_mean
 from protocol.errors import PeerError

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from harness.analysis.task import MAIN
+from harness.game_kinds import MAIN
 from protocol.parts import TimeControl
 
 DEFAULT_TABLE = "ladder"

@@ -15,9 +15,10 @@ from bot.equipment import Equipment
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.analysis.sheet import MOST_TURNS, read_sheet
-from harness.analysis.task import LENGTH, MAIN, GameKind, Task
+from harness.analysis.task import LENGTH, Task
 from harness.analysis.worker import Analyst, serve
 from harness.arbiter.rules_on_wire import rules_on_wire
+from harness.game_kinds import MAIN, GameKind
 
 GAMES = Path(__file__).parents[2] / "fixtures" / "games"
 GAME = GAMES / "static_greedy.gcg"
