@@ -182,27 +182,11 @@ def configure(
     rounds, hill = plan.rounds or 1, plan.hill or 0
     test = _test(settings) if isinstance(settings, MatchSettings) else None
     concurrency, seed = settings.concurrency or 1, settings.seed
-    time, increment = settings.ms("time"), settings.ms("increment") or 0
-    time = 25 * 60_000 if time is None else time
-    max_overtime, penalty = settings.ms("max_overtime"), settings.overtime_penalty
-    if max_overtime is None:
-        max_overtime = 0 if increment else 10 * 60_000
     with sentences():
         specs = [_seat(text) for text in seats]
         names = _named(settings.name or [], told_apart(*specs))
         check_guests(specs, names, guests_at)
-        hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
-        control = TimeControl(
-            initial_ms=time,
-            increment_ms=increment,
-            overtime_penalty=10 if penalty is None else penalty,
-            max_overtime_ms=max_overtime,
-            move_cap_ms=settings.ms("move_cap"),
-            margin_ms=settings.ms("margin") or 0,
-            first_move_ms=settings.ms("first_move"),
-            lag_ms=lag_quota_ms(time, hosts + ([] if guests_at is None else [guests_at])),
-            ready_ms=LOCAL_READY_MS,
-        )
+        control = _time_control(settings, specs, guests_at)
         check_time_control(control)
         _check_concurrency(concurrency, equipment.threads, specs, directed=guests_at is not None)
         users = any(spec.kind == "local" and not spec.built_in for spec in specs)
@@ -250,6 +234,29 @@ def configure(
         ponder=equipment.ponder,
     )
     return config, words
+
+
+def _time_control(
+    settings: Settings, specs: Sequence[SeatSpec], guests_at: str | None
+) -> TimeControl:
+    """Return the clocks, by default 25 minutes a side and as tournaments have overtime."""
+    time, increment = settings.ms("time"), settings.ms("increment") or 0
+    time = 25 * 60_000 if time is None else time
+    max_overtime, penalty = settings.ms("max_overtime"), settings.overtime_penalty
+    if max_overtime is None:
+        max_overtime = 0 if increment else 10 * 60_000
+    hosts = [urlsplit(spec.target).hostname or "" for spec in specs if spec.kind == "remote"]
+    return TimeControl(
+        initial_ms=time,
+        increment_ms=increment,
+        overtime_penalty=10 if penalty is None else penalty,
+        max_overtime_ms=max_overtime,
+        move_cap_ms=settings.ms("move_cap"),
+        margin_ms=settings.ms("margin") or 0,
+        first_move_ms=settings.ms("first_move"),
+        lag_ms=lag_quota_ms(time, hosts + ([] if guests_at is None else [guests_at])),
+        ready_ms=LOCAL_READY_MS,
+    )
 
 
 def _check_shared_draws(
