@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine_games import ENDS, LONG, EngineGames, engine_seat, play_engine
@@ -19,9 +20,9 @@ from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
 from engine.rules.position import Board
 from engine.rules.rule_sets import load_rules
-from engine.rules.rules import standard_rules
+from engine.rules.rules import NUMBERS, WORDS, standard_rules
 from harness.seats.engines import Context, engine_for
-from harness.seats.engines.engine import EngineChoice, words_of
+from harness.seats.engines.engine import EngineChoice, only_standard, words_of
 from harness.seats.engines.process import EngineFailed
 from harness.seats.engines.quackle import _commonest
 from harness.seats.engines.quackle_text import MoveReader, tiles_differ, written_game
@@ -263,6 +264,15 @@ def test_a_data_folder_has_to_be_there(games: EngineGames) -> None:
 
 
 # --- the real one ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [*NUMBERS, *WORDS])
+def test_a_rule_that_an_engine_does_not_name_is_refused(rule: str) -> None:
+    changed: dict[str, Any] = dict.fromkeys(NUMBERS, 5)
+    changed |= {"challenge": "double", "challenge_by": "word"}
+    rules = replace(standard_rules(), **{rule: changed[rule]})
+    assert rule.replace("_", " ") in only_standard("it", rules, ())
+    assert not only_standard("it", rules, {rule})
 
 
 @pytest.mark.skipif(not REAL, reason="TILEWIRE_QUACKLE names no Quackle: PROGRAM?data=DIR&…")
